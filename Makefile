@@ -1,0 +1,60 @@
+# Thin front door: everything real is in CMake. `make help` lists the targets.
+BUILD ?= build/release
+PREFIX ?= /usr/local
+
+.PHONY: all build help deps demo check check-slow asan tsan fuzz cov bench lint fmt install uninstall clean
+
+all: build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+deps: ## install missing system packages (nothing missing = no package call)
+	@tools/deps
+
+build: deps ## build libsotto and the sotto program
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build --preset release
+
+demo: build ## the main job on real data, under 5 minutes; ends with a report
+	@tools/demo $(BUILD)/sotto
+
+check: build ## all ordinary tests
+	@ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE slow
+
+check-slow: build ## everything that takes longer
+	@ctest --test-dir $(BUILD) --output-on-failure
+
+asan: deps ## unit and property tests under AddressSanitizer and UBSan
+	@cmake --preset asan >/dev/null && cmake --build --preset asan
+	@ctest --test-dir build/asan --output-on-failure -j 2 -L 'unit|known|property|fuzz'
+
+tsan: deps ## threaded tests under ThreadSanitizer (clang, libomp, reference kernels)
+	@tools/deps tsan && cmake --preset tsan >/dev/null && cmake --build --preset tsan
+	@TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --test-dir build/tsan --output-on-failure -L 'unit|property'
+
+fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
+	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz
+	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
+
+cov: deps ## line and branch coverage
+	@tools/deps cov && cmake --preset coverage >/dev/null && cmake --build --preset coverage
+	@ctest --test-dir build/coverage -L 'unit|known|property|fuzz|statistical' >/dev/null; gcovr -r . build/coverage --exclude tests
+
+bench: build ## side by side with PyTorch (set up by bench/peers in a virtual environment)
+	@bench/run $(BUILD)
+
+lint: deps ## clang-tidy and shellcheck
+	@tools/deps lint && tools/lint build/release
+
+fmt: ## clang-format in place
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: build ## install to PREFIX (default /usr/local; DESTDIR honoured)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+uninstall: ## remove what install wrote
+	@xargs -r rm -vf < $(BUILD)/install_manifest.txt
+
+clean: ## remove build folders
+	rm -rf build

@@ -1,0 +1,134 @@
+/* sotto VERB [options]: looks the verb up, parses its options, runs it, maps its status to an exit code. */
+#include "options_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROW(name) extern const struct verb verb_##name;
+#include "verb_list.h"
+#undef ROW
+static const struct verb *const verbs[] = {
+#define ROW(name) &verb_##name,
+#include "verb_list.h"
+#undef ROW
+};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    static const char text[] = "\nsotto: stopping after this step (again to quit at once)\n";
+    if (stop)
+        _exit(128 + number);
+    stop = number;
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+}
+
+static int exit_code(sotto_status status)
+{
+    static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1};
+    if (status == SOTTO_ESTOPPED && stop)
+        return 128 + (int)stop;
+    return (unsigned)status < sizeof codes / sizeof *codes ? codes[status] : 70;
+}
+
+static void print_json_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static int report_failure(sotto_status status, int json)
+{
+    const char *text = cli_error_text(), *hint = cli_error_hint();
+    terminal_finish();
+    if (json) {
+        fprintf(stderr, "{\"error\": ");
+        print_json_text(stderr, text);
+        fprintf(stderr, ", \"hint\": ");
+        print_json_text(stderr, hint);
+        fprintf(stderr, ", \"status\": \"%s\", \"exit_code\": %d}\n", sotto_status_name(status), exit_code(status));
+    } else {
+        fprintf(stderr, "sotto: error: %s\n", text);
+        if (hint[0])
+            fprintf(stderr, "hint: %s\n", hint);
+    }
+    return exit_code(status);
+}
+
+static void print_synopsis(FILE *out)
+{
+    fprintf(out, "sotto %s: private self-supervised learning\n\n", sotto_version());
+    for (int i = 0; i < VERBS; i++)
+        fprintf(out, "  sotto %-12s %s\n", verbs[i]->name, verbs[i]->summary);
+    fprintf(out, "\n'sotto VERB --help' shows examples and options. No telemetry, ever.\n");
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        print_synopsis(stderr);
+        return 64;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "help") == 0 && argc > 2)
+        name = argv[2], argv[2] = "--help", argv++, argc--;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_synopsis(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    const struct verb *verb = NULL;
+    struct nearest best = {NULL, 4};
+    for (int i = 0; i < VERBS; i++) {
+        if (strcmp(verbs[i]->name, name) == 0)
+            verb = verbs[i];
+        nearest_consider(&best, name, verbs[i]->name);
+    }
+    int json = 0;
+    for (int i = 2; i < argc; i++)
+        json |= strcmp(argv[i], "--json") == 0;
+    if (!verb) {
+        sotto_status status = best.name ? cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name)
+                                        : cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
+        return report_failure(status, json);
+    }
+    struct options *options = calloc(1, sizeof *options);
+    if (!options)
+        return 71;
+    sotto_status status = options_parse(options, verb, argc - 2, argv + 2);
+    if (status == SOTTO_OK && option_flag(options, "help")) {
+        verb_print_help(stdout, verb);
+        free(options);
+        return 0;
+    }
+    int code;
+    if (status == SOTTO_OK) {
+        terminal_start(options);
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop,
+                                    .progress = terminal_progress, .log = terminal_log};
+        status = verb->run(options, &ctx, json);
+        terminal_finish();
+    }
+    if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = cli_fail(SOTTO_EIO, "standard output: write failed");
+    code = status == SOTTO_OK ? 0 : report_failure(status, json);
+    free(options);
+    return code;
+}

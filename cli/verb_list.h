@@ -1,0 +1,2 @@
+/* One row per verb, in the order of `sotto help`. A verb exists only once it works. */
+ROW(version)

@@ -1,0 +1,31 @@
+# Every dependency is a Debian package and becomes one interface target, sotto_deps.
+find_package(PkgConfig REQUIRED)
+add_library(sotto_deps INTERFACE)
+
+pkg_check_modules(SOTTO_PC REQUIRED IMPORTED_TARGET libsodium jansson yaml-0.1 libturbojpeg libpng zlib libarchive)
+target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_PC m)
+
+find_package(OpenMP COMPONENTS C)
+if(OpenMP_C_FOUND)
+  target_link_libraries(sotto_deps INTERFACE OpenMP::OpenMP_C)
+endif()
+
+# stb_image_resize: one header; newer packages renamed it.
+find_path(STB_INCLUDE NAMES stb/stb_image_resize.h stb/stb_image_resize2.h REQUIRED)
+target_include_directories(sotto_deps SYSTEM INTERFACE ${STB_INCLUDE})
+if(EXISTS ${STB_INCLUDE}/stb/stb_image_resize2.h)
+  target_compile_definitions(sotto_deps INTERFACE SOTTO_STB_RESIZE2)
+endif()
+
+# oneDNN: Debian's package config wants OpenCL headers that its -dev package does not pull in, so find the files.
+if(SOTTO_DNNL)
+  find_path(DNNL_INCLUDE NAMES dnnl.h oneapi/dnnl/dnnl.h REQUIRED)
+  find_library(DNNL_LIBRARY NAMES dnnl REQUIRED)
+  target_include_directories(sotto_deps SYSTEM INTERFACE ${DNNL_INCLUDE})
+  target_link_libraries(sotto_deps INTERFACE ${DNNL_LIBRARY})
+  target_compile_definitions(sotto_deps INTERFACE SOTTO_HAVE_DNNL)
+endif()
+
+# Chart.js is inlined into the report at build time.
+find_file(CHART_JS NAMES chart.umd.min.js chart.min.js Chart.min.js
+          PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH REQUIRED)

@@ -1,0 +1,57 @@
+# One object library; the shared and the static library are both made from it and both export only sotto_*.
+file(GLOB SOTTO_SOURCES CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c src/*/*.S)
+file(GLOB SOTTO_ISA_SOURCES CONFIGURE_DEPENDS src/*/*.isa.c src/*/*/*.isa.c)
+list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/base/isa_")
+list(REMOVE_ITEM SOTTO_SOURCES ${SOTTO_ISA_SOURCES})
+if(NOT SOTTO_DNNL)
+  list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/nn/dnnl/")
+endif()
+
+add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
+target_include_directories(sotto_objects PUBLIC include src)
+target_link_libraries(sotto_objects PUBLIC sotto_deps)
+target_compile_definitions(sotto_objects PRIVATE SOTTO_VERSION="${PROJECT_VERSION}" SOTTO_CHART_JS="${CHART_JS}"
+                           SOTTO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOTTO_DATA_PREFIX="${CMAKE_INSTALL_PREFIX}/share/sotto")
+set(SOTTO_OBJECTS $<TARGET_OBJECTS:sotto_objects>)
+
+# NAME.isa.c is compiled once per instruction-set level (src/base/cpu.h); elsewhere than x86-64, four plain copies.
+set(SOTTO_ISA_LEVELS v2 v3 v4 v4bf16)
+set(SOTTO_ISA_FLAGS_v2 -march=x86-64-v2)
+set(SOTTO_ISA_FLAGS_v3 -march=x86-64-v3)
+set(SOTTO_ISA_FLAGS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+set(SOTTO_ISA_FLAGS_v4bf16 -march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512)
+foreach(level IN LISTS SOTTO_ISA_LEVELS)
+  add_library(sotto_isa_${level} OBJECT ${SOTTO_ISA_SOURCES} src/base/isa_${level}.c)
+  target_include_directories(sotto_isa_${level} PRIVATE include src)
+  target_link_libraries(sotto_isa_${level} PRIVATE sotto_deps)
+  target_compile_definitions(sotto_isa_${level} PRIVATE SOTTO_ISA_SUFFIX=${level})
+  target_compile_options(sotto_isa_${level} PRIVATE -O3)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(sotto_isa_${level} PRIVATE ${SOTTO_ISA_FLAGS_${level}})
+  endif()
+  list(APPEND SOTTO_OBJECTS $<TARGET_OBJECTS:sotto_isa_${level}>)
+endforeach()
+
+add_library(sotto_shared SHARED ${SOTTO_OBJECTS})
+set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto VERSION ${PROJECT_VERSION} SOVERSION 0)
+target_link_libraries(sotto_shared PRIVATE sotto_deps)
+
+# The static library is one relinked object with every other symbol localised, so it cannot clash with its user.
+set(SOTTO_STATIC ${CMAKE_BINARY_DIR}/libsotto.a)
+if(SOTTO_SANITIZE OR SOTTO_COVERAGE)
+  set(SOTTO_LOCALISE true) # instrumented objects keep their registration symbols
+else()
+  set(SOTTO_LOCALISE ${CMAKE_OBJCOPY} --localize-hidden)
+endif()
+add_custom_command(OUTPUT ${SOTTO_STATIC}
+  COMMAND ${CMAKE_LINKER} -r -o sotto_all.o ${SOTTO_OBJECTS}
+  COMMAND ${SOTTO_LOCALISE} sotto_all.o
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${SOTTO_STATIC}
+  COMMAND ${CMAKE_AR} rcs ${SOTTO_STATIC} sotto_all.o
+  DEPENDS sotto_objects ${SOTTO_OBJECTS} COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(sotto_static_file ALL DEPENDS ${SOTTO_STATIC})
+add_library(sotto_static STATIC IMPORTED GLOBAL)
+set_target_properties(sotto_static PROPERTIES IMPORTED_LOCATION ${SOTTO_STATIC})
+target_include_directories(sotto_static INTERFACE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(sotto_static INTERFACE sotto_deps)
+add_dependencies(sotto_static sotto_static_file)

@@ -1,0 +1,45 @@
+/* attack.h - membership attacks on arrays of any origin, and honest statistics on their scores. */
+#ifndef SOTTO_ATTACK_H
+#define SOTTO_ATTACK_H
+
+#include "sotto/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
+struct sotto_audit_input {
+    const float *member, *nonmember;          /**< (n, K) logits, or probabilities if `probabilities` */
+    int probabilities;
+    const int64_t *member_labels, *nonmember_labels;
+    const double *member_losses, *nonmember_losses; /**< instead of logits */
+    const double *member_scores, *nonmember_scores; /**< instead: any score, higher = more member-like */
+    size_t n_member, n_nonmember, classes;
+};
+struct sotto_audit_options {
+    const char *const *names; /**< attacks to run, NULL-terminated; NULL: every applicable one */
+    const double *fpr;        /**< false-positive rates to report, [.01, .001] */
+    size_t fpr_count;
+    double confidence;        /**< [.95] */
+    double delta;             /**< for epsilon lower bounds [0] */
+    uint64_t seed;            /**< of the half split for thresholds */
+};
+/** Runs the attacks. *json: one "sotto.audit/1" object (free with sotto_text_free): per attack auc, tpr_at_fpr,
+ *  balanced_accuracy, epsilon_lower_bound with intervals, ROC points (at most 500), realised FPR, n, warnings. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
+                                                    const struct sotto_audit_options *options,
+                                                    const struct sotto_context *ctx);
+
+struct sotto_estimate { double estimate, lower, upper; };
+/** AUC of scores with DeLong's interval (half ties). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
+                                                  const double *nonmember, size_t n_nonmember, double confidence);
+/** Clopper-Pearson interval of k successes in n. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n,
+                                                              double confidence);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

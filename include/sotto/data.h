@@ -1,0 +1,61 @@
+/* data.h - data sets and splits. A set is one pool of records; train and test parts are pooled. */
+#ifndef SOTTO_DATA_H
+#define SOTTO_DATA_H
+
+#include "sotto/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A loaded set. Exactly one of images and features is non-NULL. Read-only for callers; free with sotto_dataset_free(). */
+struct sotto_dataset {
+    char name[64];
+    char title[128];
+    char origin[512];     /**< where it came from, one line */
+    char sha256[65];      /**< of the decoded contents (images or features, then labels) */
+    int synthetic;        /**< 1: made up; every result that uses it must say "synthetic" */
+    size_t n;             /**< records; rows [0, n_train) are the official training part, the rest the test part */
+    size_t n_train;
+    size_t channels, height, width;
+    const uint8_t *images;   /**< (N, C, H, W) */
+    size_t columns;
+    const float *features;   /**< (N, D) */
+    size_t classes;          /**< 0: no labels */
+    const int64_t *labels;   /**< (N), 0 .. classes-1; NULL without labels */
+    const char *const *class_names; /**< classes strings, or NULL */
+    void *owner;
+};
+
+/** By registered or imported name, or by path (formats: `sotto data list`).
+ *  ENOENT "data set 'x' not found" with a hint; EFORMAT names the file and what is wrong in it. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,
+                                                           const struct sotto_context *ctx);
+SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
+
+/** Imports an archive or folder in any supported layout as NAME below the data folder. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
+                                                          const struct sotto_context *ctx);
+/** JSON texts for the verbs (free with sotto_text_free): all sets; one set; checksums of one set (EGATE: mismatch). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_list(char **json);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char *name_or_path,
+                                                        const struct sotto_context *ctx);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const char *name_or_path,
+                                                          const struct sotto_context *ctx);
+
+enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };
+/** Disjoint uniformly random parts of one pool, as row indices in random order. */
+struct sotto_split {
+    size_t n[SOTTO_PARTS];
+    int64_t *rows[SOTTO_PARTS]; /**< base_alloc'd; free with sotto_split_clear() */
+};
+/** EINVAL: the sizes add up to more than `pool`. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_split_make(struct sotto_split *out, size_t pool,
+                                                         const size_t sizes[SOTTO_PARTS], uint64_t seed);
+SOTTO_API void sotto_split_clear(struct sotto_split *s);
+SOTTO_API const char *sotto_part_name(enum sotto_part part);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

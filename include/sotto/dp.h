@@ -1,0 +1,70 @@
+/* dp.h - mechanisms, accounting, the one release function, ledgers and certificates.
+ *
+ * Adjacency is replace-one unless a name says otherwise. Every epsilon is an interval; the headline is its upper end. */
+#ifndef SOTTO_DP_H
+#define SOTTO_DP_H
+
+#include "sotto/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sotto_dp { double epsilon, delta; };
+struct sotto_interval { double lower, upper; };
+
+/** Where a sensitivity comes from; only PROVED and CLIPPED count as proved. */
+enum sotto_sensitivity_source { SOTTO_SENSITIVITY_GIVEN, SOTTO_SENSITIVITY_SAMPLED, SOTTO_SENSITIVITY_CLIPPED,
+                                SOTTO_SENSITIVITY_PROVED };
+struct sotto_sensitivity {
+    double l1, l2; /**< entrywise norms; NAN where unknown */
+    enum sotto_sensitivity_source source;
+    char evidence[65]; /**< hash of the recipe it was measured for, or "" */
+};
+
+/** What a mechanism at a scale guarantees for a sensitivity. */
+struct sotto_account {
+    char mechanism[16], accountant[32], adjacency[16];
+    double scale, delta;
+    struct sotto_interval epsilon; /**< at delta; upper may be INFINITY (then lower says why in accountant) */
+    double pure_epsilon;           /**< NAN: none */
+    double zcdp_rho;               /**< NAN: none */
+    double standard_deviation;     /**< of one coordinate of the noise */
+};
+/** EINVAL names the parameter. delta = 0 asks for pure DP. compose >= 1 identical releases. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism,
+                                                              double scale, const struct sotto_sensitivity *sensitivity,
+                                                              double delta, size_t compose);
+/** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
+                                                        const struct sotto_sensitivity *sensitivity,
+                                                        struct sotto_dp target);
+
+struct sotto_release {
+    const char *mechanism;  /**< "logistic", "laplace", "gaussian" */
+    double scale;           /**< NAN: calibrate to `target` */
+    struct sotto_dp target; /**< epsilon NAN: not asked for */
+    struct sotto_sensitivity sensitivity;
+    const char *fingerprint; /**< the private data set (64 hex digits, or a name given as --dataset-id) */
+    const char *ledger;      /**< file; NULL: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl */
+    const char *input_sha256, *purpose; /**< recorded in ledger and certificate */
+    int insecure;            /**< 1: noise from insecure_seed; every output says so */
+    uint64_t insecure_seed;
+};
+/** The only place where privacy noise is drawn: accounts, writes and fsyncs the ledger entry, then adds noise to
+ *  vector[0..n). *certificate is the certificate's JSON text without the output hash, which the caller fills in through
+ *  sotto_certificate_finish(). On failure after the ledger entry was written the entry stays. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, float *vector, size_t n,
+                                                         const struct sotto_release *release,
+                                                         const struct sotto_context *ctx);
+/** Adds "output_sha256" and writes the certificate file. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
+                                                               const char *output_sha256);
+/** MEASURING only: the same noise law by a fast double sampler from a seeded stream, no ledger, never released. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism,
+                                                             double scale, uint64_t seed, uint64_t draw);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/* sotto.h - everything. Start with base.h for errors, then the module you need. */
+#ifndef SOTTO_SOTTO_H
+#define SOTTO_SOTTO_H
+
+#include "sotto/attack.h"
+#include "sotto/base.h"
+#include "sotto/data.h"
+#include "sotto/dp.h"
+#include "sotto/head.h"
+#include "sotto/io.h"
+#include "sotto/report.h"
+#include "sotto/run.h"
+#include "sotto/ssl.h"
+
+#endif

@@ -1,0 +1,182 @@
+/* Atomic replacement: temporary name beside the target, fsync, rename, fsync of the folder. A killed process leaves
+ * either the old file or the new one; at worst a ".tmp-PID" file that no reader looks at. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *block = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        FAIL(SOTTO_ENOENT, "%s: is a folder; expected a file", path);
+    if (!S_ISREG(info.st_mode))
+        FAIL(SOTTO_ENOENT, "%s: is not a regular file", path);
+    size_t bytes = (size_t)info.st_size;
+    if (bytes > limit)
+        FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; at most %zu are read here", path, bytes, limit);
+    block = base_alloc(bytes + 1, 1);
+    if (!block)
+        FAIL(SOTTO_ENOMEM, "%s: cannot allocate %zu bytes", path, bytes);
+    for (size_t have = 0; have < bytes;) {
+        ssize_t got = read(fd, block + have, bytes - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
+        if (got == 0)
+            FAIL(SOTTO_EIO, "%s: became shorter while it was read", path);
+        have += (size_t)got;
+    }
+    *data = block;
+    *size = bytes;
+    block = NULL;
+done:
+    base_free(block);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+sotto_status atomic_open(struct atomic_file *f, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    *f = (struct atomic_file){0};
+    size_t capacity = strlen(path) + 32;
+    f->path = base_strdup(path);
+    f->temporary = base_alloc(capacity, 1);
+    if (!f->path || !f->temporary)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    snprintf(f->temporary, capacity, "%s.tmp-%ld", path, (long)getpid());
+    if (file_is_folder(path))
+        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
+    int fd = open(f->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));
+    f->stream = fdopen(fd, "wb");
+    if (!f->stream) {
+        close(fd);
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    }
+done:
+    if (status != SOTTO_OK)
+        atomic_discard(f);
+    return status;
+}
+
+void atomic_write(struct atomic_file *f, const void *data, size_t bytes)
+{
+    if (bytes > 0)
+        (void)fwrite(data, 1, bytes, f->stream); /* ferror() remembers */
+}
+
+sotto_status atomic_commit(struct atomic_file *f)
+{
+    sotto_status status = SOTTO_OK;
+    if (ferror(f->stream) || fflush(f->stream) != 0 || fsync(fileno(f->stream)) != 0)
+        FAIL(SOTTO_EIO, "%s: write failed: %s", f->path, strerror(errno));
+    int closed = fclose(f->stream);
+    f->stream = NULL;
+    if (closed != 0)
+        FAIL(SOTTO_EIO, "%s: write failed: %s", f->path, strerror(errno));
+    if (rename(f->temporary, f->path) != 0)
+        FAIL(SOTTO_ECREATE, "%s: cannot rename into place: %s", f->path, strerror(errno));
+    f->temporary[0] = '\0';
+    char *slash = strrchr(f->path, '/');
+    if (slash)
+        *slash = '\0';
+    status = folder_sync(slash ? (slash == f->path ? "/" : f->path) : ".");
+done:
+    atomic_discard(f);
+    return status;
+}
+
+void atomic_discard(struct atomic_file *f)
+{
+    if (f->stream)
+        fclose(f->stream);
+    if (f->temporary && f->temporary[0])
+        unlink(f->temporary);
+    base_free(f->temporary);
+    base_free(f->path);
+    *f = (struct atomic_file){0};
+}
+
+sotto_status file_write(const char *path, const void *data, size_t bytes)
+{
+    sotto_status status = SOTTO_OK;
+    struct atomic_file f;
+    TRY(atomic_open(&f, path));
+    atomic_write(&f, data, bytes);
+    TRY(atomic_commit(&f));
+done:
+    return status;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bool file_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+sotto_status folder_make(const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = base_strdup(path);
+    if (!copy)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    for (char *p = copy + 1;; p++) {
+        if (*p != '/' && *p != '\0')
+            continue;
+        char kept = *p;
+        *p = '\0';
+        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
+            FAIL(SOTTO_ECREATE, "%s: cannot create folder: %s", copy, strerror(errno));
+        *p = kept;
+        if (kept == '\0')
+            break;
+    }
+    if (!file_is_folder(path))
+        FAIL(SOTTO_ECREATE, "%s: exists and is not a folder", path);
+done:
+    base_free(copy);
+    return status;
+}
+
+sotto_status folder_sync(const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
+    if (fsync(fd) != 0 && errno != EINVAL) /* EINVAL: this file system cannot sync folders */
+        FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
+done:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+sotto_status path_join(char *out, size_t capacity, const char *folder, const char *name)
+{
+    int length = snprintf(out, capacity, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= capacity)
+        return status_fail(SOTTO_EINVAL, "%s/%s: path is too long", folder, name);
+    return SOTTO_OK;
+}

@@ -1,0 +1,36 @@
+/* file.h - whole-file reads and writes that are complete or not there at all. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/memory.h"
+#include <stdio.h>
+
+/** Reads a whole regular file. *data is one byte longer than *size and ends in '\0'; free with base_free().
+ *  ENOENT (missing, a folder, no permission), EFORMAT (larger than `limit`), EIO, ENOMEM. */
+sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit);
+
+/** A file that appears under its name only once it is whole: written to a temporary name in the same folder,
+ *  fsynced, renamed, folder fsynced. Mode 0600. */
+struct atomic_file {
+    FILE *stream;
+    char *path, *temporary;
+};
+sotto_status atomic_open(struct atomic_file *f, const char *path);
+/** Writes; an error is kept by the stream and reported by atomic_commit(). */
+void atomic_write(struct atomic_file *f, const void *data, size_t bytes);
+sotto_status atomic_commit(struct atomic_file *f);
+/** Removes the temporary file of an uncommitted write; harmless after a commit. Call at every `done:`. */
+void atomic_discard(struct atomic_file *f);
+/** Open, write, commit. */
+sotto_status file_write(const char *path, const void *data, size_t bytes);
+
+bool file_exists(const char *path);
+bool file_is_folder(const char *path);
+/** mkdir -p with mode 0700. */
+sotto_status folder_make(const char *path);
+/** fsync of a folder, so that a rename in it survives a power cut. */
+sotto_status folder_sync(const char *path);
+/** snprintf that fails instead of cutting. */
+sotto_status path_join(char *out, size_t capacity, const char *folder, const char *name);
+
+#endif

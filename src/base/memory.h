@@ -1,0 +1,46 @@
+/* memory.h - the only place that allocates: checked sizes, a plain heap, and the plan-once arena. */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include "base/status.h"
+#include <stdbool.h>
+
+/** *out = a * b; false on overflow (out untouched). */
+bool size_multiply(size_t *out, size_t a, size_t b);
+bool size_add(size_t *out, size_t a, size_t b);
+
+/** Zeroed heap block of count * size bytes, 64-byte aligned; NULL on overflow or when memory is out.
+ *  A zero size gives a valid unique pointer. Free with base_free(). */
+void *base_alloc(size_t count, size_t size);
+void base_free(void *block);
+/** Grows a base_alloc block: new zeroed block, old contents copied, old block freed. NULL leaves the old one alone. */
+void *base_regrow(void *block, size_t old_count, size_t new_count, size_t size);
+char *base_strdup(const char *text);
+/** Overwrites with zeros in a way that the compiler keeps. */
+void base_wipe(void *block, size_t bytes);
+
+/** Test hook: the next `n` allocations succeed, every later one fails. Negative: off. Thread-unsafe, tests only. */
+void base_alloc_fail_after(long n);
+/** Allocations made since start; a training step must not change it. */
+uint64_t base_alloc_count(void);
+
+/* An arena is one block handed out front to back. Layout functions run twice on it: while it is empty
+ * arena_take() only measures and returns NULL; arena_reserve() then allocates once; the same calls in the
+ * same order now return pointers. So sizes and pointers cannot drift apart. */
+struct arena {
+    unsigned char *base;
+    size_t capacity, used, peak;
+    bool overflow; /* a size overflowed while measuring; arena_reserve refuses */
+};
+/** 64-byte aligned zeroed span of count * size bytes; NULL while measuring or when the arena is full. */
+void *arena_take(struct arena *a, size_t count, size_t size);
+/** Allocates what was measured (huge pages advised from 2 MiB on) and rewinds. ENOMEM names `what`. */
+sotto_status arena_reserve(struct arena *a, const char *what);
+static inline size_t arena_mark(const struct arena *a)
+{
+    return a->used;
+}
+void arena_rewind(struct arena *a, size_t mark);
+void arena_clear(struct arena *a);
+
+#endif

@@ -1,0 +1,55 @@
+/* The only file outside src/rng that sees libsodium. */
+#include "base/sha256.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof(struct sha256), "the opaque state holds libsodium's");
+
+void sha256_init(struct sha256 *s)
+{
+    crypto_hash_sha256_init((crypto_hash_sha256_state *)(void *)s->state);
+}
+
+void sha256_update(struct sha256 *s, const void *data, size_t bytes)
+{
+    crypto_hash_sha256_update((crypto_hash_sha256_state *)(void *)s->state, data, bytes);
+}
+
+void sha256_hex(struct sha256 *s, char out[SHA256_HEX])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final((crypto_hash_sha256_state *)(void *)s->state, digest);
+    sodium_bin2hex(out, SHA256_HEX, digest, sizeof digest);
+}
+
+void sha256_of(char out[SHA256_HEX], const void *data, size_t bytes)
+{
+    struct sha256 s;
+    sha256_init(&s);
+    sha256_update(&s, data, bytes);
+    sha256_hex(&s, out);
+}
+
+sotto_status sha256_file(char out[SHA256_HEX], const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    struct sha256 s;
+    sha256_init(&s);
+    unsigned char block[1 << 16];
+    size_t got;
+    while ((got = fread(block, 1, sizeof block, f)) > 0)
+        sha256_update(&s, block, got);
+    if (ferror(f))
+        FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
+    sha256_hex(&s, out);
+done:
+    if (f)
+        fclose(f);
+    return status;
+}

@@ -1,0 +1,90 @@
+/* The last failure of each thread is one record: code, text, hint. Nothing else in the library is global. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local struct status_record last;
+
+sotto_status status_fail(sotto_status code, const char *format, ...)
+{
+    /* Arguments may point into the old text (a caller re-wording it), so format aside first. */
+    char text[sizeof last.text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    last.code = code;
+    memcpy(last.text, text, sizeof text);
+    last.hint[0] = '\0';
+    return code;
+}
+
+void status_hint(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last.hint, sizeof last.hint, format, args);
+    va_end(args);
+}
+
+void status_prefix(const char *where)
+{
+    char text[sizeof last.text];
+    snprintf(text, sizeof text, "%s: %.900s", where, last.text);
+    memcpy(last.text, text, sizeof text);
+}
+
+void status_get(struct status_record *out)
+{
+    *out = last;
+}
+
+void status_set(const struct status_record *in)
+{
+    last = *in;
+}
+
+const char *sotto_error_text(void)
+{
+    return last.text;
+}
+
+const char *sotto_error_hint(void)
+{
+    return last.hint;
+}
+
+const char *sotto_status_name(sotto_status status)
+{
+    static const char *const names[] = {"OK",     "EUSAGE",  "EINVAL", "EFORMAT", "ENOENT",  "ENOTSUP",
+                                        "EINTERNAL", "ENOMEM", "ECREATE", "EIO", "EAGAIN",  "EBUDGET",
+                                        "ECONFIG", "EDOMAIN", "EDIVERGED", "ESTOPPED", "EGATE"};
+    _Static_assert(sizeof names / sizeof *names == SOTTO_EGATE + 1, "one name per status");
+    return (unsigned)status <= SOTTO_EGATE ? names[status] : "unknown";
+}
+
+void context_log(const struct sotto_context *ctx, enum sotto_log_level level, const char *format, ...)
+{
+    if (!ctx || !ctx->log)
+        return;
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ctx->log(ctx->user, level, text);
+}
+
+void context_progress(const struct sotto_context *ctx, const char *stage, uint64_t done, uint64_t total,
+                      const char *unit)
+{
+    if (ctx && ctx->progress)
+        ctx->progress(ctx->user, stage, done, total, unit);
+}
+
+int context_stopped(const struct sotto_context *ctx)
+{
+    return ctx && ctx->stop && *ctx->stop;
+}

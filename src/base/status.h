@@ -1,0 +1,47 @@
+/* status.h - how a function in sotto fails. Three macros, one exit per function (`done:`), one thread-local text. */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+#include "sotto/base.h"
+
+/** Records the text of a failure and returns `code`. Use through FAIL. */
+sotto_status status_fail(sotto_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came back. */
+void status_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Puts "where: " in front of the recorded text (a reader that only knows bytes, called by one that knows the file). */
+void status_prefix(const char *where);
+/** Saves and restores the recorded failure, so that clean-up or worker threads cannot clobber it. */
+struct status_record {
+    sotto_status code;
+    char text[1024];
+    char hint[512];
+};
+void status_get(struct status_record *out);
+void status_set(const struct status_record *in);
+
+/* Every fallible function declares `sotto_status status = SOTTO_OK;` and has one `done:` label. */
+#define FAIL(code, ...)                                                                                      \
+    do {                                                                                                     \
+        status = status_fail((code), __VA_ARGS__);                                                           \
+        goto done;                                                                                           \
+    } while (0)
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != SOTTO_OK)                                                                              \
+            goto done;                                                                                       \
+    } while (0)
+#define REQUIRE(condition, ...)                                                                              \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            FAIL(SOTTO_EINVAL, __VA_ARGS__);                                                                 \
+    } while (0)
+
+/* Context helpers: all accept NULL. */
+void context_log(const struct sotto_context *ctx, enum sotto_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void context_progress(const struct sotto_context *ctx, const char *stage, uint64_t done, uint64_t total,
+                      const char *unit);
+int context_stopped(const struct sotto_context *ctx);
+
+#endif

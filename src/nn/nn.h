@@ -1,0 +1,106 @@
+/* nn.h - networks as arrays of layers: a model owns f32 parameters, a plan binds it to a batch size and a backend.
+ *
+ * Tensors are NHWC inside (last index fastest), so that our own kernels, im2col and oneDNN see the same layout;
+ * files hold PyTorch's layouts (conv O,I,H,W; dense O,I). A plan takes all its memory when it is made; running it
+ * allocates nothing. Backends: nn_backend_ref (readable C, the oracle) and nn_backend_dnnl (oneDNN). */
+#ifndef NN_NN_H
+#define NN_NN_H
+
+#include "base/memory.h"
+#include "sotto/io.h"
+
+enum nn_dtype { NN_F32, NN_BF16 };
+struct nn_shape {
+    size_t channels, height, width; /* vectors: height = width = 1 */
+};
+
+/* ---- backends ---- */
+struct nn_backend; /* "ref" or "dnnl" */
+/** "auto" (oneDNN where built), "dnnl", "ref". ENOTSUP: not built. */
+sotto_status nn_backend_find(const struct nn_backend **out, const char *name);
+const char *nn_backend_name(const struct nn_backend *b);
+/** Can this backend train in bf16 at speed on this machine? */
+int nn_backend_has_bf16(const struct nn_backend *b);
+/** "oneDNN 2.6.3 avx512_core_bf16", "reference". */
+const char *nn_backend_title(const struct nn_backend *b);
+
+/* ---- models ---- */
+struct nn_model;
+struct nn_model_config {
+    const char *name;          /* row of the model list: keras-simclr, mlp, resnet8, resnet18 */
+    struct nn_shape input;
+    size_t classes;            /* outputs of a classifier; 0: stop at the embedding */
+    size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between) */
+    size_t projector[4], projector_count; /* dense widths appended after the embedding, ReLU between, none after */
+    const char *norm;          /* resnets: "batch" (default) or "group" */
+};
+/** Parameters initialised from rng_stream(seed, RNG_INIT, 0, tensor index). */
+sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed);
+void nn_model_free(struct nn_model *m);
+struct nn_shape nn_model_input(const struct nn_model *m);
+size_t nn_model_embedding_width(const struct nn_model *m); /* D before projector / classifier */
+size_t nn_model_output_width(const struct nn_model *m);
+size_t nn_model_parameter_count(const struct nn_model *m, int with_projector);
+/** Adds all tensors (parameters and running statistics) under PyTorch-mappable names with `prefix`; and back.
+ *  Import checks names and shapes one by one (EFORMAT). with_projector = 0 leaves the projector out. */
+sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m, const char *prefix, int with_projector);
+sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in, const char *prefix, int with_projector);
+
+/* ---- plans ---- */
+struct nn_plan;
+struct nn_plan_config {
+    size_t batch;               /* images per pass (SimCLR: 2N views) */
+    enum nn_dtype dtype;
+    const struct nn_backend *backend;
+    int training;               /* plan backward too */
+    int embedding_only;         /* stop before projector / classifier */
+};
+sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
+void nn_plan_free(struct nn_plan *p);
+size_t nn_plan_bytes(const struct nn_plan *p);
+float *nn_plan_input(struct nn_plan *p);              /* (N, H, W, C) f32: write the batch here */
+const float *nn_plan_output(const struct nn_plan *p); /* (N, outputs) f32, after forward */
+float *nn_plan_diff_output(struct nn_plan *p);        /* (N, outputs) f32: write dloss/doutput here before backward */
+/** training != 0: batch statistics and dropout (keyed by seed, step). */
+void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
+/** Overwrites the gradients of every parameter. */
+void nn_plan_backward(struct nn_plan *p);
+
+/* ---- losses: scratch sizes come with the call; gradient is of the MEAN loss ---- */
+/** Softmax cross-entropy. logits (N, K), labels (N); diff_logits may be NULL. Returns mean loss in nats. */
+double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const int64_t *labels, size_t n, size_t k);
+enum ntxent_form { NTXENT_KERAS /* cross-view negatives only, both directions */, NTXENT_SIMCLR /* 2N-2 negatives */ };
+struct ntxent; /* planned workspace */
+sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d, const struct nn_backend *b);
+void ntxent_free(struct ntxent *w);
+/** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z same
+ *  shape. accuracy (may be NULL): share of rows and columns whose arg-max is the positive. Returns mean loss. */
+double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature);
+
+/* ---- optimizers ---- */
+struct nn_optimizer;
+struct nn_optimizer_config {
+    const char *name; /* "adam" or "sgd" */
+    double beta1, beta2, epsilon, momentum, weight_decay;
+    int nesterov;
+};
+sotto_status nn_optimizer_create(struct nn_optimizer **out, const struct nn_model *m, const struct nn_optimizer_config *c);
+void nn_optimizer_free(struct nn_optimizer *o);
+void nn_optimizer_step(struct nn_optimizer *o, struct nn_model *m, double lr);
+/** Checkpointing: moments and step count, bit for bit. */
+sotto_status nn_optimizer_export(struct sotto_tensors *out, const struct nn_optimizer *o, const char *prefix);
+sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tensors *in, const char *prefix);
+
+struct schedule {
+    enum { SCHEDULE_CONSTANT, SCHEDULE_STEP, SCHEDULE_COSINE } kind; /* cosine: with linear warm-up */
+    double lr, factor;
+    uint64_t warmup_steps, total_steps, milestones[8];
+    size_t milestone_count;
+};
+double schedule_at(const struct schedule *s, uint64_t step);
+
+/* ---- a small matrix product for heads and losses: C = alpha op(A) op(B) + beta C, row-major, f32 ---- */
+void nn_sgemm(const struct nn_backend *b, int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
+              const float *A, size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc);
+
+#endif

@@ -1,0 +1,132 @@
+/* src/base and src/rng: sizes, arenas, atomic files, hashes, error text, streams. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "par/par.h"
+#include "rng/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void sizes_refuse_overflow(void **state)
+{
+    (void)state;
+    size_t out = 7;
+    assert_false(size_multiply(&out, SIZE_MAX / 2, 3));
+    assert_true(size_multiply(&out, 6, 7));
+    assert_int_equal(out, 42);
+    assert_null(base_alloc(SIZE_MAX, 2));
+}
+
+static void arena_measures_then_places(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    assert_null(arena_take(&a, 3, 4));
+    assert_null(arena_take(&a, 100, 8));
+    assert_int_equal(arena_reserve(&a, "test"), SOTTO_OK);
+    char *first = arena_take(&a, 3, 4), *second = arena_take(&a, 100, 8);
+    assert_int_equal(second - first, 64);
+    assert_int_equal((uintptr_t)first % 64, 0);
+    assert_null(arena_take(&a, 1, 1));
+    arena_clear(&a);
+    arena_take(&a, SIZE_MAX, 2);
+    assert_int_equal(arena_reserve(&a, "too large"), SOTTO_ENOMEM);
+    assert_string_equal(sotto_error_text(), "too large: its size does not fit in memory");
+}
+
+static void atomic_files_are_whole_or_absent(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(path_join(path, sizeof path, folder, "a.bin"), SOTTO_OK);
+    assert_int_equal(file_write(path, "hello", 5), SOTTO_OK);
+    struct atomic_file f;
+    assert_int_equal(atomic_open(&f, path), SOTTO_OK);
+    atomic_write(&f, "gone", 4);
+    atomic_discard(&f);
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(file_read(&data, &size, path, 100), SOTTO_OK);
+    assert_int_equal(size, 5);
+    assert_memory_equal(data, "hello", 6);
+    base_free(data);
+    assert_int_equal(file_read(&data, &size, path, 4), SOTTO_EFORMAT);
+    assert_int_equal(file_read(&data, &size, folder, 4), SOTTO_ENOENT);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void sha256_known_answer(void **state)
+{
+    (void)state;
+    char hex[SHA256_HEX]; /* FIPS 180-2, "abc" */
+    sha256_of(hex, "abc", 3);
+    assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+static void philox_known_answer(void **state)
+{
+    (void)state;
+    /* Random123 kat_vectors, philox4x32 10, all-zero counter and key: 6627e8d5 e169c58d bc57ac4c 9b00dbd8 */
+    struct rng r = {{0, 0}, {0, 0, 0, 0}, {0}, 0};
+    assert_int_equal(rng_u32(&r), 0x6627e8d5u);
+    assert_int_equal(rng_u32(&r), 0xe169c58du);
+    assert_int_equal(rng_u32(&r), 0xbc57ac4cu);
+    assert_int_equal(rng_u32(&r), 0x9b00dbd8u);
+}
+
+static void streams_are_functions_of_their_key(void **state)
+{
+    (void)state;
+    struct rng a = rng_stream(1, RNG_ORDER, 2, 3), b = a, c = rng_stream(1, RNG_ORDER, 2, 4);
+    uint64_t x = rng_u64(&a);
+    assert_true(x == rng_u64(&b));
+    assert_true(x != rng_u64(&c));
+    struct rng far = rng_stream(1, RNG_ORDER, 2, 3 + (1ull << 32));
+    assert_true(x != rng_u64(&far));
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 100000; i++) {
+        double z = rng_normal(&a);
+        sum += z;
+        squares += z * z;
+    }
+    assert_true(sum / 1e5 < 0.02 && sum / 1e5 > -0.02); /* 6 standard errors */
+    assert_true(squares / 1e5 < 1.03 && squares / 1e5 > 0.97);
+}
+
+static sotto_status fail_from_7(void *arg, size_t chunk, int thread)
+{
+    (void)arg, (void)thread;
+    return chunk >= 7 ? status_fail(SOTTO_EINVAL, "chunk %zu", chunk) : SOTTO_OK;
+}
+
+static void parallel_errors_are_the_first_by_chunk(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads++) {
+        assert_int_equal(par_chunks(100, threads, fail_from_7, NULL), SOTTO_EINVAL);
+        assert_string_equal(sotto_error_text(), "chunk 7");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_refuse_overflow),
+        cmocka_unit_test(arena_measures_then_places),
+        cmocka_unit_test(atomic_files_are_whole_or_absent),
+        cmocka_unit_test(sha256_known_answer),
+        cmocka_unit_test(philox_known_answer),
+        cmocka_unit_test(streams_are_functions_of_their_key),
+        cmocka_unit_test(parallel_errors_are_the_first_by_chunk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
