@@ -25,7 +25,7 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
   target_include_directories(sotto_isa_${level} PRIVATE include src)
   target_link_libraries(sotto_isa_${level} PRIVATE sotto_deps)
   target_compile_definitions(sotto_isa_${level} PRIVATE SOTTO_ISA_SUFFIX=${level})
-  target_compile_options(sotto_isa_${level} PRIVATE -O3)
+  target_compile_options(sotto_isa_${level} PRIVATE -O3 -fno-math-errno -Wno-psabi) # sqrt without errno vectorises
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(sotto_isa_${level} PRIVATE ${SOTTO_ISA_FLAGS_${level}})
   endif()

@@ -20,6 +20,15 @@ void par_set_threads(int threads)
 #endif
 }
 
+int par_pool_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
 const char *par_runtime(void)
 {
 #if defined(_OPENMP) && defined(__clang__)

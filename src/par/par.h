@@ -11,6 +11,8 @@
 int par_threads(const struct sotto_context *ctx);
 /** Sets the OpenMP pool (also used by oneDNN) for the calling thread's next regions. */
 void par_set_threads(int threads);
+/** Size of that pool. */
+int par_pool_threads(void);
 /** Name of the OpenMP runtime, for version lines. */
 const char *par_runtime(void);
 

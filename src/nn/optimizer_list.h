@@ -1,0 +1,2 @@
+ROW(adam)
+ROW(sgd)
