@@ -1,0 +1,177 @@
+/* Archives and compressed files through libarchive, unpacked in memory. Only filters and formats that
+ * libarchive runs itself are switched on: some of its others start external programs. */
+#include "data/bundle.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 16, EXPANSION_FREE = 64 << 20 };
+
+struct unpacking {
+    struct archive *archive;
+    const struct bundle_limits *limits;
+    size_t bytes; /* unpacked so far, all entries */
+};
+
+static sotto_status blame_archive(struct archive *a, const char *what)
+{
+    const char *text = archive_error_string(a);
+    return status_fail(SOTTO_EFORMAT, "%s (%s)", what, text ? text : "no details");
+}
+
+static struct archive *reader_new(void)
+{
+    struct archive *a = archive_read_new();
+    if (!a)
+        return NULL;
+    archive_read_support_filter_gzip(a);
+    archive_read_support_filter_xz(a);
+    archive_read_support_filter_lzma(a);
+    archive_read_support_filter_bzip2(a);
+    archive_read_support_format_tar(a);
+    archive_read_support_format_gnutar(a);
+    archive_read_support_format_zip(a);
+    archive_read_support_format_raw(a);
+    return a;
+}
+
+/* Bytes of the current entry. A declared size is only a first guess: memory grows with what really arrives.
+ */
+static sotto_status read_entry(unsigned char **data, size_t *size, struct unpacking *u)
+{
+    sotto_status status = SOTTO_OK;
+    size_t capacity = BLOCK, have = 0;
+    unsigned char *block = base_alloc(capacity + 1, 1);
+    if (!block)
+        FAIL(SOTTO_ENOMEM, "out of memory while unpacking");
+    for (;;) {
+        if (have == capacity) {
+            unsigned char *grown = base_regrow(block, have, 2 * capacity + 1, 1);
+            if (!grown)
+                FAIL(SOTTO_ENOMEM, "out of memory while unpacking (%zu bytes so far)", have);
+            block = grown;
+            capacity *= 2;
+        }
+        la_ssize_t got = archive_read_data(u->archive, block + have, capacity - have);
+        if (got == 0)
+            break;
+        if (got < 0)
+            TRY(blame_archive(u->archive, "is cut or damaged"));
+        have += (size_t)got;
+        u->bytes += (size_t)got;
+        size_t packed = (size_t)archive_filter_bytes(u->archive, -1);
+        if (u->bytes > u->limits->bytes)
+            FAIL(SOTTO_EFORMAT, "unpacks to more than %zu bytes; refused", u->limits->bytes);
+        if (u->bytes > EXPANSION_FREE && u->bytes / u->limits->expansion > packed)
+            FAIL(SOTTO_EFORMAT, "unpacks to more than %zu times its size; looks like a decompression bomb",
+                 u->limits->expansion);
+    }
+    *data = block;
+    *size = have;
+    block = NULL;
+done:
+    base_free(block);
+    return status;
+}
+
+/* "adult.data.xz" holds "adult.data". */
+static void strip_packing(char *out, size_t capacity, const char *path)
+{
+    static const char *const endings[] = {".gz", ".xz", ".bz2", ".lzma"};
+    snprintf(out, capacity, "%s", path_base(path));
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (name_ends(out, endings[i]) && strlen(out) > strlen(endings[i])) {
+            out[strlen(out) - strlen(endings[i])] = '\0';
+            return;
+        }
+}
+
+static bool is_hidden(const char *name)
+{
+    const char *base = path_base(name);
+    return base[0] == '.' || strncmp(name, "__MACOSX/", 9) == 0;
+}
+
+static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct archive_entry *entry;
+    char inner[1024];
+    int code;
+    while ((code = archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF) {
+        if (code < ARCHIVE_WARN)
+            TRY(blame_archive(u->archive, b->count ? "is cut or damaged" : "is not a readable archive"));
+        bool raw = archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
+        const char *name = archive_entry_pathname(entry);
+        if (!name)
+            name = archive_entry_pathname_utf8(entry);
+        if (raw) {
+            strip_packing(inner, sizeof inner, path);
+            name = inner;
+            b->single = true;
+        }
+        if (!name)
+            FAIL(SOTTO_EFORMAT, "entry %zu has a name that is not UTF-8 text", b->count);
+        if (!raw &&
+            (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) || is_hidden(name)))
+            continue; /* folders, links, devices and hidden files hold no data */
+        if (b->count >= u->limits->entries)
+            FAIL(SOTTO_EFORMAT, "holds more than %zu files; refused", u->limits->entries);
+        unsigned char *data = NULL;
+        size_t size = 0;
+        char kept[1100];
+        snprintf(kept, sizeof kept, "%s", name); /* libarchive reuses the entry */
+        if (!raw && strlen(name) >= sizeof kept)
+            FAIL(SOTTO_EFORMAT, "file name '%.60s...' is longer than 1024 bytes", name);
+        if ((status = read_entry(&data, &size, u)) != SOTTO_OK) {
+            if (!raw)
+                status_prefix(kept);
+            goto done;
+        }
+        TRY(bundle_add(b, kept, data, size));
+    }
+    if (b->count == 0)
+        FAIL(SOTTO_EFORMAT, "holds no files");
+done:
+    return status;
+}
+
+static sotto_status run(struct bundle *out, const char *origin, const void *data, size_t size,
+                        const struct bundle_limits *limits)
+{
+    sotto_status status = SOTTO_OK;
+    struct bundle b = {.origin = base_strdup(origin)};
+    struct unpacking u = {reader_new(), limits, 0};
+    if (!b.origin || !u.archive)
+        FAIL(SOTTO_ENOMEM, "out of memory");
+    int code = data ? archive_read_open_memory(u.archive, data, size)
+                    : archive_read_open_filename(u.archive, origin, BLOCK);
+    if (code != ARCHIVE_OK)
+        TRY(blame_archive(u.archive, "cannot be read"));
+    TRY(unpack(&b, &u, origin));
+    bundle_sort(&b);
+    *out = b;
+done:
+    if (u.archive)
+        archive_read_free(u.archive);
+    if (status != SOTTO_OK) {
+        status_prefix(origin);
+        bundle_clear(&b);
+    }
+    return status;
+}
+
+sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,
+                                const struct bundle_limits *limits)
+{
+    return run(out, name, size ? data : "", size, limits);
+}
+
+sotto_status bundle_from_archive(struct bundle *out, const char *path, const struct bundle_limits *limits,
+                                 const struct sotto_context *ctx)
+{
+    (void)ctx;
+    return run(out, path, NULL, 0, limits);
+}

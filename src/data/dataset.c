@@ -1,0 +1,140 @@
+/* Making, checking and freeing sets. */
+#include "data/dataset.h"
+
+#include "base/sha256.h"
+
+#include <math.h>
+#include <string.h>
+
+sotto_status dataset_create(struct dataset **out)
+{
+    struct dataset *d = base_alloc(1, sizeof *d);
+    if (!d)
+        return status_fail(SOTTO_ENOMEM, "data set: out of memory");
+    d->set.owner = d;
+    *out = d;
+    return SOTTO_OK;
+}
+
+void dataset_discard(struct dataset *d)
+{
+    if (!d)
+        return;
+    for (size_t k = 0; d->class_names && k < d->set.classes; k++)
+        base_free(d->class_names[k]);
+    base_free(d->class_names);
+    base_free(d->images);
+    base_free(d->features);
+    base_free(d->labels);
+    base_free(d->columns);
+    base_free(d);
+}
+
+void sotto_dataset_free(struct sotto_dataset *d)
+{
+    if (d)
+        dataset_discard(d->owner);
+}
+
+static sotto_status reserve_labels(struct dataset *d, size_t n)
+{
+    d->labels = base_alloc(n, sizeof *d->labels);
+    if (!d->labels)
+        return status_fail(SOTTO_ENOMEM, "data set: cannot allocate %zu labels", n);
+    d->set.labels = d->labels;
+    return SOTTO_OK;
+}
+
+sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels, size_t height, size_t width,
+                                    bool labelled)
+{
+    sotto_status status = SOTTO_OK;
+    size_t image, bytes;
+    if (n == 0 || channels == 0 || height == 0 || width == 0)
+        FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu; a data set must not be empty", n, channels, height,
+             width);
+    if (!size_multiply(&image, height, width) || !size_multiply(&image, image, channels) ||
+        !size_multiply(&bytes, image, n))
+        FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu do not fit in memory", n, channels, height, width);
+    d->images = base_alloc(bytes, 1);
+    if (!d->images)
+        FAIL(SOTTO_ENOMEM, "cannot allocate %zu bytes for %zu images", bytes, n);
+    if (labelled)
+        TRY(reserve_labels(d, n));
+    d->set.images = d->images;
+    d->set.n = d->set.n_train = n;
+    d->set.channels = channels;
+    d->set.height = height;
+    d->set.width = width;
+done:
+    return status;
+}
+
+sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t columns, bool labelled)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count;
+    if (n == 0 || columns == 0)
+        FAIL(SOTTO_EFORMAT, "%zu rows of %zu features; a data set must not be empty", n, columns);
+    if (!size_multiply(&count, n, columns))
+        FAIL(SOTTO_EFORMAT, "%zu rows of %zu features do not fit in memory", n, columns);
+    d->features = base_alloc(count, sizeof *d->features);
+    if (!d->features)
+        FAIL(SOTTO_ENOMEM, "cannot allocate %zu rows of %zu features", n, columns);
+    if (labelled)
+        TRY(reserve_labels(d, n));
+    d->set.features = d->features;
+    d->set.n = d->set.n_train = n;
+    d->set.columns = columns;
+done:
+    return status;
+}
+
+sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *const *names)
+{
+    sotto_status status = SOTTO_OK;
+    d->set.classes = classes;
+    if (!names)
+        goto done;
+    d->class_names = base_alloc(classes, sizeof *d->class_names);
+    if (!d->class_names)
+        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    for (size_t k = 0; k < classes; k++) {
+        d->class_names[k] = base_strdup(names[k]);
+        if (!d->class_names[k])
+            FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    }
+    d->set.class_names = (const char *const *)d->class_names;
+done:
+    return status;
+}
+
+void dataset_hash(char hex[65], const struct sotto_dataset *d)
+{
+    struct sha256 sha;
+    sha256_init(&sha);
+    if (d->images)
+        sha256_update(&sha, d->images, d->n * d->channels * d->height * d->width);
+    if (d->features)
+        sha256_update(&sha, d->features, d->n * d->columns * sizeof *d->features);
+    if (d->labels)
+        sha256_update(&sha, d->labels, d->n * sizeof *d->labels);
+    sha256_hex(&sha, hex);
+}
+
+sotto_status dataset_finish(struct dataset *d)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *s = &d->set;
+    for (size_t i = 0; s->labels && i < s->n; i++)
+        if (s->labels[i] < 0 || (uint64_t)s->labels[i] >= s->classes)
+            FAIL(SOTTO_EFORMAT, "record %zu has label %lld; expected 0 to %zu", i, (long long)s->labels[i],
+                 s->classes - 1);
+    for (size_t i = 0; s->features && i < s->n * s->columns; i++)
+        if (!isfinite(s->features[i]))
+            FAIL(SOTTO_EFORMAT, "record %zu, feature %zu is not finite", i / s->columns, i % s->columns);
+    if (!s->sha256[0])
+        dataset_hash(s->sha256, s);
+done:
+    return status;
+}

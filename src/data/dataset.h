@@ -1,0 +1,61 @@
+/* dataset.h - a data set under construction, and the table of registered sets.
+ *
+ * A reader calls dataset_create(), one of the two reserve functions, fills the arrays, and ends with
+ * dataset_finish(), which checks what every set must satisfy and hashes the contents. */
+#ifndef DATA_DATASET_H
+#define DATA_DATASET_H
+
+#include "base/memory.h"
+#include "sotto/data.h"
+
+/** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */
+struct dataset {
+    struct sotto_dataset set; /* set.owner points back here */
+    uint8_t *images;          /* (N, C, H, W) */
+    float *features;          /* (N, D) */
+    int64_t *labels;          /* (N) */
+    char **class_names;       /* set.classes strings, or NULL */
+    char licence[256];        /* one line, "" if unknown */
+    char *columns;            /* JSON array describing the feature columns (code books), or NULL */
+};
+
+sotto_status dataset_create(struct dataset **out);
+/** Accepts NULL. */
+void dataset_discard(struct dataset *d);
+/** Zeroed arrays; `labelled`: labels too. EFORMAT: a size is zero or too large; ENOMEM. */
+sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels, size_t height, size_t width,
+                                    bool labelled);
+sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t columns, bool labelled);
+/** Copies the names; `names` NULL: only the count. */
+sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *const *names);
+/** EFORMAT: a label outside 0 .. classes-1 or a feature that is not finite. Fills set.sha256 unless it is set
+ * already. */
+sotto_status dataset_finish(struct dataset *d);
+/** SHA-256 of images or features, then labels, as they lie in memory. */
+void dataset_hash(char hex[65], const struct sotto_dataset *d);
+
+/** A set that is known by name. One const struct per set, one ROW in source_list.h. */
+struct dataset_source {
+    const char *name, *title;
+    const char *origin;  /* who made it, where it is published */
+    const char *licence; /* one line */
+    const char *obtain;  /* what to do when it is missing; NULL for generated sets */
+    size_t classes;
+    const char *const *class_names; /* or NULL */
+    int synthetic;                  /* also answers to NAME-x123 options, see synthetic.h */
+    /** Where it was found on this machine, or "" (path of `capacity` bytes). NULL: nowhere but the import
+     * folder. */
+    void (*locate)(char *path, size_t capacity);
+    /** NULL: opened only after an import. `name` is what the user wrote, options included. */
+    sotto_status (*open)(struct dataset **out, const char *name, const struct sotto_context *ctx);
+    /** Compares the files with published sums; EGATE names the file. NULL: no published sums. */
+    sotto_status (*verify)(void);
+};
+/** NULL-terminated. */
+extern const struct dataset_source *const dataset_sources[];
+/** By exact name, or by the stem of a synthetic name with options; NULL. */
+const struct dataset_source *dataset_source_find(const char *name);
+/** [a-z0-9][a-z0-9._-]*, at most 63 bytes. */
+bool dataset_name_is_valid(const char *name);
+
+#endif

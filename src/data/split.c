@@ -1,0 +1,55 @@
+/* Parts of one pool: the first rows of one uniformly random permutation are the public part, the next the
+ * private part, and so on. Members and non-members so come from the same distribution, which train against
+ * test would not guarantee. */
+#include "base/memory.h"
+#include "rng/rng.h"
+#include "sotto/data.h"
+
+#include <string.h>
+
+sotto_status sotto_split_make(struct sotto_split *out, size_t pool, const size_t sizes[SOTTO_PARTS],
+                              uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_split split = {0};
+    int64_t *order = NULL;
+    size_t total = 0;
+    for (int p = 0; p < SOTTO_PARTS; p++)
+        REQUIRE(size_add(&total, total, sizes[p]), "split: the part sizes overflow");
+    REQUIRE(total <= pool, "split: the parts need %zu records; the data set has %zu", total, pool);
+    order = base_alloc(pool, sizeof *order);
+    if (!order)
+        FAIL(SOTTO_ENOMEM, "split: out of memory");
+    for (size_t i = 0; i < pool; i++)
+        order[i] = (int64_t)i;
+    struct rng random = rng_stream(seed, RNG_SPLIT, 0, 0);
+    rng_shuffle(&random, order, pool);
+    const int64_t *next = order;
+    for (int p = 0; p < SOTTO_PARTS; p++) {
+        split.n[p] = sizes[p];
+        split.rows[p] = base_alloc(sizes[p], sizeof *split.rows[p]);
+        if (!split.rows[p])
+            FAIL(SOTTO_ENOMEM, "split: out of memory");
+        memcpy(split.rows[p], next, sizes[p] * sizeof *next);
+        next += sizes[p];
+    }
+    *out = split;
+done:
+    base_free(order);
+    if (status != SOTTO_OK)
+        sotto_split_clear(&split);
+    return status;
+}
+
+void sotto_split_clear(struct sotto_split *s)
+{
+    for (int p = 0; p < SOTTO_PARTS; p++)
+        base_free(s->rows[p]);
+    *s = (struct sotto_split){0};
+}
+
+const char *sotto_part_name(enum sotto_part part)
+{
+    static const char *const names[SOTTO_PARTS] = {"public", "private", "heldout", "shadow"};
+    return (unsigned)part < SOTTO_PARTS ? names[part] : "unknown";
+}
