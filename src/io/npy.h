@@ -1,0 +1,17 @@
+/* npy.h - .npy from memory, and the header bytes that .npz shares. Format: NumPy NEP 1 and numpy/lib/format.
+ */
+#ifndef IO_NPY_H
+#define IO_NPY_H
+
+#include "io/array.h"
+#include "io/source.h"
+
+/** The strict reader behind sotto_npy_load(). */
+sotto_status npy_read(struct sotto_array *out, const struct source *s);
+sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t size, const char *name);
+
+enum { NPY_HEADER_LIMIT = 384 };
+/** Version 1.0 header of an array, padded so that the data starts at a multiple of 64. Returns its length. */
+size_t npy_header(unsigned char out[NPY_HEADER_LIMIT], const struct sotto_array *a);
+
+#endif
