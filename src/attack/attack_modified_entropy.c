@@ -1,0 +1,15 @@
+/* Entropy that knows the label: confidently wrong is as far from a member as can be. */
+#include "attack/posterior.h"
+
+static sotto_status run(double *scores, const struct attack_input *in)
+{
+    for (size_t i = 0; i < in->n; i++)
+        scores[i] = -posterior_modified_entropy(in, i);
+    return SOTTO_OK;
+}
+
+const struct attack attack_modified_entropy = {.name = "modified-entropy",
+                                               .title = "Modified entropy",
+                                               .source = "Song and Mittal 2021",
+                                               .needs = NEED_OUTPUTS | NEED_LABELS,
+                                               .run = run};
