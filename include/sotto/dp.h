@@ -17,19 +17,32 @@ struct sotto_interval { double lower, upper; };
 enum sotto_sensitivity_source { SOTTO_SENSITIVITY_GIVEN, SOTTO_SENSITIVITY_SAMPLED, SOTTO_SENSITIVITY_CLIPPED,
                                 SOTTO_SENSITIVITY_PROVED };
 struct sotto_sensitivity {
-    double l1, l2; /**< entrywise norms; NAN where unknown */
+    double l1, l2;    /**< entrywise norms; NAN where unknown (at least one is known) */
+    size_t dimension; /**< coordinates of the released vector; 0: unknown. Sharpens bounds by L2, gives l1 <= sqrt(n) l2 */
     enum sotto_sensitivity_source source;
     char evidence[65]; /**< hash of the recipe it was measured for, or "" */
 };
 
+/** One way to bound epsilon; the account keeps every way that applies and reports the smallest. */
+struct sotto_bound {
+    char name[32];
+    double epsilon; /**< upper bound, rounded up */
+};
+enum { SOTTO_MAX_BOUNDS = 8 };
+
 /** What a mechanism at a scale guarantees for a sensitivity. */
 struct sotto_account {
-    char mechanism[16], accountant[32], adjacency[16];
+    char mechanism[16];
+    char accountant[32]; /**< which bound won; "none" with epsilon.upper = INFINITY when none applies */
+    char adjacency[16];
     double scale, delta;
-    struct sotto_interval epsilon; /**< at delta; upper may be INFINITY (then lower says why in accountant) */
-    double pure_epsilon;           /**< NAN: none */
-    double zcdp_rho;               /**< NAN: none */
+    size_t compose;                /**< identical releases, independent noise */
+    struct sotto_interval epsilon; /**< of the whole composition at delta; both ends proved */
+    double pure_epsilon;           /**< of the whole composition; NAN: none */
+    double zcdp_rho;               /**< of the whole composition; NAN: none */
     double standard_deviation;     /**< of one coordinate of the noise */
+    size_t bound_count;
+    struct sotto_bound bounds[SOTTO_MAX_BOUNDS];
 };
 /** EINVAL names the parameter. delta = 0 asks for pure DP. compose >= 1 identical releases. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism,
@@ -51,9 +64,12 @@ struct sotto_release {
     int insecure;            /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
 };
-/** The only place where privacy noise is drawn: accounts, writes and fsyncs the ledger entry, then adds noise to
- *  vector[0..n). *certificate is the certificate's JSON text without the output hash, which the caller fills in through
- *  sotto_certificate_finish(). On failure after the ledger entry was written the entry stays. */
+/** The only place where privacy noise is drawn: checks, accounts, writes and fsyncs the ledger entry, then adds noise
+ *  to vector[0..n). *certificate: the certificate's JSON text without the output hash; give it to
+ *  sotto_certificate_save() once the output file is written, then to sotto_text_free().
+ *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded in the
+ *  ledger), EFORMAT (damaged ledger), EAGAIN (ledger locked), ECREATE, EIO, ENOMEM. The vector is untouched on failure;
+ *  once the entry is written it stays. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, float *vector, size_t n,
                                                          const struct sotto_release *release,
                                                          const struct sotto_context *ctx);

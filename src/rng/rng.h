@@ -17,6 +17,7 @@ enum rng_purpose {
     RNG_SYNTHETIC,   /* synthetic data; index = record */
     RNG_PAIRS,       /* pairs of the sensitivity sampler */
     RNG_BOOTSTRAP,   /* resampling in reports */
+    RNG_EVALUATE,    /* noise drawn to MEASURE utility and attacks, never released; step = draw */
     RNG_TEST
 };
 

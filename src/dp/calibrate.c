@@ -1,0 +1,53 @@
+/* Smallest scale for a target, by bisection on the account's upper end. The search only proposes; what is returned was
+ * itself accounted and found to hold, so rounding can waste noise but never save too much. */
+#include "dp/accountant.h"
+#include "num/special.h"
+
+struct search {
+    const struct mechanism *m;
+    const struct sotto_sensitivity *sensitivity;
+    struct sotto_dp target;
+};
+
+static bool holds(double scale, const void *arg)
+{
+    const struct search *s = arg;
+    struct shifts shifts;
+    struct sotto_account account;
+    if (shifts_make(&shifts, scale, s->sensitivity) != SOTTO_OK)
+        return false;
+    account_compute(&account, s->m, scale, &shifts, s->target.delta, 1);
+    return account.epsilon.upper <= s->target.epsilon;
+}
+
+sotto_status sotto_calibrate(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
+                             struct sotto_dp target)
+{
+    sotto_status status = SOTTO_OK;
+    struct search s = {NULL, sensitivity, target};
+    struct shifts checked;
+    TRY(mechanism_require(&s.m, mechanism));
+    TRY(shifts_make(&checked, 1, sensitivity));
+    TRY(require_positive(target.epsilon, "epsilon"));
+    TRY(require_delta(target.delta));
+    if (target.delta == 0 && !s.m->pure)
+        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; a delta > 0 is needed", mechanism);
+    if (target.delta == 0 && isinf(checked.l1.hi))
+        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity; only l2 is given");
+    double low, high = checked.l2.hi / target.epsilon;
+    if (high < 1e-99)
+        high = 1e-99;
+    while (high <= 1e100 && !holds(high, &s))
+        high *= 4;
+    if (high > 1e100)
+        FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism, target.epsilon,
+             target.delta);
+    for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
+        high = low;
+    if (low < 1e-100)
+        FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is so large that the scale would fall below 1e-100", mechanism,
+             target.epsilon);
+    *scale = bisect_up(low, high, holds, &s);
+done:
+    return status;
+}

@@ -1,0 +1,121 @@
+/* Certificates: what is proved, under which condition, by which accountant, with which randomness. */
+#include "dp/certificate.h"
+#include "base/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const source_names[] = {"given", "sampled", "clipped", "proved"};
+static const char *const source_statements[] = {
+    "as stated by the caller, not checked",
+    "largest change observed over sampled pairs: empirical evidence, not a bound",
+    "enforced by clipping",
+    "proved for the training procedure",
+};
+static const char *const conditions[] = {"the sensitivity stated by the caller", "the sampled sensitivity"};
+
+const char *sensitivity_source_name(enum sotto_sensitivity_source source)
+{
+    return (unsigned)source <= SOTTO_SENSITIVITY_PROVED ? source_names[source] : "unknown";
+}
+
+bool sensitivity_is_proved(enum sotto_sensitivity_source source)
+{
+    return source == SOTTO_SENSITIVITY_CLIPPED || source == SOTTO_SENSITIVITY_PROVED;
+}
+
+struct json *certificate_sensitivity(const struct sotto_sensitivity *s)
+{
+    struct json *object = json_make_object();
+    json_put_real(&object, "l1", s->l1);
+    json_put_real(&object, "l2", s->l2);
+    json_put_text(&object, "source", sensitivity_source_name(s->source));
+    json_put_text(&object, "statement", source_statements[s->source]);
+    json_put(&object, "evidence", s->evidence[0] ? json_make_text(s->evidence) : json_make_null());
+    return object;
+}
+
+void certificate_put_account(struct json **object, const struct sotto_account *a)
+{
+    struct json *epsilon = json_make_object(), *bounds = json_make_object();
+    json_put_real(&epsilon, "lower", a->epsilon.lower);
+    json_put_real(&epsilon, "upper", a->epsilon.upper);
+    for (size_t i = 0; i < a->bound_count; i++)
+        json_put_real(&bounds, a->bounds[i].name, a->bounds[i].epsilon);
+    json_put(object, "epsilon", epsilon);
+    json_put_real(object, "delta", a->delta);
+    json_put_text(object, "accountant", a->accountant);
+    json_put_real(object, "pure_epsilon", a->pure_epsilon);
+    json_put_real(object, "zcdp_rho", a->zcdp_rho);
+    json_put_text(object, "adjacency", a->adjacency);
+    json_put(object, "bounds", bounds);
+}
+
+static struct json *guarantee(const struct certificate_facts *f)
+{
+    struct json *object = json_make_object();
+    if (f->seeded) {
+        json_put_text(&object, "proved", "none");
+        json_put(&object, "conditional", json_make_null());
+        json_put_text(&object, "statement", "noise was seeded: no privacy guarantee");
+        return object;
+    }
+    struct json *account = json_make_object();
+    certificate_put_account(&account, f->account);
+    char text[512];
+    const struct sotto_account *a = f->account;
+    if (sensitivity_is_proved(f->sensitivity->source)) {
+        json_put(&object, "proved", account);
+        json_put(&object, "conditional", json_make_null());
+        snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s adjacency, accountant: %s", a->epsilon.upper,
+                 a->delta, a->adjacency, a->accountant);
+    } else {
+        const char *condition = conditions[f->sensitivity->source];
+        json_put_text(&account, "condition", condition);
+        json_put_text(&object, "proved", "none");
+        json_put(&object, "conditional", account);
+        snprintf(text, sizeof text, "proved: none; conditional on %s: epsilon %.6g at delta %g under %s adjacency, accountant: %s",
+                 condition, a->epsilon.upper, a->delta, a->adjacency, a->accountant);
+    }
+    json_put_text(&object, "statement", text);
+    return object;
+}
+
+struct json *certificate_make(const struct certificate_facts *f)
+{
+    struct json *object = json_make_object();
+    char text[64];
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    json_put_text(&object, "schema", "sotto.certificate/1");
+    json_put_text(&object, "version", sotto_version());
+    json_put_text(&object, "time", text);
+    json_put_text(&object, "mechanism", f->account->mechanism);
+    json_put_real(&object, "scale", f->account->scale);
+    snprintf(text, sizeof text, "%a", f->account->scale);
+    json_put_text(&object, "scale_exact", text);
+    json_put_real(&object, "standard_deviation", f->account->standard_deviation);
+    json_put_integer(&object, "dimension", (int64_t)f->dimension);
+    json_put(&object, "sensitivity", certificate_sensitivity(f->sensitivity));
+    json_put(&object, "guarantee", guarantee(f));
+    json_put_text(&object, "randomness", f->seeded ? "noise was seeded: no privacy guarantee"
+                                                   : "operating system (getrandom, ChaCha20)");
+    json_put_text(&object, "sampler", f->sampler);
+    return object;
+}
+
+sotto_status sotto_certificate_save(const char *path, const char *certificate, const char *output_sha256)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *object = NULL;
+    TRY(json_parse(&object, certificate, strlen(certificate), path));
+    json_put_text(&object, "output_sha256", output_sha256);
+    TRY(json_write_file(path, object, JSON_PRETTY));
+done:
+    json_free(object);
+    return status;
+}

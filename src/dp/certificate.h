@@ -1,0 +1,30 @@
+/* certificate.h - the JSON text beside every release. Wording by the order of trust: only what is proved is called
+ * proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
+#ifndef DP_CERTIFICATE_H
+#define DP_CERTIFICATE_H
+
+#include "io/json.h"
+#include "sotto/dp.h"
+
+#include <stdbool.h>
+
+/** "given", "sampled", "clipped", "proved". */
+const char *sensitivity_source_name(enum sotto_sensitivity_source source);
+bool sensitivity_is_proved(enum sotto_sensitivity_source source);
+
+/** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
+struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
+/** Adds epsilon, delta, accountant, pure_epsilon, zcdp_rho, bounds to *object. */
+void certificate_put_account(struct json **object, const struct sotto_account *account);
+
+/** Everything a certificate says besides input, output and ledger. */
+struct certificate_facts {
+    const struct sotto_account *account;
+    const struct sotto_sensitivity *sensitivity; /* as accounted, so with any enlargement by rounding */
+    size_t dimension;
+    bool seeded;
+    const char *sampler;
+};
+struct json *certificate_make(const struct certificate_facts *facts);
+
+#endif

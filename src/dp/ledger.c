@@ -1,0 +1,331 @@
+/* The chain makes a changed, removed or reordered line evident; it cannot show that the newest lines were cut off as a
+ * whole, which is why every certificate carries its entry's hash. One write() per line, then fsync of the file (and of
+ * the folder when the file is new) before anybody draws noise. */
+#include "dp/ledger.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "dp/accountant.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
+static const char hash_key[] = ",\"hash\":\"";
+enum { HASH_TAIL = sizeof hash_key - 1 + 64 + 2 /* "} */, LEDGER_LIMIT = 1 << 28 };
+
+static bool plain_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 0 && length <= 100 && name[0] != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+sotto_status ledger_default_path(char **out, const char *fingerprint)
+{
+    sotto_status status = SOTTO_OK;
+    char hashed[SHA256_HEX];
+    const char *home = getenv("XDG_DATA_HOME"), *middle = "";
+    if (!home || home[0] != '/') {
+        home = getenv("HOME");
+        middle = "/.local/share";
+    }
+    REQUIRE(home && home[0] == '/', "ledger: neither XDG_DATA_HOME nor HOME is set; name a file with --ledger");
+    REQUIRE(fingerprint && fingerprint[0], "ledger: the private data set has no name; give its fingerprint or --dataset-id");
+    if (!plain_name(fingerprint)) {
+        sha256_of(hashed, fingerprint, strlen(fingerprint));
+        fingerprint = hashed;
+    }
+    size_t capacity = strlen(home) + strlen(fingerprint) + 64;
+    char *path = base_alloc(capacity, 1);
+    if (!path)
+        FAIL(SOTTO_ENOMEM, "ledger: out of memory");
+    snprintf(path, capacity, "%s%s/sotto/ledger/%s.jsonl", home, middle, fingerprint);
+    *out = path;
+done:
+    return status;
+}
+
+void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta)
+{
+    sum->releases++;
+    sum->pure = next_up(sum->pure + (isnan(pure) ? INFINITY : pure));
+    sum->rho = next_up(sum->rho + (isnan(rho) ? INFINITY : rho));
+    sum->epsilon = next_up(sum->epsilon + (isnan(epsilon) ? INFINITY : epsilon));
+    sum->delta = delta > 0 ? next_up(sum->delta + delta) : sum->delta;
+}
+
+double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)
+{
+    if (sum->releases == 0)
+        return 0;
+    double best = sum->pure;
+    if (sum->delta <= delta)
+        best = fmin(best, sum->epsilon);
+    if (delta > 0 && isfinite(sum->rho))
+        best = fmin(best, zcdp_epsilon(sum->rho, delta));
+    return best;
+}
+
+static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *event, *source, *randomness;
+    double pure, rho, epsilon, delta;
+    TRY(json_get_text(&event, entry, where, "event"));
+    if (strcmp(event, "budget") == 0) {
+        TRY(json_get_real(&epsilon, entry, where, "epsilon"));
+        TRY(json_get_real(&delta, entry, where, "delta"));
+        l->budget = (struct sotto_dp){epsilon, delta};
+    }
+    if (strcmp(event, "release") != 0)
+        goto done;
+    TRY(json_get_text(&source, entry, where, "sensitivity.source"));
+    TRY(json_get_text(&randomness, entry, where, "randomness"));
+    TRY(json_get_real_or_null(&pure, entry, where, "pure_epsilon"));
+    TRY(json_get_real_or_null(&rho, entry, where, "zcdp_rho"));
+    TRY(json_get_real_or_null(&epsilon, entry, where, "epsilon.upper"));
+    TRY(json_get_real(&delta, entry, where, "delta"));
+    if (strcmp(randomness, "os") != 0)
+        l->seeded++;
+    bool proved = strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0;
+    ledger_sum_add(proved ? &l->proved : &l->conditional, pure, rho, epsilon, delta);
+done:
+    return status;
+}
+
+/* One whole line without its newline: hash, link, index, then the sums. */
+static sotto_status check_line(struct ledger *l, char *line, size_t length)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL;
+    char where[320], hash[SHA256_HEX];
+    const char *prev;
+    int64_t index;
+    snprintf(where, sizeof where, "%.250s: line %zu", l->path, l->entries + 1);
+    if (length < HASH_TAIL || strncmp(line + length - HASH_TAIL, hash_key, sizeof hash_key - 1) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: has no hash at its end; this is not a ledger, or it was changed", where);
+    struct sha256 sum;
+    sha256_init(&sum);
+    sha256_update(&sum, line, length - HASH_TAIL);
+    sha256_update(&sum, "}", 1);
+    sha256_hex(&sum, hash);
+    if (strncmp(line + length - 66, hash, 64) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: its hash does not match; the ledger was changed after it was written", where);
+    TRY(json_parse(&entry, line, length, where));
+    TRY(json_get_text(&prev, entry, where, "prev"));
+    TRY(json_get_integer(&index, entry, where, "index"));
+    if (strcmp(prev, l->last) != 0 || index != (int64_t)l->entries)
+        FAIL(SOTTO_EFORMAT, "%s: does not follow the line before it; lines were removed or reordered", where);
+    TRY(count_entry(l, entry, where));
+    memcpy(l->last, hash, sizeof hash);
+    l->entries++;
+done:
+    json_free(entry);
+    return status;
+}
+
+/* Reads everything and checks every whole line; *torn is where a last line without newline starts (or the size). */
+static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *size, size_t *torn)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(file_read(data, size, l->path, LEDGER_LIMIT));
+    size_t at = 0;
+    for (;;) {
+        unsigned char *newline = memchr(*data + at, '\n', *size - at);
+        if (!newline)
+            break;
+        TRY(check_line(l, (char *)*data + at, (size_t)(newline - (*data + at))));
+        at = (size_t)(newline - *data) + 1;
+    }
+    *torn = at;
+done:
+    return status;
+}
+
+static sotto_status write_all(int fd, const void *data, size_t bytes, const char *path)
+{
+    for (size_t have = 0; have < bytes;) {
+        ssize_t got = write(fd, (const char *)data + have, bytes - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return status_fail(SOTTO_EIO, "%s: %s", path, strerror(errno));
+        have += (size_t)got;
+    }
+    return SOTTO_OK;
+}
+
+/* Keeps the torn bytes beside the ledger, cuts them off, and says so in the chain. */
+static sotto_status quarantine(struct ledger *l, const unsigned char *data, size_t bytes, size_t keep,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL;
+    char hash[SHA256_HEX];
+    size_t capacity = strlen(l->path) + 8;
+    int fd = -1;
+    char *path = base_alloc(capacity, 1);
+    if (!path)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", l->path);
+    snprintf(path, capacity, "%s.torn", l->path);
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: %s", path, strerror(errno));
+    TRY(write_all(fd, data, bytes, path));
+    TRY(write_all(fd, "\n", 1, path));
+    if (fsync(fd) != 0 || ftruncate(l->fd, (off_t)keep) != 0 || fsync(l->fd) != 0)
+        FAIL(SOTTO_EIO, "%s: %s", l->path, strerror(errno));
+    context_log(ctx, SOTTO_LOG_WARNING,
+                "%s: the last line was cut off while it was written (%zu bytes); moved to %s and recorded", l->path, bytes,
+                path);
+    sha256_of(hash, data, bytes);
+    entry = json_make_object();
+    json_put_text(&entry, "event", "torn");
+    json_put_integer(&entry, "bytes", (int64_t)bytes);
+    json_put_text(&entry, "sha256", hash);
+    TRY(ledger_append(l, &entry));
+done:
+    json_free(entry);
+    if (fd >= 0)
+        close(fd);
+    base_free(path);
+    return status;
+}
+
+static sotto_status ledger_start(struct ledger *l, const char *path)
+{
+    *l = (struct ledger){.fd = -1, .budget = {NAN, NAN}};
+    memcpy(l->last, zeros, sizeof zeros);
+    l->path = base_strdup(path);
+    return l->path ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "%s: out of memory", path);
+}
+
+static sotto_status make_parent(const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char *folder = base_strdup(path);
+    if (!folder)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *slash = strrchr(folder, '/');
+    if (slash && slash != folder) {
+        *slash = '\0';
+        TRY(folder_make(folder));
+    }
+done:
+    base_free(folder);
+    return status;
+}
+
+static sotto_status lock(const struct ledger *l)
+{
+    for (int tries = 0; flock(l->fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return status_fail(SOTTO_EIO, "%s: cannot lock: %s", l->path, strerror(errno));
+        if (tries >= 600)
+            return status_fail(SOTTO_EAGAIN, "%s: another process holds the ledger; try again later", l->path);
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+    }
+    return SOTTO_OK;
+}
+
+sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *data = NULL;
+    size_t size = 0, torn = 0;
+    TRY(ledger_start(l, path));
+    TRY(make_parent(path));
+    l->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (l->fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: cannot open the ledger: %s", path, strerror(errno));
+    TRY(lock(l));
+    TRY(check_all(l, &data, &size, &torn));
+    if (torn < size)
+        TRY(quarantine(l, data + torn, size - torn, torn, ctx));
+done:
+    base_free(data);
+    if (status != SOTTO_OK)
+        ledger_close(l);
+    return status;
+}
+
+sotto_status ledger_read(struct ledger *l, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *data = NULL;
+    size_t size = 0, torn = 0;
+    TRY(ledger_start(l, path));
+    TRY(check_all(l, &data, &size, &torn));
+    if (torn < size)
+        FAIL(SOTTO_EFORMAT, "%s: the last line is cut off; the next release repairs it and records that", path);
+done:
+    base_free(data);
+    if (status != SOTTO_OK)
+        ledger_close(l);
+    return status;
+}
+
+static sotto_status sync_parent(const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char *folder = base_strdup(path);
+    if (!folder)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    TRY(folder_sync(slash ? folder : "."));
+done:
+    base_free(folder);
+    return status;
+}
+
+sotto_status ledger_append(struct ledger *l, struct json **entry)
+{
+    sotto_status status = SOTTO_OK;
+    char *text = NULL, *line = NULL, hash[SHA256_HEX], stamp[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    json_put_integer(entry, "index", (int64_t)l->entries);
+    json_put_text(entry, "time", stamp);
+    json_put_text(entry, "prev", l->last);
+    TRY(json_dump(&text, *entry, JSON_COMPACT));
+    size_t length = strlen(text), capacity = length + HASH_TAIL + 1;
+    sha256_of(hash, text, length);
+    line = base_alloc(capacity, 1);
+    if (!line)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", l->path);
+    snprintf(line, capacity, "%.*s%s%s\"}\n", (int)(length - 1), text, hash_key, hash);
+    TRY(write_all(l->fd, line, strlen(line), l->path));
+    if (fsync(l->fd) != 0)
+        FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
+    if (l->entries == 0)
+        TRY(sync_parent(l->path));
+    TRY(count_entry(l, *entry, l->path));
+    memcpy(l->last, hash, sizeof hash);
+    l->entries++;
+done:
+    base_free(line);
+    base_free(text);
+    json_free(*entry);
+    *entry = NULL;
+    return status;
+}
+
+void ledger_close(struct ledger *l)
+{
+    if (l->fd >= 0)
+        close(l->fd); /* releases the lock */
+    base_free(l->path);
+    l->fd = -1;
+    l->path = NULL;
+}

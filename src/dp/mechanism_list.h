@@ -1,0 +1,4 @@
+/* One row per mechanism. */
+ROW(logistic)
+ROW(laplace)
+ROW(gaussian)

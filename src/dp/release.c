@@ -1,0 +1,130 @@
+/* The only place where privacy noise is drawn. Order matters: check everything, account, budget, ledger entry on disk,
+ * and only then noise. A failure before the entry leaves no trace; after it the entry stays and is charged. */
+#include "dp/accountant.h"
+#include "dp/certificate.h"
+#include "dp/ledger.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status check_vector(const float *vector, size_t n)
+{
+    if (n == 0)
+        return status_fail(SOTTO_EINVAL, "release: the vector is empty");
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(vector[i]))
+            return status_fail(SOTTO_EINVAL, "release: value %zu of %zu is %s; all must be finite", i, n,
+                               isnan(vector[i]) ? "NaN" : "infinite");
+    return SOTTO_OK;
+}
+
+static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
+                                const struct sotto_sensitivity *sensitivity)
+{
+    sotto_status status = SOTTO_OK;
+    double scale = r->scale, delta = isnan(r->target.delta) ? 0 : r->target.delta;
+    bool has_scale = !isnan(scale), has_target = !isnan(r->target.epsilon);
+    REQUIRE(has_scale != has_target, "release: give exactly one of a scale and a target epsilon");
+    if (has_target)
+        TRY(sotto_calibrate(&scale, r->mechanism, sensitivity, (struct sotto_dp){r->target.epsilon, delta}));
+    TRY(sotto_account_release(account, r->mechanism, scale, sensitivity, delta, 1));
+done:
+    return status;
+}
+
+static sotto_status check_budget(const struct ledger *l, const struct sotto_account *a)
+{
+    if (isnan(l->budget.epsilon))
+        return SOTTO_OK;
+    /* Both columns count against the budget: a sampled sensitivity must not be a way around it. */
+    struct ledger_sum sum = l->proved, other = l->conditional;
+    sum.releases += other.releases;
+    sum.pure += other.pure;
+    sum.rho += other.rho;
+    sum.epsilon += other.epsilon;
+    sum.delta += other.delta;
+    double spent = ledger_sum_epsilon(&sum, l->budget.delta);
+    ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
+    double total = ledger_sum_epsilon(&sum, l->budget.delta);
+    if (total <= l->budget.epsilon)
+        return SOTTO_OK;
+    return status_fail(SOTTO_EBUDGET,
+                       "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release %.6g",
+                       l->path, l->budget.epsilon, l->budget.delta, spent, total);
+}
+
+static struct json *ledger_entry(const struct sotto_release *r, const struct sotto_sensitivity *sensitivity,
+                                 const struct sotto_account *account, size_t n, const char *sampler)
+{
+    struct json *entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "release");
+    json_put_text(&entry, "fingerprint", r->fingerprint);
+    json_put_text(&entry, "purpose", r->purpose);
+    json_put_text(&entry, "mechanism", account->mechanism);
+    json_put_real(&entry, "scale", account->scale);
+    json_put_integer(&entry, "dimension", (int64_t)n);
+    json_put(&entry, "sensitivity", certificate_sensitivity(sensitivity));
+    certificate_put_account(&entry, account);
+    json_put_text(&entry, "sampler", sampler);
+    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "input_sha256", r->input_sha256);
+    return entry;
+}
+
+static void add_noise(float *vector, size_t n, const struct mechanism *m, double scale, struct noise *stream)
+{
+    for (size_t i = 0; i < n; i++) {
+        double u = noise_unit(stream), v = noise_unit(stream);
+        vector[i] = (float)((double)vector[i] + scale * m->sample(u, v));
+    }
+}
+
+sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    static const char sampler[] = "double precision; not hardened against floating-point attacks";
+    struct ledger ledger = {.fd = -1};
+    struct json *entry = NULL, *text = NULL, *where = NULL;
+    struct noise *stream = NULL;
+    char *path = NULL, *made = NULL;
+    struct sotto_sensitivity sensitivity = r->sensitivity;
+    struct sotto_account account;
+    const struct mechanism *m;
+    sensitivity.dimension = n;
+    TRY(mechanism_require(&m, r->mechanism));
+    REQUIRE((unsigned)sensitivity.source <= SOTTO_SENSITIVITY_PROVED, "release: unknown source of the sensitivity");
+    REQUIRE(r->fingerprint && r->fingerprint[0], "release: the private data set has no fingerprint and no --dataset-id");
+    TRY(check_vector(vector, n));
+    TRY(account_for(&account, r, &sensitivity));
+    TRY(r->insecure ? noise_open_insecure(&stream, r->insecure_seed) : noise_open(&stream));
+    if (!r->ledger)
+        TRY(ledger_default_path(&path, r->fingerprint));
+    TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
+    TRY(check_budget(&ledger, &account));
+    text = certificate_make(&(struct certificate_facts){&account, &sensitivity, n, r->insecure != 0, sampler});
+    entry = ledger_entry(r, &sensitivity, &account, n, sampler);
+    TRY(ledger_append(&ledger, &entry));
+    where = json_make_object();
+    json_put_text(&where, "file", ledger.path);
+    json_put_integer(&where, "index", (int64_t)ledger.entries - 1);
+    json_put_text(&where, "hash", ledger.last);
+    json_put(&text, "ledger", where);
+    where = NULL;
+    json_put_text(&text, "fingerprint", r->fingerprint);
+    json_put_text(&text, "purpose", r->purpose);
+    json_put_text(&text, "input_sha256", r->input_sha256);
+    TRY(json_dump(&made, text, JSON_PRETTY));
+    add_noise(vector, n, m, account.scale, stream);
+    *certificate = made;
+    made = NULL;
+done:
+    base_free(made);
+    json_free(entry);
+    json_free(text);
+    noise_close(stream);
+    ledger_close(&ledger);
+    base_free(path);
+    return status;
+}
