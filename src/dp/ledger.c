@@ -298,7 +298,7 @@ sotto_status ledger_append(struct ledger *l, struct json **entry)
     json_put_integer(entry, "index", (int64_t)l->entries);
     json_put_text(entry, "time", stamp);
     json_put_text(entry, "prev", l->last);
-    TRY(json_dump(&text, *entry, JSON_COMPACT));
+    TRY(json_dump(&text, *entry, JSON_LINE));
     size_t length = strlen(text), capacity = length + HASH_TAIL + 1;
     sha256_of(hash, text, length);
     line = base_alloc(capacity, 1);
