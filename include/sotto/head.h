@@ -1,4 +1,6 @@
-/* head.h - softmax heads on frozen embeddings: train, save, answer queries, sample their sensitivity. */
+/* head.h - softmax heads on frozen embeddings: train, save, answer queries, sample their sensitivity.
+ *
+ * Start at sotto_head_train(). Shapes: X (n, d) f4 row-major, y (n) in 0..classes-1. */
 #ifndef SOTTO_HEAD_H
 #define SOTTO_HEAD_H
 
@@ -12,57 +14,91 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 
 /** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
 struct sotto_head_recipe {
-    const char *trainer;                /**< ["adam"], "sgd" */
-    size_t hidden_count;                /**< [0]: linear */
-    size_t hidden[SOTTO_MAX_HIDDEN];    /**< ReLU widths */
-    size_t epochs, batch;               /**< [20], [25] */
-    double lr;                          /**< [1e-3]; Adam: betas .9 .999, epsilon 1e-7 (Keras) */
-    uint64_t seed;                      /**< initialisation and batch order */
+    const char *trainer;             /**< ["adam"], "sgd" */
+    size_t hidden_count;             /**< [0]: linear */
+    size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
+    size_t epochs, batch;            /**< [20], [25] */
+    double lr;                       /**< [1e-3]; Adam: betas .9 .999, epsilon 1e-7 (Keras) */
+    uint64_t seed;                   /**< [1] initialisation and batch order; below 2^63 */
 };
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
 
-/** Trains on X (n, d) and y (n) in 0..classes-1. Deterministic: same inputs and recipe, same bits, any thread count. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int64_t *y,
-                                                         size_t n, size_t d, size_t classes,
+/** Trains on X and y: softmax cross-entropy, Glorot uniform weights, zero biases, batches in a new order
+ * every epoch, the last partial batch divided by its real count. Runs on one thread. Deterministic: same
+ * inputs, recipe and instruction-set level, same bits.
+ *
+ *  Returns: EINVAL     names the recipe member, or the row of X or y that cannot be used (range, NaN, fewer
+ * records than classes, one class only, all rows the same) EDIVERGED  a weight became infinite or NaN
+ *           ESTOPPED   ctx asked to stop (checked between epochs)
+ *  Out:  free with sotto_head_free()
+ *  Source: Keras's semisupervised_simclr.py (classifier stage); Kingma & Ba 2015 */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out, const float *x,
+                                                         const int64_t *y, size_t n, size_t d, size_t classes,
                                                          const struct sotto_head_recipe *recipe,
                                                          const struct sotto_context *ctx);
-/** "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata: recipe, data fingerprint. */
+/** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata: recipe,
+ * recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);
+/** Also loads files written by PyTorch: then recipe, hash and fingerprint are unknown.
+ *  EFORMAT: names or shapes do not chain, or a weight is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out, const char *path);
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);
-/** All parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...), borrowed; for noise and norms. */
+/** All parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...), borrowed; for noise and
+ * norms. */
 SOTTO_API float *sotto_head_parameters(struct sotto_head *h, size_t *count);
-/** SHA-256 over X, y and their shapes: names the private data set in ledgers. "" if unknown (loaded from elsewhere). */
+/** SHA-256 over X, y and their shapes: names the private data set in ledgers. "" if unknown (loaded from
+ * elsewhere). */
 SOTTO_API const char *sotto_head_fingerprint(const struct sotto_head *h);
-/** SHA-256 over the recipe. "" if unknown. */
+/** SHA-256 over the recipe, d and classes. "" if unknown. */
 SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
+/** Borrowed, or NULL if unknown. */
+SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h);
+/** SHA-256 of the encoder that made X, or "" (the default); 64 lower-case hexadecimal digits. */
+SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
-/** Query handler: out (n, classes), probabilities or logits. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h, const float *x,
-                                                           size_t n, size_t d, int logits);
+/** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h,
+                                                           const float *x, size_t n, size_t d, int logits);
+/** Share of records whose largest logit is their label (the linear probe's score); ties go to the lower
+ * class. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
+                                                            const float *x, const int64_t *y, size_t n,
+                                                            size_t d);
 
-/** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound. */
+/** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
+ *
+ *  gamma_*: share of such pairs (i, j) of the SAME data whose change may exceed the maximum. dkw: as
+ * published (Rubinstein & Alda 2017, best rho); exchangeable: 1 / (pairs + 1), on average over samplings;
+ * tolerance: holds with `confidence` over the sampling. None of them is differential privacy: the sample is
+ * one data set, and the scale derived from it depends on that data. */
 struct sotto_sensitivity_sample {
-    double l1, l2, linf;                /**< entrywise, maxima over pairs */
+    double l1, l2, linf; /**< entrywise, maxima over pairs */
     double mean_l1, mean_l2;
     size_t pairs;
-    double gamma_dkw, gamma_exchangeable, gamma_tolerance, confidence; /**< papers: B.7 of the specification */
+    double gamma_dkw, gamma_exchangeable, gamma_tolerance, confidence;
     char recipe_hash[65], fingerprint[65];
 };
-/** Slots are aligned: both heads of a pair see every common record in the same batch slot; the one differing slot
- *  holds record i in one and record j in the other. Pairs run in parallel, results do not depend on threads. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out, const float *x,
-                                                              const int64_t *y, size_t n, size_t d, size_t classes,
-                                                              const struct sotto_head_recipe *recipe, size_t pairs,
-                                                              const struct sotto_context *ctx);
+/** Draws `pairs` pairs i != j of records. Both heads of a pair see every common record in the same batch
+ * slot; slot i holds record i in one head and record j in the other, slot j stays empty in both, so each
+ * trains on n - 1 records. Pairs run in parallel, one head a thread; results do not depend on threads.
+ *
+ *  Returns: EINVAL as sotto_head_train(), and when pairs is 0 or exceeds the n (n - 1) / 2 distinct ones;
+ * ESTOPPED. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out,
+                                                              const float *x, const int64_t *y, size_t n,
+                                                              size_t d, size_t classes,
+                                                              const struct sotto_head_recipe *recipe,
+                                                              size_t pairs, const struct sotto_context *ctx);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
                                                                const struct sotto_sensitivity_sample *s);
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const char *path);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,
+                                                               const char *path);
 
 #ifdef __cplusplus
 }

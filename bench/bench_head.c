@@ -1,0 +1,99 @@
+/* Times heads on random features: one head on one core, and the sensitivity sampler.
+ * usage: bench_head [mlp|linear|pairs]... (default: all) */
+#include "sotto/sotto.h"
+
+#include "base/memory.h"
+#include "rng/rng.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Noisy class centres, ReLU'd as an encoder's output is. */
+static void synthesise(float *x, int64_t *y, size_t n, size_t d, size_t classes)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = (int64_t)(i % classes);
+        struct rng centre = rng_stream(1, RNG_SYNTHETIC, 1, (uint64_t)y[i]),
+                   noise = rng_stream(1, RNG_SYNTHETIC, 0, i);
+        for (size_t j = 0; j < d; j++) {
+            double v = 0.5 * rng_normal(&centre) + rng_normal(&noise);
+            x[i * d + j] = v > 0 ? (float)v : 0;
+        }
+    }
+}
+
+struct task {
+    const char *name, *title;
+    size_t n, hidden, epochs, batch, pairs;
+};
+static const struct task tasks[] = {
+    {"mlp", "one head, 128-512-10, 500 records, 300 epochs, batch 25", 500, 512, 300, 25, 0},
+    {"linear", "one head, 128-10, 10,000 records, 20 epochs, batch 25", 10000, 0, 20, 25, 0},
+    {"linear500", "one head, 128-10, 10,000 records, 20 epochs, batch 500", 10000, 0, 20, 500, 0},
+    {"pairs", "50 pairs, 128-10, 10,000 records, 20 epochs, batch 500", 10000, 0, 20, 500, 50},
+};
+
+static int run(const struct task *t)
+{
+    enum { D = 128, K = 10 };
+    float *x = base_alloc(t->n * D, sizeof *x);
+    int64_t *y = base_alloc(t->n, sizeof *y);
+    struct sotto_head *h = NULL;
+    struct sotto_sensitivity_sample sample;
+    struct sotto_head_recipe r;
+    sotto_head_defaults(&r);
+    r.epochs = t->epochs;
+    r.batch = t->batch;
+    r.hidden_count = t->hidden > 0;
+    r.hidden[0] = t->hidden;
+    synthesise(x, y, t->n, D, K);
+    double best = 1e9, accuracy = 0;
+    for (int repeat = 0; repeat < (t->pairs ? 1 : 3); repeat++) {
+        double start = seconds();
+        sotto_status status = t->pairs ? sotto_sensitivity_run(&sample, x, y, t->n, D, K, &r, t->pairs, NULL)
+                                       : sotto_head_train(&h, x, y, t->n, D, K, &r, NULL);
+        double taken = seconds() - start;
+        if (status == SOTTO_OK && h)
+            status = sotto_head_accuracy(&accuracy, h, x, y, t->n, D);
+        sotto_head_free(h);
+        h = NULL;
+        if (status != SOTTO_OK) {
+            printf("%s: %s\n", t->name, sotto_error_text());
+            return 1;
+        }
+        best = taken < best ? taken : best;
+    }
+    size_t steps = (t->n + t->batch - 1) / t->batch * t->epochs, heads = t->pairs ? 2 * t->pairs : 1;
+    double inputs = t->hidden ? D * (double)t->hidden + 1.5 * (double)t->hidden * K : D * K;
+    double flop = 4 * (double)t->n * (double)t->epochs * inputs * (double)heads;
+    printf("%-10s %-58s %8.3f s  %7.1f us/step  %6.1f GFLOP/s", t->name, t->title, best,
+           1e6 * best / (double)(steps * heads), 1e-9 * flop / best);
+    if (t->pairs)
+        printf("  %.1f ms/head  l2 %.4f\n", 1e3 * best / (double)heads, sample.l2);
+    else
+        printf("  accuracy %.3f\n", accuracy);
+    base_free(x);
+    base_free(y);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int bad = 0;
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        int wanted = argc == 1;
+        for (int a = 1; a < argc; a++)
+            wanted |= strcmp(argv[a], tasks[i].name) == 0;
+        if (wanted)
+            bad |= run(&tasks[i]);
+    }
+    return bad;
+}

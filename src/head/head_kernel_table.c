@@ -1,0 +1,11 @@
+#include "head/head_kernels.h"
+
+extern const struct head_kernels head_kernels_v2, head_kernels_v3, head_kernels_v4, head_kernels_v4bf16;
+
+const struct head_kernels *head_kernels_find(enum cpu_isa *isa)
+{
+    static const struct head_kernels *const tables[CPU_ISA_COUNT] = {&head_kernels_v2, &head_kernels_v3,
+                                                                     &head_kernels_v4, &head_kernels_v4bf16};
+    *isa = cpu_best_isa();
+    return tables[*isa];
+}

@@ -1,0 +1,52 @@
+/* head_model.h - inside a head: shapes, the parameter block, and what is known about where it came from. */
+#ifndef HEAD_HEAD_MODEL_H
+#define HEAD_HEAD_MODEL_H
+
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "sotto/head.h"
+
+enum { HEAD_MAX_LAYERS = SOTTO_MAX_HIDDEN + 1, HEAD_RECIPE_TEXT = 512 };
+
+struct sotto_head {
+    size_t layers;
+    size_t width[HEAD_MAX_LAYERS + 1]; /* inputs, hidden ..., classes */
+    float *parameters;                 /* file order: weight (out, in), bias (out), next layer ... */
+    size_t count;
+    bool has_recipe;
+    struct sotto_head_recipe recipe; /* trainer points to static text */
+    char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
+    char isa[16];
+};
+
+/** Records and labels, borrowed. */
+struct head_data {
+    const float *x;   /* (n, d) */
+    const int64_t *y; /* (n), 0 .. classes - 1 */
+    size_t n, d, classes;
+};
+
+/** Zeroed parameters; EINVAL for impossible widths, ENOMEM. */
+sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *width);
+/** Offset of layer l's weights in the parameter block; the bias follows after width[l] * width[l + 1]
+ * numbers. */
+size_t head_offset(const struct sotto_head *h, size_t l);
+
+/** EINVAL names the member; on success r->trainer points to static text. */
+sotto_status head_recipe_check(struct sotto_head_recipe *r);
+/** Canonical JSON of the recipe for d inputs and K classes: what the recipe hash is taken of. */
+void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                      size_t classes);
+/** The inverse, for files: EFORMAT. */
+sotto_status head_recipe_parse(struct sotto_head_recipe *out, const char *text);
+
+/** One line for everything that cannot be trained on: ranges, NaN, too few records, one class, constant
+ * features. */
+sotto_status head_data_check(const struct head_data *data, const struct sotto_context *ctx);
+/** Fills in recipe, hashes and ISA level of a trained head. */
+void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
+                   const char *isa);
+void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, size_t inputs, size_t classes);
+void head_data_fingerprint(char out[SHA256_HEX], const struct head_data *data);
+
+#endif

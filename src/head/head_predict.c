@@ -1,0 +1,112 @@
+/* The query handler: rows go through the same kernels as in training, in batches that fit a core's cache; the
+ * softmax of the answers is taken in double, shifted by the largest logit. */
+#include "head/head_kernels.h"
+#include "head/head_model.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 64 };
+
+struct predictor {
+    struct arena memory;
+    struct head_net net;
+    const struct head_kernels *kernels;
+};
+
+static void layout(struct predictor *p, const struct sotto_head *h)
+{
+    p->net.layers = h->layers;
+    for (size_t l = 0; l < h->layers; l++) {
+        struct head_layer *layer = &p->net.layer[l];
+        *layer = (struct head_layer){
+            .in = h->width[l], .out = h->width[l + 1], .ld = head_padded(h->width[l + 1])};
+        layer->w = arena_take(&p->memory, (layer->in + 1) * layer->ld, sizeof(real));
+        layer->value = arena_take(&p->memory, ROWS * layer->ld, sizeof(real));
+    }
+}
+
+static sotto_status plan(struct predictor *p, const struct sotto_head *h)
+{
+    enum cpu_isa isa;
+    p->kernels = head_kernels_find(&isa);
+    layout(p, h);
+    sotto_status status = arena_reserve(&p->memory, "predict");
+    if (status != SOTTO_OK)
+        return status;
+    layout(p, h);
+    for (size_t l = 0; l < h->layers; l++) {
+        struct head_layer *layer = &p->net.layer[l];
+        const float *weights = h->parameters + head_offset(h, l), *bias = weights + layer->in * layer->out;
+        for (size_t o = 0; o < layer->out; o++) {
+            for (size_t i = 0; i < layer->in; i++)
+                layer->w[i * layer->ld + o] = weights[o * layer->in + i];
+            layer->w[layer->in * layer->ld + o] = bias[o];
+        }
+    }
+    return SOTTO_OK;
+}
+
+static const struct head_layer *logits_of(const struct predictor *p, const float *x, size_t rows)
+{
+    p->kernels->forward(&p->net, x, rows);
+    return &p->net.layer[p->net.layers - 1];
+}
+
+static sotto_status check_width(const struct sotto_head *h, size_t d)
+{
+    if (d == h->width[0])
+        return SOTTO_OK;
+    return status_fail(SOTTO_EINVAL, "features have %zu columns but the head expects %zu", d, h->width[0]);
+}
+
+sotto_status sotto_head_predict(float *out, const struct sotto_head *h, const float *x, size_t n, size_t d,
+                                int logits)
+{
+    sotto_status status = SOTTO_OK;
+    struct predictor p = {0};
+    size_t classes = sotto_head_classes(h);
+    TRY(check_width(h, d));
+    for (size_t i = 0; i < n * d; i++)
+        REQUIRE(isfinite(x[i]), "features: row %zu, column %zu is not finite; features must be finite", i / d,
+                i % d);
+    TRY(plan(&p, h));
+    for (size_t start = 0; start < n; start += ROWS) {
+        size_t rows = n - start < ROWS ? n - start : ROWS;
+        const struct head_layer *last = logits_of(&p, x + start * d, rows);
+        float *answers = out + start * classes;
+        if (!logits)
+            p.kernels->softmax(answers, last->value, last->ld, rows, classes);
+        for (size_t i = 0; logits && i < rows; i++)
+            memcpy(answers + i * classes, last->value + i * last->ld, classes * sizeof *answers);
+    }
+done:
+    arena_clear(&p.memory);
+    return status;
+}
+
+sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h, const float *x, const int64_t *y,
+                                 size_t n, size_t d)
+{
+    sotto_status status = SOTTO_OK;
+    struct predictor p = {0};
+    size_t classes = sotto_head_classes(h), right = 0;
+    TRY(check_width(h, d));
+    REQUIRE(n > 0, "accuracy of 0 records is undefined; expected at least 1");
+    TRY(plan(&p, h));
+    for (size_t start = 0; start < n; start += ROWS) {
+        size_t rows = n - start < ROWS ? n - start : ROWS;
+        const struct head_layer *last = logits_of(&p, x + start * d, rows);
+        for (size_t i = 0; i < rows; i++) {
+            const float *z = last->value + i * last->ld;
+            size_t best = 0;
+            for (size_t k = 1; k < classes; k++)
+                best = z[k] > z[best] ? k : best;
+            right += y[start + i] == (int64_t)best;
+        }
+    }
+    *out = (double)right / (double)n;
+done:
+    arena_clear(&p.memory);
+    return status;
+}

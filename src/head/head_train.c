@@ -1,0 +1,203 @@
+/* Mini-batch training with Keras's conventions: Glorot uniform weights, zero biases, a new order every epoch,
+ * the last partial batch divided by its real count, Adam with the corrected rate.
+ *
+ * A head trains on one thread with its weights in that core's cache; many heads use many cores, one each. */
+#include "head/head_trainer.h"
+
+#include "rng/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
+
+static size_t batch_rows(const struct head_data *data, const struct sotto_head_recipe *r)
+{
+    return r->batch < data->n ? r->batch : data->n;
+}
+
+/* Called twice: to measure, then to place. */
+static void layout(struct head_trainer *t, size_t batch)
+{
+    struct arena *a = &t->memory;
+    int adam = strcmp(t->recipe->trainer, "adam") == 0;
+    size_t widest = 0;
+    for (size_t l = 0; l < t->net.layers; l++) {
+        struct head_layer *layer = &t->net.layer[l];
+        layer->w = arena_take(a, (layer->in + 1) * layer->ld, sizeof(real));
+        layer->mean = adam ? arena_take(a, (layer->in + 1) * layer->ld, sizeof(real)) : NULL;
+        layer->square = adam ? arena_take(a, (layer->in + 1) * layer->ld, sizeof(real)) : NULL;
+        layer->transposed = l > 0 ? arena_take(a, layer->out * layer[-1].ld, sizeof(real)) : NULL;
+        layer->value = arena_take(a, batch * layer->ld, sizeof(real));
+        layer->diff = arena_take(a, batch * layer->ld, sizeof(real));
+        widest = layer->ld > widest ? layer->ld : widest;
+    }
+    t->net.tile = arena_take(a, HEAD_TILE_ROWS * widest, sizeof(real));
+    t->x = arena_take(a, batch * t->data->d, sizeof *t->x);
+    t->y = arena_take(a, batch, sizeof *t->y);
+    t->order = arena_take(a, t->data->n, sizeof *t->order);
+}
+
+sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
+                               const struct sotto_head_recipe *recipe)
+{
+    sotto_status status = SOTTO_OK;
+    *t = (struct head_trainer){.recipe = recipe, .data = data};
+    t->kernels = head_kernels_find(&t->isa);
+    t->net.layers = recipe->hidden_count + 1;
+    for (size_t l = 0; l < t->net.layers; l++) {
+        struct head_layer *layer = &t->net.layer[l];
+        layer->in = l == 0 ? data->d : recipe->hidden[l - 1];
+        layer->out = l < recipe->hidden_count ? recipe->hidden[l] : data->classes;
+        layer->ld = head_padded(layer->out);
+        size_t ignored;
+        REQUIRE(size_multiply(&ignored, layer->in + 1, layer->ld * sizeof(real)) &&
+                    size_multiply(&ignored, batch_rows(data, recipe), (layer->ld + data->d) * sizeof(real)),
+                "head: layer %zu is %zu x %zu; its size does not fit in memory", l, layer->out, layer->in);
+    }
+    layout(t, batch_rows(data, recipe));
+    TRY(arena_reserve(&t->memory, "head trainer"));
+    layout(t, batch_rows(data, recipe));
+done:
+    return status;
+}
+
+void head_trainer_clear(struct head_trainer *t)
+{
+    arena_clear(&t->memory);
+}
+
+static void initialise(struct head_trainer *t)
+{
+    for (size_t l = 0; l < t->net.layers; l++) {
+        struct head_layer *layer = &t->net.layer[l];
+        size_t bytes = (layer->in + 1) * layer->ld * sizeof(real);
+        memset(layer->w, 0, bytes);
+        if (layer->mean) {
+            memset(layer->mean, 0, bytes);
+            memset(layer->square, 0, bytes);
+        }
+        struct rng r =
+            rng_stream(t->recipe->seed, RNG_INIT, 0, 2 * l); /* tensors in file order: weight, bias, ... */
+        double limit = sqrt(6.0 / (double)(layer->in + layer->out));
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t i = 0; i < layer->in; i++)
+                layer->w[i * layer->ld + o] = (real)(limit * (2.0 * rng_unit(&r) - 1.0));
+    }
+}
+
+static size_t append(struct head_trainer *t, size_t rows, size_t record)
+{
+    memcpy(t->x + rows * t->data->d, t->data->x + record * t->data->d, t->data->d * sizeof *t->x);
+    t->y[rows] = t->data->y[record];
+    return rows + 1;
+}
+
+/* Collects the records of slots order[start .. end). The rival comes last, so that both heads of a pair sum
+ * the common records in the same order, and two identical rivals give identical bits. */
+static size_t gather(struct head_trainer *t, const struct head_slots *slots, size_t start, size_t end)
+{
+    size_t rows = 0;
+    bool rival = false;
+    for (size_t s = start; s < end; s++) {
+        size_t record = (size_t)t->order[s];
+        if (slots && record == slots->rival_slot)
+            rival = true;
+        else if (!slots || record != slots->hole)
+            rows = append(t, rows, record);
+    }
+    return rival ? append(t, rows, slots->rival) : rows;
+}
+
+static sotto_status check_weights(const struct head_trainer *t, size_t epoch)
+{
+    for (size_t l = 0; l < t->net.layers; l++) {
+        const struct head_layer *layer = &t->net.layer[l];
+        for (size_t i = 0; i < (layer->in + 1) * layer->ld; i++)
+            if (!isfinite(layer->w[i]))
+                return status_fail(
+                    SOTTO_EDIVERGED,
+                    "head: training produced a weight that is not finite in epoch %zu (lr %g); expected "
+                    "a smaller lr or scaled features",
+                    epoch + 1, t->recipe->lr);
+    }
+    return SOTTO_OK;
+}
+
+sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
+                              const struct sotto_context *ctx, const char *stage)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_head_recipe *r = t->recipe;
+    size_t n = t->data->n, batch = batch_rows(t->data, r);
+    struct head_update update = {.adam = strcmp(r->trainer, "adam") == 0,
+                                 .rate = (real)r->lr,
+                                 .forget1 = (real)(1 - beta1),
+                                 .forget2 = (real)(1 - beta2),
+                                 .epsilon = (real)epsilon};
+    double power1 = 1, power2 = 1;
+    initialise(t);
+    for (size_t epoch = 0; epoch < r->epochs; epoch++) {
+        if (context_stopped(ctx))
+            FAIL(SOTTO_ESTOPPED, "stopped in epoch %zu of %zu of a head; nothing was written", epoch + 1,
+                 r->epochs);
+        struct rng stream = rng_stream(r->seed, RNG_ORDER, epoch, 0);
+        for (size_t i = 0; i < n; i++)
+            t->order[i] = (int64_t)i;
+        rng_shuffle(&stream, t->order, n);
+        for (size_t start = 0; start < n; start += batch) {
+            size_t rows = gather(t, slots, start, n - start < batch ? n : start + batch);
+            if (rows == 0)
+                continue; /* the batch held only the empty slot: no step in either head of the pair */
+            power1 *= beta1;
+            power2 *= beta2;
+            if (update.adam)
+                update.rate = (real)(r->lr * sqrt(1 - power2) / (1 - power1));
+            t->kernels->step(&t->net, t->x, t->y, rows, &update);
+        }
+        if (stage)
+            context_progress(ctx, stage, epoch + 1, r->epochs, "epochs");
+        TRY(check_weights(t, epoch));
+    }
+done:
+    return status;
+}
+
+void head_trainer_export(const struct head_trainer *t, float *parameters)
+{
+    for (size_t l = 0; l < t->net.layers; l++) {
+        const struct head_layer *layer = &t->net.layer[l];
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t i = 0; i < layer->in; i++)
+                *parameters++ = (float)layer->w[i * layer->ld + o];
+        for (size_t o = 0; o < layer->out; o++)
+            *parameters++ = (float)layer->w[layer->in * layer->ld + o];
+    }
+}
+
+sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int64_t *y, size_t n, size_t d,
+                              size_t classes, const struct sotto_head_recipe *recipe,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_trainer trainer = {0};
+    struct sotto_head *h = NULL;
+    struct head_data data = {x, y, n, d, classes};
+    struct sotto_head_recipe r = *recipe;
+    size_t width[HEAD_MAX_LAYERS + 1] = {d};
+    TRY(head_recipe_check(&r));
+    TRY(head_data_check(&data, ctx));
+    memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
+    width[r.hidden_count + 1] = classes;
+    TRY(head_create(&h, r.hidden_count + 1, width));
+    TRY(head_trainer_plan(&trainer, &data, &r));
+    TRY(head_trainer_run(&trainer, NULL, ctx, "head"));
+    head_trainer_export(&trainer, h->parameters);
+    head_describe(h, &data, &r, cpu_isa_name(trainer.isa));
+    *out = h;
+    h = NULL;
+done:
+    head_trainer_clear(&trainer);
+    sotto_head_free(h);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* head_trainer.h - trains one head after the other in memory that was planned once; one trainer per thread.
+ */
+#ifndef HEAD_HEAD_TRAINER_H
+#define HEAD_HEAD_TRAINER_H
+
+#include "head/head_kernels.h"
+#include "head/head_model.h"
+
+struct head_trainer {
+    struct arena memory;
+    struct head_net net;
+    const struct head_kernels *kernels;
+    enum cpu_isa isa;
+    const struct sotto_head_recipe *recipe; /* borrowed, as is data */
+    const struct head_data *data;
+    float *x;       /* (batch, d): gathered records */
+    int64_t *y;     /* (batch) */
+    int64_t *order; /* (n) */
+};
+
+/** One head of a replace-one pair (papers.md B.7 item 4). Slot `hole` is empty; slot `rival_slot` holds
+ * record `rival`, which is summed after the common records of its batch in both heads. */
+struct head_slots {
+    size_t hole, rival_slot, rival;
+};
+
+/** All memory; data and recipe (checked) must outlive the trainer. */
+sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
+                               const struct sotto_head_recipe *recipe);
+/** Trains from scratch; allocates nothing. slots NULL: all n records. Honours ctx's stop flag between epochs;
+ *  reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
+sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
+                              const struct sotto_context *ctx, const char *stage);
+/** Parameters in file order. */
+void head_trainer_export(const struct head_trainer *t, float *parameters);
+void head_trainer_clear(struct head_trainer *t);
+
+#endif

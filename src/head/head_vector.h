@@ -1,0 +1,139 @@
+/* head_vector.h - the few vector operations of head_kernels.isa.c, at the width of the level being compiled.
+ *
+ * Multiply-add is spelled out because the build turns contraction off: the bits of a level must not depend on
+ * what the compiler likes to fuse. Included by *.isa.c only. */
+#ifndef HEAD_HEAD_VECTOR_H
+#define HEAD_HEAD_VECTOR_H
+
+#include "head/head_kernels.h"
+
+#include <math.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX2__)
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+enum { LANES = VECTOR_BYTES / sizeof(real) };
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+
+INLINE vec v_load(const real *p)
+{
+    return *(const vec *)p;
+}
+INLINE void v_store(real *p, vec v)
+{
+    *(vec *)p = v;
+}
+INLINE vec v_all(real x)
+{
+    return x - (vec){0}; /* x - 0 keeps -0 */
+}
+
+#ifdef HEAD_REAL_IS_DOUBLE
+
+INLINE vec v_fma(vec a, vec b, vec c)
+{
+    return a * b + c;
+}
+INLINE vec v_sqrt(vec a)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = sqrt(a[i]);
+    return a;
+}
+INLINE vec v_max(vec a, vec b)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = a[i] > b[i] ? a[i] : b[i];
+    return a;
+}
+INLINE vec v_flush(vec a)
+{
+    return a;
+}
+INLINE vec v_exp(vec x)
+{
+    for (int i = 0; i < LANES; i++)
+        x[i] = exp(x[i]);
+    return x;
+}
+
+#else
+
+typedef int32_t bits __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint32_t words __attribute__((vector_size(VECTOR_BYTES), may_alias));
+
+INLINE vec v_fma(vec a, vec b, vec c)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+INLINE vec v_sqrt(vec a)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_sqrt_ps((__m512)a);
+#elif defined(__AVX2__)
+    return (vec)_mm256_sqrt_ps((__m256)a);
+#elif defined(__SSE2__)
+    return (vec)_mm_sqrt_ps((__m128)a);
+#else
+    for (int i = 0; i < LANES; i++)
+        a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
+/* Where the mask (all ones or all zeros in each lane) is set: a, elsewhere 0. */
+INLINE vec v_keep(bits mask, vec a)
+{
+    return (vec)(mask & (bits)a);
+}
+INLINE vec v_max(vec a, vec b)
+{
+    bits mask = a > b;
+    return (vec)((mask & (bits)a) | (~mask & (bits)b));
+}
+/* Numbers too small to matter become 0: moments of units that stopped learning would otherwise decay into the
+ * denormal range and stay there, where every operation costs a hundred cycles. */
+INLINE vec v_flush(vec a)
+{
+    bits magnitude = (bits)a & 0x7fffffff;
+    return v_keep(magnitude >= (127 - 100) << 23, a); /* 2^-100 */
+}
+/* e^x for x <= 0, relative error below 2e-7; below e^-69 it is flushed to 0. x = n ln 2 + r with |r| <= ln 2
+ * / 2, degree-6 polynomial (Cephes expf coefficients), exponent put together by hand. */
+INLINE vec v_exp(vec x)
+{
+    vec low = v_all(-80.0f);
+    x = v_max(x, low);
+    vec magic = v_all(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits */
+    vec shifted = v_fma(x, v_all(1.44269504088896341f), magic);
+    vec n = shifted - magic;
+    vec r = v_fma(n, v_all(-0.693359375f), x);
+    r = v_fma(n, v_all(2.12194440e-4f), r);
+    vec p = v_all(1.9875691500e-4f);
+    p = v_fma(p, r, v_all(1.3981999507e-3f));
+    p = v_fma(p, r, v_all(8.3334519073e-3f));
+    p = v_fma(p, r, v_all(4.1665795894e-2f));
+    p = v_fma(p, r, v_all(1.6666665459e-1f));
+    p = v_fma(p, r, v_all(5.0000001201e-1f));
+    p = v_fma(p, r * r, r + v_all(1.0f));
+    words power = ((words)shifted - (words)magic + 127) << 23;
+    return v_flush(p * (vec)power);
+}
+
+#endif
+#endif

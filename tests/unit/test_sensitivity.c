@@ -1,0 +1,293 @@
+/* The sensitivity sampler: alignment, exact zeros, thread independence, gamma, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "head/head_trainer.h"
+#include "head/sensitivity_gamma.h"
+#include "head_blobs.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 90, D = 7, K = 3 };
+static float x[N * D];
+static int64_t y[N];
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_blobs(x, y, N, D, K, 1.0, 1);
+    return 0;
+}
+
+static struct sotto_head_recipe recipe(size_t hidden)
+{
+    struct sotto_head_recipe r;
+    sotto_head_defaults(&r);
+    r.hidden_count = hidden > 0;
+    r.hidden[0] = hidden;
+    r.epochs = 5;
+    r.batch = 8;
+    return r;
+}
+
+static void identical_records_give_exactly_zero(void **state)
+{
+    (void)state;
+    /* Records 4 and 5 hold the same numbers, and the pair (4, 5) is trained directly. */
+    float twins[N * D];
+    int64_t labels[N];
+    memcpy(twins, x, sizeof twins);
+    memcpy(labels, y, sizeof labels);
+    memcpy(twins + 5 * D, twins + 4 * D, D * sizeof *twins);
+    labels[5] = labels[4];
+    struct head_data data = {twins, labels, N, D, K};
+    for (size_t hidden = 0; hidden <= 9; hidden += 9) {
+        struct sotto_head_recipe r = recipe(hidden);
+        struct head_trainer t;
+        float first[200], second[200];
+        size_t count = hidden ? (D + 1) * 9 + 10 * K : (D + 1) * K;
+        assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
+        struct head_slots slots = {.hole = 5, .rival_slot = 4, .rival = 4};
+        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+        head_trainer_export(&t, first);
+        slots.rival = 5;
+        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+        head_trainer_export(&t, second);
+        assert_memory_equal(first, second, count * sizeof *first);
+        /* Negative control: another record in the slot is seen. */
+        slots.rival = 6;
+        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+        head_trainer_export(&t, second);
+        assert_memory_not_equal(first, second, count * sizeof *first);
+        head_trainer_clear(&t);
+    }
+}
+
+/* An empty slot is a record that does not exist: with one batch an epoch, order hardly matters and the head
+ * equals the one trained on n - 1 records up to rounding. */
+static void the_hole_is_not_trained_on(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe(0);
+    r.batch = N;
+    r.trainer = "sgd";
+    r.lr = 0.1;
+    struct head_data data = {x, y, N, D, K};
+    struct head_trainer t;
+    float with_hole[(D + 1) * K];
+    assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
+    struct head_slots slots = {.hole = N - 1, .rival_slot = 0, .rival = 0};
+    assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+    head_trainer_export(&t, with_hole);
+    head_trainer_clear(&t);
+    struct sotto_head *h = NULL;
+    assert_int_equal(sotto_head_train(&h, x, y, N - 1, D, K, &r, NULL), SOTTO_OK);
+    size_t count;
+    const float *without = sotto_head_parameters(h, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabsf(with_hole[i] - without[i]) < 1e-5f);
+    sotto_head_free(h);
+}
+
+static double distance(const struct sotto_head *a, const struct sotto_head *b)
+{
+    size_t count;
+    const float *pa = sotto_head_parameters((void *)a, &count),
+                *pb = sotto_head_parameters((void *)b, &count);
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)(pa[i] - pb[i]) * (pa[i] - pb[i]);
+    return sqrt(sum);
+}
+
+/* Negative control of the slots: train on the data without record i and on the data without record j the
+ * naive way (delete the row). Every later record then falls into another batch, and the distance measures the
+ * shuffle. */
+static void misaligned_slots_inflate_the_change(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe(0);
+    r.lr = 0.01;
+    struct sotto_sensitivity_sample s;
+    assert_int_equal(sotto_sensitivity_run(&s, x, y, N, D, K, &r, 40, NULL), SOTTO_OK);
+    double sum = 0;
+    for (size_t k = 0; k < 10; k++) {
+        struct sotto_head *heads[2] = {NULL, NULL};
+        for (int side = 0; side < 2; side++) {
+            float fewer[N * D];
+            int64_t labels[N];
+            size_t left_out = side ? 60 + k : 3 * k;
+            memcpy(fewer, x, sizeof fewer);
+            memcpy(labels, y, sizeof labels);
+            memmove(fewer + left_out * D, fewer + (left_out + 1) * D, (N - 1 - left_out) * D * sizeof *fewer);
+            memmove(labels + left_out, labels + left_out + 1, (N - 1 - left_out) * sizeof *labels);
+            assert_int_equal(sotto_head_train(&heads[side], fewer, labels, N - 1, D, K, &r, NULL), SOTTO_OK);
+        }
+        sum += distance(heads[0], heads[1]);
+        sotto_head_free(heads[0]);
+        sotto_head_free(heads[1]);
+    }
+    print_message("mean L2 change: aligned %.4f, misaligned %.4f\n", s.mean_l2, sum / 10);
+    assert_true(sum / 10 > 1.5 * s.mean_l2);
+}
+
+static void threads_do_not_change_bits(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe(9);
+    struct sotto_sensitivity_sample one, two, three;
+    memset(&one, 0, sizeof one), memset(&two, 0, sizeof two), memset(&three, 0, sizeof three);
+    struct sotto_context ctx = {.threads = 1};
+    assert_int_equal(sotto_sensitivity_run(&one, x, y, N, D, K, &r, 11, &ctx), SOTTO_OK);
+    ctx.threads = 2;
+    assert_int_equal(sotto_sensitivity_run(&two, x, y, N, D, K, &r, 11, &ctx), SOTTO_OK);
+    ctx.threads = 3;
+    assert_int_equal(sotto_sensitivity_run(&three, x, y, N, D, K, &r, 11, &ctx), SOTTO_OK);
+    assert_memory_equal(&one, &two, sizeof one);
+    assert_memory_equal(&one, &three, sizeof one);
+    assert_true(one.l1 >= one.l2 && one.l2 >= one.linf && one.linf > 0);
+    assert_true(one.mean_l1 > 0 && one.mean_l1 <= one.l1 && one.mean_l2 <= one.l2);
+    assert_int_equal(strlen(one.recipe_hash), 64);
+    assert_int_equal(strlen(one.fingerprint), 64);
+}
+
+static void more_pairs_extend_the_sample(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe(0);
+    struct sotto_sensitivity_sample few, many;
+    assert_int_equal(sotto_sensitivity_run(&few, x, y, N, D, K, &r, 5, NULL), SOTTO_OK);
+    assert_int_equal(sotto_sensitivity_run(&many, x, y, N, D, K, &r, 25, NULL), SOTTO_OK);
+    assert_true(many.l1 >= few.l1 && many.l2 >= few.l2 && many.linf >= few.linf);
+}
+
+static void lambert_solves_its_equation(void **state)
+{
+    (void)state;
+    for (double w = -1.001; w > -600; w *= 1.3) {
+        double back = lambert_lower(w * exp(w));
+        assert_true(fabs(back - w) < (w > -1.01 ? 1e-8 : 1e-12) * -w);
+    }
+    assert_true(fabs(lambert_lower(-exp(-1)) + 1) < 1e-7);
+}
+
+/* papers.md B.7: m 250 -> .106, 500 -> .0774, 1,000 -> .0565, 10,000 -> .0195; tolerance of 500 at 99 %:
+ * .0092. */
+static void gamma_known_answers(void **state)
+{
+    (void)state;
+    assert_true(fabs(gamma_dkw(250) - .106) < 5e-4);
+    assert_true(fabs(gamma_dkw(500) - .0774) < 5e-5);
+    assert_true(fabs(gamma_dkw(1000) - .0565) < 5e-5);
+    assert_true(fabs(gamma_dkw(10000) - .0195) < 5e-5);
+    assert_true(gamma_dkw(1) <= 1);
+    assert_true(fabs(gamma_exchangeable(500) - 1.0 / 501) < 1e-15);
+    assert_true(fabs(gamma_tolerance(500, .99) - .0092) < 5e-5);
+    assert_true(fabs(pow(1 - gamma_tolerance(500, .99), 500) - .01) < 1e-12);
+}
+
+/* The best rho is the best: no other rho of a fine grid gives a smaller gamma. */
+static void gamma_dkw_is_the_minimum(void **state)
+{
+    (void)state;
+    for (size_t m = 3; m < 100000; m *= 7) {
+        double best = 1;
+        for (double rho = 1e-6; rho < 1; rho *= 1.0005)
+            best = fmin(best, rho + sqrt(log(1 / rho) / (2.0 * (double)m)));
+        assert_true(gamma_dkw(m) <= best + 1e-12);
+        assert_true(best - gamma_dkw(m) < 1e-6);
+    }
+}
+
+static void expect_failure(const char *text, size_t n, size_t classes, size_t pairs)
+{
+    struct sotto_head_recipe r = recipe(0);
+    struct sotto_sensitivity_sample s = {.l1 = 7};
+    assert_int_equal(sotto_sensitivity_run(&s, x, y, n, D, classes, &r, pairs, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), text));
+    assert_true(s.l1 == 7);
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    (void)state;
+    expect_failure("pairs must be at least 1", N, K, 0);
+    expect_failure("only 10 distinct pairs exist", 5, K, 11);
+    expect_failure("only 15 distinct pairs exist", 6, K, 16);
+    expect_failure("1 records", 1, K, 1);
+    expect_failure("expected 0 to 1", N, 2, 1);
+}
+
+static void a_stop_is_honoured(void **state)
+{
+    (void)state;
+    volatile sig_atomic_t stop = 1;
+    struct sotto_context ctx = {.stop = &stop};
+    struct sotto_head_recipe r = recipe(0);
+    struct sotto_sensitivity_sample s;
+    assert_int_equal(sotto_sensitivity_run(&s, x, y, N, D, K, &r, 3, &ctx), SOTTO_ESTOPPED);
+}
+
+struct seen {
+    uint64_t last, total;
+};
+static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    struct seen *seen = user;
+    assert_string_equal(stage, "sensitivity");
+    assert_string_equal(unit, "pairs");
+    assert_true(done >= seen->last);
+    seen->last = done;
+    seen->total = total;
+}
+static void progress_ends_at_the_total(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct sotto_context ctx = {.threads = 1, .progress = watch, .user = &seen};
+    struct sotto_head_recipe r = recipe(0);
+    struct sotto_sensitivity_sample s;
+    assert_int_equal(sotto_sensitivity_run(&s, x, y, N, D, K, &r, 4, &ctx), SOTTO_OK);
+    assert_int_equal(seen.last, 4);
+    assert_int_equal(seen.total, 4);
+}
+
+static void out_of_memory_is_reported_wherever_it_strikes(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe(0);
+    struct sotto_context ctx = {.threads = 2};
+    struct sotto_sensitivity_sample s;
+    for (long n = 0;; n++) {
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_sensitivity_run(&s, x, y, N, D, K, &r, 2, &ctx);
+        base_alloc_fail_after(-1);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+        assert_true(n < 100);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identical_records_give_exactly_zero),
+        cmocka_unit_test(the_hole_is_not_trained_on),
+        cmocka_unit_test(misaligned_slots_inflate_the_change),
+        cmocka_unit_test(threads_do_not_change_bits),
+        cmocka_unit_test(more_pairs_extend_the_sample),
+        cmocka_unit_test(lambert_solves_its_equation),
+        cmocka_unit_test(gamma_known_answers),
+        cmocka_unit_test(gamma_dkw_is_the_minimum),
+        cmocka_unit_test(bad_requests_are_refused),
+        cmocka_unit_test(a_stop_is_honoured),
+        cmocka_unit_test(progress_ends_at_the_total),
+        cmocka_unit_test(out_of_memory_is_reported_wherever_it_strikes),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
