@@ -2,7 +2,7 @@
  *
  * Tensors are NHWC inside (last index fastest), so that our own kernels, im2col and oneDNN see the same layout;
  * files hold PyTorch's layouts (conv O,I,H,W; dense O,I). A plan takes all its memory when it is made; running it
- * allocates nothing. Backends: nn_backend_ref (readable C, the oracle) and nn_backend_dnnl (oneDNN). */
+ * allocates nothing. Backends: "ref" (readable C, the oracle) and "dnnl" (oneDNN). */
 #ifndef NN_NN_H
 #define NN_NN_H
 
@@ -27,7 +27,7 @@ const char *nn_backend_title(const struct nn_backend *b);
 /* ---- models ---- */
 struct nn_model;
 struct nn_model_config {
-    const char *name;          /* row of the model list: keras-simclr, mlp, resnet8, resnet18 */
+    const char *name;          /* row of the model list (model_list.h) */
     struct nn_shape input;
     size_t classes;            /* outputs of a classifier; 0: stop at the embedding */
     size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between) */
@@ -41,8 +41,9 @@ struct nn_shape nn_model_input(const struct nn_model *m);
 size_t nn_model_embedding_width(const struct nn_model *m); /* D before projector / classifier */
 size_t nn_model_output_width(const struct nn_model *m);
 size_t nn_model_parameter_count(const struct nn_model *m, int with_projector);
-/** Adds all tensors (parameters and running statistics) under PyTorch-mappable names with `prefix`; and back.
- *  Import checks names and shapes one by one (EFORMAT). with_projector = 0 leaves the projector out. */
+/** Adds all tensors (parameters and running statistics) under `prefix` followed by PyTorch's module names
+ *  ("encoder.0.weight", "projector.2.bias", "classifier.weight"); and back. Import checks names, shapes and finiteness of
+ *  all before it changes any (EFORMAT). with_projector = 0 leaves the projector out. */
 sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m, const char *prefix, int with_projector);
 sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in, const char *prefix, int with_projector);
 
@@ -55,12 +56,15 @@ struct nn_plan_config {
     int training;               /* plan backward too */
     int embedding_only;         /* stop before projector / classifier */
 };
+/** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of par_set_threads() as it
+ *  is now. ENOTSUP: dtype on this backend; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
 void nn_plan_free(struct nn_plan *p);
-size_t nn_plan_bytes(const struct nn_plan *p);
+size_t nn_plan_bytes(const struct nn_plan *p); /* all memory of the plan, the model's own excepted */
 float *nn_plan_input(struct nn_plan *p);              /* (N, H, W, C) f32: write the batch here */
 const float *nn_plan_output(const struct nn_plan *p); /* (N, outputs) f32, after forward */
-float *nn_plan_diff_output(struct nn_plan *p);        /* (N, outputs) f32: write dloss/doutput here before backward */
+/** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without training. */
+float *nn_plan_diff_output(struct nn_plan *p);
 /** training != 0: batch statistics and dropout (keyed by seed, step). */
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
 /** Overwrites the gradients of every parameter. */

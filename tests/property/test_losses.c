@@ -19,7 +19,7 @@ static struct ntxent *make(enum ntxent_form form, size_t n, size_t d)
 {
     struct ntxent *w = NULL;
     const struct nn_backend *backend = NULL;
-
+    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
     assert_int_equal(ntxent_create(&w, form, n, d, backend), SOTTO_OK);
     return w;
 }

@@ -1,0 +1,46 @@
+/* backend.h - what a backend offers to the layers: one planned convolution, and matrix products.
+ *
+ * A dense layer is a convolution whose kernel covers the whole source, so this one operation carries all
+ * products of a network. Everything is (N, H, W, C); weights are (out, height, width, in) f32 and gradients
+ * come back the same. */
+#ifndef NN_BACKEND_H
+#define NN_BACKEND_H
+
+#include "nn/nn.h"
+
+struct conv; /* the backend's own: primitives, packed weights, column matrix */
+struct conv_desc {
+    size_t batch;
+    struct nn_shape src, dst;
+    size_t kernel_height, kernel_width, stride, pad;
+    enum nn_dtype src_dtype, dst_dtype; /* of data and diff */
+    int relu;                           /* dst = max(0, .) */
+    int training;                       /* backward will be called */
+    int diff_src;                       /* backward writes diff_src */
+    int mask_src;                       /* diff_src is multiplied by (src > 0) */
+    int threads;
+};
+
+struct nn_backend {
+    const char *name;
+    const char *(*title)(void);
+    int (*has_bf16)(void);
+    sotto_status (*conv_create)(struct conv **out, const struct conv_desc *desc);
+    /** Called twice, see struct layer. NULL: needs no memory. */
+    void (*conv_layout)(struct conv *c, struct arena *keep, struct arena *scratch);
+    void (*conv_forward)(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
+    /** After conv_forward with the same src and weights.
+     *  diff_dst is already masked by the layer's own ReLU. */
+    void (*conv_backward)(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
+                          const void *diff_dst, const void *src, const float *weights);
+    void (*conv_free)(struct conv *c);
+    /** See nn_sgemm. */
+    void (*sgemm)(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *A,
+                  size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc);
+};
+extern const struct nn_backend nn_backend_ref;
+#ifdef SOTTO_HAVE_DNNL
+extern const struct nn_backend nn_backend_dnnl;
+#endif
+
+#endif

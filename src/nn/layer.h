@@ -1,0 +1,113 @@
+/* layer.h - what a layer is. A network is an array of rows (struct layer_spec) in running order; each row
+ * names the row it reads and, for residual networks, a second row that is added to its result. No autograd,
+ * no graph.
+ *
+ * To add a layer: one file layer_NAME.c with a `const struct layer layer_NAME`, declared at the end of this
+ * header. What the plan (plan.c) does for every layer, so that the layer need not:
+ *   - adds the residual source and applies the ReLU when the row asks for one and the layer does not fuse it;
+ *   - multiplies the incoming gradient by the ReLU's mask unless the layer that wrote it has done so already;
+ *   - adds up the gradients of a row that several rows read (a layer always OVERWRITES src->diff);
+ *   - converts the last row to f32. */
+#ifndef NN_LAYER_H
+#define NN_LAYER_H
+
+#include "nn/nn.h"
+
+struct kernels; /* nn/kernels.h: our own vector kernels of the best instruction set */
+
+static inline size_t shape_count(struct nn_shape s) /* range-checked by network_add */
+{
+    return s.channels * s.height * s.width;
+}
+
+/* ---- rows ---- */
+struct layer;
+enum parameter_init { INIT_ZERO, INIT_ONE, INIT_GLOROT_UNIFORM, INIT_HE_NORMAL };
+enum { SOURCE_INPUT = -1, SOURCE_NONE = -2 };
+struct layer_spec {
+    const struct layer *layer;
+    char path[48]; /* module name in files, e.g. "encoder.0"; its tensors are path.weight, path.bias, ... */
+    int src;       /* row whose result is read, or SOURCE_INPUT */
+    int residual;  /* row added to the result before the ReLU, SOURCE_INPUT, or SOURCE_NONE */
+    int relu;      /* result = max(0, .) */
+    size_t width;  /* conv, dense: output channels */
+    size_t kernel, stride, pad; /* conv, pooling */
+    int no_bias;                /* conv, dense: a normalisation follows that would cancel it */
+    enum parameter_init init;   /* conv, dense: of the weight */
+    size_t groups;              /* group norm */
+    double rate;                /* dropout */
+    struct nn_shape shape;      /* of the result; set by network_add */
+};
+
+/* ---- parameters: f32, owned by the model ---- */
+struct nn_parameter {
+    char name[64]; /* "encoder.0.weight" */
+    int row;       /* layer it belongs to */
+    float *value,
+        *diff; /* (out, height, width, in), last index fastest; diff exists once a training plan was made */
+    size_t out, in, height, width, count;
+    int file_ndim; /* 1: (out); 2: (out, in * height * width), channels slowest; 4: (out, in, height, width)
+                    */
+    int statistic; /* running statistic: saved with the model but not trained; diff is NULL */
+    enum parameter_init init;
+    size_t fan_in, fan_out;
+};
+enum { LAYER_PARAMETERS_MAX = 4 };
+
+/* ---- running ---- */
+/** The result of a row inside a plan: (N, H, W, C). */
+struct activation {
+    struct nn_shape shape;
+    enum nn_dtype dtype;
+    size_t count; /* N * H * W * C */
+    void *data;
+    void
+        *diff; /* same type and shape. When relu is set: gradient with respect to the value BEFORE the ReLU */
+    int relu;
+};
+/** What one layer sees of its plan. */
+struct layer_run {
+    const struct layer_spec *spec;
+    const struct nn_backend *backend;
+    const struct kernels *kernels;
+    size_t batch;
+    int threads;
+    int training;      /* backward is planned */
+    int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    int need_diff_src; /* 0: nobody reads src->diff; skip it */
+    struct activation *src, *dst;
+    struct nn_parameter *parameters; /* in the order of layer->parameters */
+    void *state;                     /* the layer's own; made by plan(), freed by release() */
+};
+/** What changes from step to step. */
+struct pass {
+    int training; /* batch statistics, dropout */
+    uint64_t seed, step;
+};
+
+struct layer {
+    const char *name;
+    int fuses_relu; /* forward applies the ReLU when run->relu */
+    int fuses_mask; /* backward multiplies src->diff by (src->data > 0) when src->relu */
+    int writes_f32; /* can write a f32 dst (and read its diff) in a bf16 plan */
+    /** Shape of the result. EINVAL: the source does not fit (say why). */
+    sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
+    /** Fills out (names without the path; count and row are worked out by network_add) and returns how many.
+     * NULL: no parameters. */
+    size_t (*parameters)(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
+                         struct nn_shape src);
+    /** Makes run->state (heap, backend objects). NULL: nothing to do. */
+    sotto_status (*plan)(struct layer_run *run);
+    /** Places memory; called twice (arena_take). `keep` lasts from forward to backward and across steps;
+     * `scratch` is shared by all layers and only valid inside one call. NULL: none. */
+    void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
+    void (*forward)(struct layer_run *run, const struct pass *pass);
+    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src) and every parameter's diff.
+     */
+    void (*backward)(struct layer_run *run, const struct pass *pass);
+    void (*release)(struct layer_run *run);
+};
+
+extern const struct layer layer_conv, layer_dense;
+
+#endif

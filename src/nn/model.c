@@ -1,0 +1,266 @@
+/* Building a model: the named builder adds the encoder, then the projector or the classifier follow, then the
+ * parameters get their memory and their first values. */
+#include "nn/model.h"
+
+#include "rng/rng.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROW(name) extern const struct model_kind model_##name;
+#include "nn/model_list.h"
+#undef ROW
+#define ROW(name) &model_##name,
+static const struct model_kind *const kinds[] = {
+#include "nn/model_list.h"
+};
+#undef ROW
+enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+struct nn_shape model_shape(const struct nn_model *m, int row)
+{
+    return row == SOURCE_INPUT ? m->input : m->rows[row].shape;
+}
+
+/* ---- rows ---- */
+
+/* Sizes are checked here, once: later products of these numbers cannot overflow. */
+static sotto_status check_shape(struct nn_shape s, const char *path)
+{
+    size_t count;
+    if (s.channels == 0 || s.height == 0 || s.width == 0 || !size_multiply(&count, s.channels, s.height) ||
+        !size_multiply(&count, count, s.width) || count > (size_t)1 << 31)
+        return status_fail(SOTTO_EINVAL, "%s: a shape of %zu x %zu x %zu is empty or too large", path,
+                           s.channels, s.height, s.width);
+    return SOTTO_OK;
+}
+
+static sotto_status add_parameter(struct nn_model *m, const struct nn_parameter *declared, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_parameter *p = &m->parameters[m->parameter_count];
+    REQUIRE(m->parameter_count < MODEL_PARAMETERS_MAX, "%s: the network has too many parameter tensors",
+            path);
+    *p = *declared;
+    int length = snprintf(p->name, sizeof p->name, "%s.%s", path, declared->name);
+    REQUIRE(length > 0 && (size_t)length < sizeof p->name, "%s: the name is too long", path);
+    size_t inner;
+    REQUIRE(size_multiply(&inner, p->in, p->height) && size_multiply(&inner, inner, p->width) &&
+                size_multiply(&p->count, inner, p->out) && p->count <= (size_t)1 << 32,
+            "%s: %zu x %zu x %zu x %zu values are too many", p->name, p->out, p->in, p->height, p->width);
+    p->row = (int)m->row_count;
+    m->parameter_count++;
+done:
+    return status;
+}
+
+sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int *row)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(m->row_count < MODEL_ROWS_MAX, "%s: the network has too many layers", spec->path);
+    struct layer_spec *added = &m->rows[m->row_count];
+    *added = *spec;
+    struct nn_shape src = model_shape(m, spec->src);
+    TRY(spec->layer->shape(&added->shape, spec, src));
+    TRY(check_shape(added->shape, spec->path));
+    if (spec->residual != SOURCE_NONE) {
+        struct nn_shape other = model_shape(m, spec->residual);
+        REQUIRE(memcmp(&other, &added->shape, sizeof other) == 0,
+                "%s: the residual source is %zux%zux%zu, the result %zux%zux%zu", spec->path, other.channels,
+                other.height, other.width, added->shape.channels, added->shape.height, added->shape.width);
+    }
+    struct nn_parameter declared[LAYER_PARAMETERS_MAX];
+    size_t count = spec->layer->parameters ? spec->layer->parameters(declared, spec, src) : 0;
+    for (size_t i = 0; i < count; i++)
+        TRY(add_parameter(m, &declared[i], spec->path));
+    if (row)
+        *row = (int)m->row_count;
+    m->row_count++;
+    m->first_parameter[m->row_count] = m->parameter_count;
+done:
+    return status;
+}
+
+static sotto_status add_projector(struct nn_model *m, const struct nn_model_config *config, int row)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < config->projector_count; i++) {
+        struct layer_spec dense = {.layer = &layer_dense,
+                                   .src = row,
+                                   .residual = SOURCE_NONE,
+                                   .relu = i + 1 < config->projector_count,
+                                   .width = config->projector[i],
+                                   .init = INIT_GLOROT_UNIFORM};
+        snprintf(dense.path, sizeof dense.path, "projector.%zu", 2 * i);
+        TRY(network_add(m, &dense, &row));
+    }
+    if (config->classes) {
+        struct layer_spec dense = {.layer = &layer_dense,
+                                   .path = "classifier",
+                                   .src = row,
+                                   .residual = SOURCE_NONE,
+                                   .width = config->classes,
+                                   .init = INIT_GLOROT_UNIFORM};
+        TRY(network_add(m, &dense, NULL));
+    }
+done:
+    return status;
+}
+
+/* ---- parameters ---- */
+
+static size_t padded(size_t count)
+{
+    return (count + 15) & ~(size_t)15; /* 64 bytes */
+}
+
+static void place_values(struct nn_model *m, struct arena *a)
+{
+    size_t trainable = 0, statistics = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        *(m->parameters[i].statistic ? &statistics : &trainable) += padded(m->parameters[i].count);
+    m->trainable = trainable;
+    m->values = arena_take(a, trainable, sizeof *m->values);
+    m->statistics = arena_take(a, statistics, sizeof *m->statistics);
+    float *value = m->values, *statistic = m->statistics;
+    for (size_t i = 0; a->base && i < m->parameter_count; i++) {
+        float **next = m->parameters[i].statistic ? &statistic : &value;
+        m->parameters[i].value = *next;
+        *next += padded(m->parameters[i].count);
+    }
+}
+
+static void list_tensors(struct nn_model *m)
+{
+    m->tensor_list = (struct tensor_list){.items = m->tensors};
+    for (size_t i = 0; i < m->parameter_count; i++) {
+        const struct nn_parameter *p = &m->parameters[i];
+        if (!p->statistic)
+            m->tensors[m->tensor_list.count++] = (struct tensor){p->name, p->value, p->diff, p->count};
+    }
+}
+
+sotto_status model_need_gradients(struct nn_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    if (m->diffs)
+        return SOTTO_OK;
+    arena_take(&m->gradient_memory, m->trainable, sizeof *m->diffs);
+    TRY(arena_reserve(&m->gradient_memory, "gradients"));
+    m->diffs = arena_take(&m->gradient_memory, m->trainable, sizeof *m->diffs);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic)
+            m->parameters[i].diff = m->diffs + (m->parameters[i].value - m->values);
+    list_tensors(m);
+done:
+    return status;
+}
+
+/* Glorot & Bengio 2010, as in Keras: uniform on +-sqrt(6 / (fan_in + fan_out)). He et al. 2015: normal, fan
+ * out. */
+static void initialise(struct nn_parameter *p, struct rng random)
+{
+    float limit = sqrtf(6.0f / (float)(p->fan_in + p->fan_out));
+    double deviation = sqrt(2.0 / (double)(p->fan_out ? p->fan_out : 1));
+    for (size_t i = 0; i < p->count; i++)
+        switch (p->init) {
+        case INIT_ZERO:
+            p->value[i] = 0;
+            break;
+        case INIT_ONE:
+            p->value[i] = 1;
+            break;
+        case INIT_GLOROT_UNIFORM:
+            p->value[i] = limit * (2 * rng_unit_f(&random) - 1);
+            break;
+        case INIT_HE_NORMAL:
+            p->value[i] = (float)(deviation * rng_normal(&random));
+            break;
+        }
+}
+
+/* ---- public ---- */
+
+static sotto_status find_kind(const struct model_kind **out, const char *name)
+{
+    char known[256] = "";
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (name && strcmp(name, kinds[i]->name) == 0) {
+            *out = kinds[i];
+            return SOTTO_OK;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
+    }
+    return status_fail(SOTTO_EINVAL, "model '%s' is unknown; expected one of: %s", name ? name : "", known);
+}
+
+sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    const struct model_kind *kind = NULL;
+    struct nn_model *m = NULL;
+    TRY(find_kind(&kind, config->name));
+    TRY(check_shape(config->input, "model input"));
+    REQUIRE(config->hidden_count <= 8 && config->projector_count <= 4,
+            "model %s: at most 8 hidden and 4 projector layers", kind->name);
+    REQUIRE(config->projector_count == 0 || config->classes == 0,
+            "model %s: a projector and a classifier exclude each other", kind->name);
+    m = base_alloc(1, sizeof *m);
+    if (!m)
+        FAIL(SOTTO_ENOMEM, "model %s: out of memory", kind->name);
+    m->input = config->input;
+    TRY(kind->build(&m->embedding_row, m, config));
+    TRY(add_projector(m, config, m->embedding_row));
+    REQUIRE(m->row_count > 0, "model %s: no hidden layer, no projector and no classes: nothing to compute",
+            kind->name);
+    place_values(m, &m->memory);
+    TRY(arena_reserve(&m->memory, "model parameters"));
+    place_values(m, &m->memory);
+    list_tensors(m);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        initialise(&m->parameters[i], rng_stream(seed, RNG_INIT, 0, i));
+    *out = m;
+    m = NULL;
+done:
+    nn_model_free(m);
+    return status;
+}
+
+void nn_model_free(struct nn_model *m)
+{
+    if (!m)
+        return;
+    arena_clear(&m->memory);
+    arena_clear(&m->gradient_memory);
+    base_free(m);
+}
+
+struct nn_shape nn_model_input(const struct nn_model *m)
+{
+    return m->input;
+}
+
+size_t nn_model_embedding_width(const struct nn_model *m)
+{
+    return shape_count(model_shape(m, m->embedding_row));
+}
+
+size_t nn_model_output_width(const struct nn_model *m)
+{
+    return shape_count(model_shape(m, (int)m->row_count - 1));
+}
+
+const struct tensor_list *nn_model_tensors(const struct nn_model *m)
+{
+    return &m->tensor_list;
+}
+
+size_t nn_model_parameter_count(const struct nn_model *m, int with_projector)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic && (with_projector || m->parameters[i].row <= m->embedding_row))
+            count += m->parameters[i].count;
+    return count;
+}

@@ -1,0 +1,3 @@
+/* One row per model; the name is the file's: model_NAME.c holds model_NAME. */
+ROW(keras_simclr)
+ROW(mlp)

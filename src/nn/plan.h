@@ -1,0 +1,37 @@
+/* plan.h - inside of a plan, for tests and benchmarks. */
+#ifndef NN_PLAN_H
+#define NN_PLAN_H
+
+#include "nn/kernels.h"
+#include "nn/model.h"
+
+/** Where the gradient of a row goes; decided once by plan_memory.c. */
+struct row_flow {
+    int add_src;      /* another row has written src->diff before: write to `spare` and add */
+    int add_residual; /* likewise for the residual source: add instead of copy */
+    int mask;         /* some writer of this row's gradient did not apply the ReLU mask */
+};
+struct nn_plan {
+    struct nn_model *model;
+    struct nn_plan_config config;
+    const struct kernels *kernels;
+    int threads;
+    size_t row_count;
+    struct layer_run *runs; /* (row_count) */
+    struct row_flow *flow;  /* (row_count) */
+    struct activation
+        *activations; /* (row_count + 1); activations[0] is the input, tensors[i + 1] the result of row i */
+    float *input, *output, *diff_output; /* f32 faces; the same memory as the tensors in a f32 plan */
+    struct pass pass;                    /* of the last forward; backward redraws the same dropout */
+    void *spare;                         /* second gradient of a row with several readers */
+    struct arena keep, scratch;
+};
+static inline struct activation *plan_activation(struct nn_plan *p, int row)
+{
+    return &p->activations[row + 1];
+}
+
+/** Decides the gradient flow and places every tensor and layer in the two arenas. */
+sotto_status plan_memory(struct nn_plan *p);
+
+#endif

@@ -1,0 +1,140 @@
+/* Memory of a plan. Tensors that are never alive together share a slot: without training a result lives until
+ * its last reader has run; with training all results live until backward, and gradients share slots instead.
+ *
+ * place() is the one layout function: it runs on empty arenas to measure, then again to hand out pointers. */
+#include "nn/plan.h"
+
+enum { SLOTS_MAX = 64 };
+struct slots {
+    size_t bytes[SLOTS_MAX];
+    int busy[SLOTS_MAX];
+    size_t count;
+};
+
+/* The free slot that needs to grow least, or a new one. Sharing is only a saving: when all are busy the
+ * answer is -1 and the caller gives the tensor memory of its own. */
+static int slot_take(struct slots *s, size_t bytes)
+{
+    int best = -1;
+    for (size_t i = 0; i < s->count; i++)
+        if (!s->busy[i] && (best < 0 || s->bytes[i] > s->bytes[best]))
+            best = (int)i;
+    if (best < 0 && s->count < SLOTS_MAX)
+        best = (int)s->count++;
+    if (best >= 0) {
+        s->busy[best] = 1;
+        s->bytes[best] = bytes > s->bytes[best] ? bytes : s->bytes[best];
+    }
+    return best;
+}
+
+static void slot_release(struct slots *s, int slot)
+{
+    if (slot >= 0)
+        s->busy[slot] = 0;
+}
+
+struct assignment {
+    struct slots slots;
+    int of[MODEL_ROWS_MAX]; /* slot of a row's result or gradient; -1: its own memory */
+    size_t spare;           /* bytes */
+};
+
+static size_t activation_bytes(const struct activation *t)
+{
+    return t->count * dtype_size(t->dtype); /* checked in plan.c */
+}
+
+/* Without training: a result's slot is free again after its last reader. The last row keeps its own memory.
+ */
+static void assign_results(struct assignment *a, struct nn_plan *p)
+{
+    int last_reader[MODEL_ROWS_MAX];
+    for (int i = 0; i < (int)p->row_count; i++) {
+        const struct layer_spec *spec = &p->model->rows[i];
+        last_reader[i] = i;
+        if (spec->src >= 0)
+            last_reader[spec->src] = i;
+        if (spec->residual >= 0)
+            last_reader[spec->residual] = i;
+    }
+    for (int i = 0; i < (int)p->row_count; i++) {
+        a->of[i] =
+            i + 1 < (int)p->row_count ? slot_take(&a->slots, activation_bytes(plan_activation(p, i))) : -1;
+        for (int j = 0; j <= i; j++)
+            if (last_reader[j] == i)
+                slot_release(&a->slots, a->of[j]);
+    }
+}
+
+/* With training, in backward order: the first writer of a gradient overwrites it, later ones add; the slot is
+ * free again once the row itself has run. Fills p->flow on the way. */
+static void assign_gradients(struct assignment *a, struct nn_plan *p)
+{
+    int last = (int)p->row_count - 1, written[MODEL_ROWS_MAX] = {0};
+    a->of[last] = -1;
+    written[last] = 1;
+    p->flow[last].mask = 1; /* the loss knows nothing of masks */
+    for (int i = last; i >= 0; i--) {
+        const struct layer_spec *spec = &p->model->rows[i];
+        const int sources[2] = {spec->residual, spec->src}; /* in the order of nn_plan_backward */
+        for (int k = 0; k < 2; k++) {
+            int j = sources[k];
+            if (j < 0)
+                continue;
+            if (!written[j])
+                a->of[j] = slot_take(&a->slots, activation_bytes(plan_activation(p, j)));
+            else if (k == 1 && activation_bytes(plan_activation(p, j)) > a->spare)
+                a->spare = activation_bytes(plan_activation(p, j));
+            *(k == 0 ? &p->flow[i].add_residual : &p->flow[i].add_src) = written[j];
+            written[j] = 1;
+            if (k == 0 || !spec->layer->fuses_mask)
+                p->flow[j].mask = 1;
+        }
+        slot_release(&a->slots, a->of[i]);
+    }
+}
+
+static void place(struct nn_plan *p, const struct assignment *a)
+{
+    void *slots[SLOTS_MAX];
+    int last = (int)p->row_count - 1;
+    struct activation *in = plan_activation(p, SOURCE_INPUT), *out = plan_activation(p, last);
+    for (size_t s = 0; s < a->slots.count; s++)
+        slots[s] = arena_take(&p->keep, a->slots.bytes[s], 1);
+    p->spare = arena_take(&p->keep, a->spare, 1);
+    in->data = arena_take(&p->keep, activation_bytes(in), 1);
+    p->input = in->dtype == NN_F32 ? in->data : arena_take(&p->keep, in->count, sizeof(float));
+    for (int i = 0; i <= last; i++) {
+        struct activation *t = plan_activation(p, i);
+        int shares = !p->config.training && a->of[i] >= 0;
+        t->data = shares ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
+        if (p->config.training)
+            t->diff = a->of[i] >= 0 ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
+    }
+    p->output = out->dtype == NN_F32 ? out->data : arena_take(&p->keep, out->count, sizeof(float));
+    if (p->config.training)
+        p->diff_output = out->dtype == NN_F32 ? out->diff : arena_take(&p->keep, out->count, sizeof(float));
+    for (int i = 0; i <= last; i++) {
+        size_t mark = arena_mark(&p->scratch);
+        if (p->runs[i].spec->layer->layout)
+            p->runs[i].spec->layer->layout(&p->runs[i], &p->keep, &p->scratch);
+        arena_rewind(&p->scratch, mark);
+    }
+}
+
+sotto_status plan_memory(struct nn_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct assignment a = {0};
+    if (p->config.training)
+        assign_gradients(&a, p);
+    else
+        assign_results(&a, p);
+    place(p, &a);
+    TRY(arena_reserve(&p->keep, "training plan"));
+    TRY(arena_reserve(&p->scratch, "training plan, scratch"));
+    place(p, &a);
+done:
+    return status;
+}

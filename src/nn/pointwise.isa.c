@@ -1,0 +1,71 @@
+/* Element-wise kernels; the loops are plain and the compiler vectorises them for each level. */
+#include "nn/kernels.h"
+
+#include "base/cpu.h"
+#include "nn/bf16.h"
+
+static void relu_f32(void *data, size_t n)
+{
+    float *x = data;
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[i] > 0 ? x[i] : 0;
+}
+
+/* Negative bf16 numbers are those with the sign bit: as int16 they are < 0. */
+static void relu_bf16(void *data, size_t n)
+{
+    int16_t *x = data;
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[i] > 0 ? x[i] : 0;
+}
+
+static void mask_f32(void *diff, const void *data, size_t n)
+{
+    float *d = diff;
+    const float *x = data;
+    for (size_t i = 0; i < n; i++)
+        d[i] = x[i] > 0 ? d[i] : 0;
+}
+
+static void mask_bf16(void *diff, const void *data, size_t n)
+{
+    int16_t *d = diff;
+    const int16_t *x = data;
+    for (size_t i = 0; i < n; i++)
+        d[i] = x[i] > 0 ? d[i] : 0;
+}
+
+static void add_f32(void *sum, const void *data, size_t n)
+{
+    float *y = sum;
+    const float *x = data;
+    for (size_t i = 0; i < n; i++)
+        y[i] += x[i];
+}
+
+static void add_bf16(void *sum, const void *data, size_t n)
+{
+    bf16 *y = sum;
+    const bf16 *x = data;
+    for (size_t i = 0; i < n; i++)
+        y[i] = bf16_from_float(bf16_to_float(y[i]) + bf16_to_float(x[i]));
+}
+
+static void to_bf16(bf16 *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = bf16_from_float(x[i]);
+}
+
+static void to_f32(float *y, const bf16 *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = bf16_to_float(x[i]);
+}
+
+extern const struct kernels ISA_NAME(pointwise_kernels);
+const struct kernels ISA_NAME(pointwise_kernels) = {.relu = {relu_f32, relu_bf16},
+                                                    .mask = {mask_f32, mask_bf16},
+                                                    .add = {add_f32, add_bf16},
+                                                    .to_bf16 = to_bf16,
+                                                    .to_f32 = to_f32};
