@@ -1,2 +1,5 @@
 /* One row per verb, in the order of `sotto help`. A verb exists only once it works. */
+ROW(head)
+ROW(sensitivity)
+ROW(predict)
 ROW(version)

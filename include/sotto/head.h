@@ -26,11 +26,12 @@ SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
 
 /** Trains on X and y: softmax cross-entropy, Glorot uniform weights, zero biases, batches in a new order
- * every epoch, the last partial batch divided by its real count. Runs on one thread. Deterministic: same
- * inputs, recipe and instruction-set level, same bits.
+ *  every epoch, the last partial batch divided by its real count. Runs on one thread. Deterministic: same
+ *  inputs, recipe and instruction-set level, same bits.
  *
- *  Returns: EINVAL     names the recipe member, or the row of X or y that cannot be used (range, NaN, fewer
- * records than classes, one class only, all rows the same) EDIVERGED  a weight became infinite or NaN
+ *  Returns: EINVAL     names the recipe member, or what makes X or y unusable: a label out of range, NaN,
+ *                      fewer records than classes, a single class, constant features
+ *           EDIVERGED  a weight became infinite or NaN
  *           ESTOPPED   ctx asked to stop (checked between epochs)
  *  Out:  free with sotto_head_free()
  *  Source: Keras's semisupervised_simclr.py (classifier stage); Kingma & Ba 2015 */
@@ -38,8 +39,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
                                                          const int64_t *y, size_t n, size_t d, size_t classes,
                                                          const struct sotto_head_recipe *recipe,
                                                          const struct sotto_context *ctx);
-/** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata: recipe,
- * recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
+/** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata:
+ *  recipe, recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);
 /** Also loads files written by PyTorch: then recipe, hash and fingerprint are unknown.
  *  EFORMAT: names or shapes do not chain, or a weight is not finite. */
@@ -47,11 +48,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out,
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);
-/** All parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...), borrowed; for noise and
- * norms. */
+/** All parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...), borrowed. */
 SOTTO_API float *sotto_head_parameters(struct sotto_head *h, size_t *count);
-/** SHA-256 over X, y and their shapes: names the private data set in ledgers. "" if unknown (loaded from
- * elsewhere). */
+/** SHA-256 over X, y and their shapes: names the private data set in ledgers. "" if unknown. */
 SOTTO_API const char *sotto_head_fingerprint(const struct sotto_head *h);
 /** SHA-256 over the recipe, d and classes. "" if unknown. */
 SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
@@ -60,23 +59,26 @@ SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sot
 /** SHA-256 of the encoder that made X, or "" (the default); 64 lower-case hexadecimal digits. */
 SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
+/** The same from the encoder's file. ENOENT, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h,
                                                            const float *x, size_t n, size_t d, int logits);
-/** Share of records whose largest logit is their label (the linear probe's score); ties go to the lower
- * class. */
+/** Share of records whose largest logit is their label (the linear probe's score); ties: lower class. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
                                                             const float *x, const int64_t *y, size_t n,
                                                             size_t d);
 
 /** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
  *
- *  gamma_*: share of such pairs (i, j) of the SAME data whose change may exceed the maximum. dkw: as
- * published (Rubinstein & Alda 2017, best rho); exchangeable: 1 / (pairs + 1), on average over samplings;
- * tolerance: holds with `confidence` over the sampling. None of them is differential privacy: the sample is
- * one data set, and the scale derived from it depends on that data. */
+ *  gamma_*: share of such pairs (i, j) of the SAME data whose change may exceed the maximum.
+ *    dkw           as published (Rubinstein & Alda 2017), at the best rho
+ *    exchangeable  1 / (pairs + 1): on average over samplings
+ *    tolerance     holds with `confidence` over the sampling
+ *  None of them is differential privacy: the sample is one data set, and a scale derived from it depends on
+ *  that data. */
 struct sotto_sensitivity_sample {
     double l1, l2, linf; /**< entrywise, maxima over pairs */
     double mean_l1, mean_l2;
@@ -85,20 +87,24 @@ struct sotto_sensitivity_sample {
     char recipe_hash[65], fingerprint[65];
 };
 /** Draws `pairs` pairs i != j of records. Both heads of a pair see every common record in the same batch
- * slot; slot i holds record i in one head and record j in the other, slot j stays empty in both, so each
- * trains on n - 1 records. Pairs run in parallel, one head a thread; results do not depend on threads.
+ *  slot; slot i holds record i in one head and record j in the other, slot j stays empty in both, so each
+ *  trains on n - 1 records. Pairs run in parallel, one head a thread; results do not depend on threads.
  *
  *  Returns: EINVAL as sotto_head_train(), and when pairs is 0 or exceeds the n (n - 1) / 2 distinct ones;
- * ESTOPPED. */
+ *           ESTOPPED; progress counts pairs */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out,
                                                               const float *x, const int64_t *y, size_t n,
                                                               size_t d, size_t classes,
                                                               const struct sotto_head_recipe *recipe,
                                                               size_t pairs, const struct sotto_context *ctx);
+/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be: EFORMAT. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
                                                                const struct sotto_sensitivity_sample *s);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,
                                                                const char *path);
+/** The same document on one line; free with sotto_text_free(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_json(char **json,
+                                                               const struct sotto_sensitivity_sample *s);
 
 #ifdef __cplusplus
 }

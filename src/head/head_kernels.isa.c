@@ -59,7 +59,8 @@ INLINE void block_rows(const struct product *p, size_t row, size_t column, size_
         block(p, row, column, r, vectors);                                                                   \
         break;
         CASE(1)
-        CASE(2) CASE(3) CASE(4) CASE(5) CASE(6)
+        CASE(2)
+        CASE(3) CASE(4) CASE(5) CASE(6)
 #if defined(__AVX512F__)
             CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
 #endif

@@ -108,3 +108,10 @@ sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256)
 done:
     return status;
 }
+
+sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path)
+{
+    char hash[SHA256_HEX];
+    sotto_status status = sha256_file(hash, path);
+    return status == SOTTO_OK ? sotto_head_set_encoder(h, hash) : status;
+}

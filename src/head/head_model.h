@@ -37,8 +37,8 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r);
 /** Canonical JSON of the recipe for d inputs and K classes: what the recipe hash is taken of. */
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                       size_t classes);
-/** The inverse, for files: EFORMAT. */
-sotto_status head_recipe_parse(struct sotto_head_recipe *out, const char *text);
+/** The inverse; EFORMAT texts start with `where`. */
+sotto_status head_recipe_parse(struct sotto_head_recipe *out, const char *text, const char *where);
 
 /** One line for everything that cannot be trained on: ranges, NaN, too few records, one class, constant
  * features. */

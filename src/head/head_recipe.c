@@ -2,9 +2,11 @@
  * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump "recipe".
  */
 #include "head/head_model.h"
+#include "io/json.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void sotto_head_defaults(struct sotto_head_recipe *r)
@@ -37,9 +39,8 @@ done:
 static void shortest(char out[32], double x)
 {
     for (int digits = 1; digits <= 17; digits++) {
-        double back;
         snprintf(out, 32, "%.*g", digits, x);
-        if (sscanf(out, "%lf", &back) == 1 && back == x)
+        if (strtod(out, NULL) == x)
             return;
     }
 }
@@ -75,4 +76,51 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);
     head_data_fingerprint(h->fingerprint, data);
     snprintf(h->isa, sizeof h->isa, "%s", isa);
+}
+
+static sotto_status read_hidden(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list;
+    TRY(json_get_array(&list, doc, name, "hidden"));
+    r->hidden_count = json_count(list);
+    if (r->hidden_count > SOTTO_MAX_HIDDEN)
+        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu layers; at most %d are supported", name, r->hidden_count,
+             SOTTO_MAX_HIDDEN);
+    for (size_t i = 0; i < r->hidden_count; i++) {
+        int64_t width = json_whole(json_at(list, i));
+        if (width < 1)
+            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
+                 name, i);
+        r->hidden[i] = (size_t)width;
+    }
+done:
+    return status;
+}
+
+sotto_status head_recipe_parse(struct sotto_head_recipe *out, const char *text, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    struct sotto_head_recipe r = {0};
+    char name[512];
+    size_t seed = 0;
+    snprintf(name, sizeof name, "%s: recipe", where);
+    TRY(json_parse(&doc, text, strlen(text), name));
+    TRY(json_get_text(&r.trainer, doc, name, "trainer"));
+    TRY(json_get_size(&r.epochs, doc, name, "epochs"));
+    TRY(json_get_size(&r.batch, doc, name, "batch"));
+    TRY(json_get_real(&r.lr, doc, name, "lr"));
+    TRY(json_get_size(&seed, doc, name, "seed"));
+    r.seed = seed;
+    TRY(read_hidden(&r, doc, name));
+    if (head_recipe_check(&r) != SOTTO_OK) { /* also replaces the borrowed trainer by static text */
+        status_prefix(name);
+        status = SOTTO_EFORMAT;
+        goto done;
+    }
+    *out = r;
+done:
+    json_free(doc);
+    return status;
 }

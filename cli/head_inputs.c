@@ -1,0 +1,130 @@
+#include "head_inputs.h"
+
+#include <string.h>
+
+sotto_status head_features_load(struct sotto_array *x, const char *path)
+{
+    sotto_status status = sotto_npy_load(x, path);
+    if (status != SOTTO_OK)
+        return status;
+    if (x->ndim != 2)
+        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 2 (records, columns)", path, x->ndim);
+    if (x->shape[0] == 0 || x->shape[1] == 0)
+        return cli_fail(SOTTO_EINVAL, "%s: is %zu x %zu; expected at least one record and one column", path,
+                        x->shape[0], x->shape[1]);
+    status = sotto_array_convert(x, SOTTO_F4);
+    return status == SOTTO_OK ? sotto_array_require_finite(x, path, "features") : status;
+}
+
+static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, const char *what)
+{
+    sotto_status status = sotto_npy_load(a, path);
+    if (status != SOTTO_OK)
+        return status;
+    if (a->ndim != 1)
+        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
+    if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
+        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
+                        what);
+    return SOTTO_OK;
+}
+
+/* Replaces x and y by their rows `indices`. */
+static sotto_status select_rows(struct head_inputs *in, const char *path, const char *features)
+{
+    struct sotto_array rows = {0}, x = {0}, y = {0};
+    sotto_status status = load_whole_numbers(&rows, path, "row numbers");
+    if (status == SOTTO_OK && rows.count == 0)
+        status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
+    const int64_t *row = rows.data;
+    for (size_t i = 0; status == SOTTO_OK && i < rows.count; i++)
+        if (row[i] < 0 || (uint64_t)row[i] >= in->n)
+            status = cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; %s has rows 0 to %zu", path, i,
+                              (long long)row[i], features, in->n - 1);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&x, SOTTO_F4, 2, (size_t[]){rows.count, in->d});
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&y, SOTTO_I8, 1, &rows.count);
+    if (status == SOTTO_OK) {
+        for (size_t i = 0; i < rows.count; i++) {
+            memcpy((float *)x.data + i * in->d, (const float *)in->x.data + (size_t)row[i] * in->d,
+                   in->d * sizeof(float));
+            ((int64_t *)y.data)[i] = ((const int64_t *)in->y.data)[row[i]];
+        }
+        sotto_array_clear(&in->x);
+        sotto_array_clear(&in->y);
+        in->x = x, in->y = y;
+        in->n = rows.count;
+        x = y = (struct sotto_array){0};
+    }
+    sotto_array_clear(&rows);
+    sotto_array_clear(&x);
+    sotto_array_clear(&y);
+    return status;
+}
+
+static sotto_status count_classes(struct head_inputs *in, const struct options *o)
+{
+    const int64_t *y = in->y.data;
+    int64_t largest = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        if (y[i] < 0)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; labels start at 0",
+                            option_text(o, "labels"), i, (long long)y[i]);
+        largest = y[i] > largest ? y[i] : largest;
+    }
+    in->classes = (size_t)largest + 1;
+    if (option_given(o, "classes")) {
+        in->classes = (size_t)option_count(o, "classes");
+        if ((uint64_t)largest >= in->classes)
+            return cli_fail(SOTTO_EINVAL, "%s: holds class %lld; --classes %zu allows 0 to %zu",
+                            option_text(o, "labels"), (long long)largest, in->classes, in->classes - 1);
+    }
+    if (in->classes > in->n)
+        return cli_fail(SOTTO_EINVAL,
+                        "%s: %zu classes (largest label + 1, or --classes) but only %zu records; at "
+                        "least one record a class is needed",
+                        option_text(o, "labels"), in->classes, in->n);
+    return SOTTO_OK;
+}
+
+sotto_status head_inputs_load(struct head_inputs *in, const struct options *o)
+{
+    const char *features = option_text(o, "features"), *labels = option_text(o, "labels");
+    sotto_status status = option_require(o, "features");
+    if (status == SOTTO_OK)
+        status = option_require(o, "labels");
+    if (status == SOTTO_OK)
+        status = head_features_load(&in->x, features);
+    if (status == SOTTO_OK)
+        status = load_whole_numbers(&in->y, labels, "labels");
+    if (status != SOTTO_OK)
+        return status;
+    in->n = in->x.shape[0];
+    in->d = in->x.shape[1];
+    if (in->y.count != in->n)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
+                        features, in->n, labels, in->y.count);
+    if (option_given(o, "indices"))
+        status = select_rows(in, option_text(o, "indices"), features);
+    return status == SOTTO_OK ? count_classes(in, o) : status;
+}
+
+void head_inputs_clear(struct head_inputs *in)
+{
+    sotto_array_clear(&in->x);
+    sotto_array_clear(&in->y);
+}
+
+sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o)
+{
+    sotto_head_defaults(r);
+    r->trainer = option_text(o, "trainer");
+    r->epochs = (size_t)option_count(o, "epochs");
+    r->batch = (size_t)option_count(o, "batch");
+    r->lr = option_real(o, "lr");
+    r->seed = option_count(o, "seed");
+    if (!option_given(o, "hidden"))
+        return SOTTO_OK;
+    return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
+}

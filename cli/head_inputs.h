@@ -1,0 +1,36 @@
+/* head_inputs.h - what `head` and `sensitivity` share: the recipe's options, features and labels. */
+#ifndef CLI_HEAD_INPUTS_H
+#define CLI_HEAD_INPUTS_H
+
+#include "options.h"
+
+/* Rows of an option table. */
+#define HEAD_DATA_ROWS                                                                                       \
+    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings (N, D), floats", NULL},                             \
+        {"labels", OPTION_TEXT, "y.npy", NULL, "class of each record (N), whole numbers from 0", NULL},      \
+    {                                                                                                        \
+        "indices", OPTION_TEXT, "rows.npy", NULL, "use only these rows (of features and labels)", NULL       \
+    }
+#define HEAD_RECIPE_ROWS                                                                                     \
+    {"trainer", OPTION_TEXT, "NAME", "adam", "adam or sgd", NULL},                                           \
+        {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 512 or 512,128 (default: a linear head)", \
+         NULL},                                                                                              \
+        {"epochs", OPTION_COUNT, "E", "20", "passes over the records", NULL},                                \
+        {"batch", OPTION_COUNT, "B", "25", "records per step", NULL},                                        \
+        {"lr", OPTION_REAL, "L", "0.001", "learning rate", NULL},                                            \
+        {"seed", OPTION_COUNT, "S", "1", "initial weights, batch order and pairs", NULL},                    \
+    {                                                                                                        \
+        "classes", OPTION_COUNT, "K", NULL, "classes (default: largest label + 1)", NULL                     \
+    }
+
+struct head_inputs {
+    struct sotto_array x, y; /* f4 (n, d), i8 (n) */
+    size_t n, d, classes;
+};
+/* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. Clear also after a failure. */
+sotto_status head_inputs_load(struct head_inputs *in, const struct options *o);
+void head_inputs_clear(struct head_inputs *in);
+sotto_status head_features_load(struct sotto_array *x, const char *path);
+sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o);
+
+#endif

@@ -1,0 +1,103 @@
+#include "head_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"head", OPTION_TEXT, "FILE", NULL, "head whose recipe is sampled; or the recipe's options below instead",
+     NULL},
+    HEAD_DATA_ROWS,
+    {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train", NULL},
+    HEAD_RECIPE_ROWS,
+    {"output", OPTION_TEXT, "FILE", NULL, "sensitivity.json to write", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_head *h, struct head_inputs *in,
+                              const struct options *o)
+{
+    static const char *const members[] = {"trainer", "hidden", "epochs", "batch", "lr", "seed", "classes"};
+    const char *path = option_text(o, "head");
+    if (!h)
+        return head_recipe_read(r, o);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (option_given(o, members[i]))
+            return cli_fail(SOTTO_EUSAGE,
+                            "--head and --%s contradict each other: the recipe comes from the head",
+                            members[i]);
+    if (!sotto_head_get_recipe(h))
+        return cli_fail(SOTTO_EINVAL,
+                        "%s: its recipe is unknown (not written by sotto head); give the recipe's options "
+                        "instead of --head",
+                        path);
+    if (in->d != sotto_head_inputs(h) || in->classes > sotto_head_classes(h))
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns and %zu classes but %s expects %zu and %zu",
+                        option_text(o, "features"), in->d, in->classes, path, sotto_head_inputs(h),
+                        sotto_head_classes(h));
+    in->classes = sotto_head_classes(h);
+    *r = *sotto_head_get_recipe(h);
+    return SOTTO_OK;
+}
+
+static void print_text(const struct sotto_sensitivity_sample *s, const struct sotto_head *h,
+                       const char *output)
+{
+    printf("%s: empirical sensitivity over %zu replace-one pairs (not differential privacy)\n", output,
+           s->pairs);
+    printf("  L1 %.6g   L2 %.6g   Linf %.6g   (means: L1 %.6g, L2 %.6g)\n", s->l1, s->l2, s->linf, s->mean_l1,
+           s->mean_l2);
+    printf("  share of pairs that may exceed it: %.4g (DKW, as published), %.4g (exchangeability, on "
+           "average), %.4g "
+           "(with %.0f %% confidence)\n",
+           s->gamma_dkw, s->gamma_exchangeable, s->gamma_tolerance, 100 * s->confidence);
+    if (!h || !sotto_head_fingerprint(h)[0])
+        return;
+    if (strcmp(sotto_head_fingerprint(h), s->fingerprint) == 0)
+        printf("  sampled on the head's own private data: a scale derived from it depends on that data\n");
+    else
+        printf("  sampled on other data than the head was trained on: it says nothing certain about the "
+               "head's data\n");
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct head_inputs in = {0};
+    struct sotto_head *h = NULL;
+    struct sotto_head_recipe recipe;
+    struct sotto_sensitivity_sample sample;
+    const char *output = option_text(o, "output");
+    char *text = NULL;
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK)
+        status = option_require(o, "pairs");
+    if (status == SOTTO_OK && option_given(o, "head"))
+        status = sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK)
+        status = head_inputs_load(&in, o);
+    if (status == SOTTO_OK)
+        status = recipe_of(&recipe, h, &in, o);
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
+                                       (size_t)option_count(o, "pairs"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_save(output, &sample);
+    if (status == SOTTO_OK && json)
+        status = sotto_sensitivity_json(&text, &sample);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        print_text(&sample, h, output);
+    sotto_text_free(text);
+    sotto_head_free(h);
+    head_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_sensitivity = {
+    .name = "sensitivity",
+    .summary = "sample how far one record moves a head's weights (evidence, not a bound)",
+    .arguments = "",
+    .examples =
+        "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"
+        "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json\n",
+    .options = rows,
+    .run = run};

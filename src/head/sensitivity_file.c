@@ -1,0 +1,109 @@
+/* sensitivity.json: evidence about a recipe on a data set, and nothing more; the file says so itself. */
+#include "base/file.h"
+#include "io/json.h"
+#include "sotto/head.h"
+#include "sotto/io.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char schema[] = "sotto.sensitivity/1";
+static const char statement[] = "empirical sensitivity over sampled replace-one pairs of one data set: "
+                                "evidence in the style of random differential "
+                                "privacy for the stated share gamma of such pairs, not differential privacy";
+
+static struct json *document(const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = json_make_object(), *gamma = json_make_object();
+    json_put_real(&gamma, "dkw", s->gamma_dkw);
+    json_put_real(&gamma, "exchangeable", s->gamma_exchangeable);
+    json_put_real(&gamma, "tolerance", s->gamma_tolerance);
+    json_put_real(&gamma, "confidence", s->confidence);
+    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "source", "sampled");
+    json_put_text(&doc, "statement", statement);
+    json_put_text(&doc, "adjacency", "replace-one");
+    json_put_real(&doc, "l1", s->l1);
+    json_put_real(&doc, "l2", s->l2);
+    json_put_real(&doc, "linf", s->linf);
+    json_put_real(&doc, "mean_l1", s->mean_l1);
+    json_put_real(&doc, "mean_l2", s->mean_l2);
+    json_put_integer(&doc, "pairs", (int64_t)s->pairs);
+    json_put(&doc, "gamma", gamma);
+    json_put_text(&doc, "recipe_hash", s->recipe_hash);
+    json_put_text(&doc, "data_fingerprint", s->fingerprint);
+    return doc;
+}
+
+sotto_status sotto_sensitivity_json(char **json, const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = document(s);
+    sotto_status status = json_dump(json, doc, JSON_LINE);
+    json_free(doc);
+    return status;
+}
+
+sotto_status sotto_sensitivity_save(const char *path, const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = document(s);
+    sotto_status status = json_write_file(path, doc, JSON_PRETTY);
+    json_free(doc);
+    return status;
+}
+
+static sotto_status check(const struct sotto_sensitivity_sample *s, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct {
+        const char *name;
+        double value, largest;
+    } members[] = {{"l1", s->l1, INFINITY},
+                   {"l2", s->l2, INFINITY},
+                   {"linf", s->linf, INFINITY},
+                   {"gamma.dkw", s->gamma_dkw, 1},
+                   {"gamma.exchangeable", s->gamma_exchangeable, 1},
+                   {"gamma.tolerance", s->gamma_tolerance, 1},
+                   {"gamma.confidence", s->confidence, 1}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!isfinite(members[i].value) || members[i].value < 0 || members[i].value > members[i].largest)
+            FAIL(SOTTO_EFORMAT, "%s: '%s' is %g; expected a finite number in [0, %g]", path, members[i].name,
+                 members[i].value, members[i].largest);
+    if (s->pairs == 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'pairs' is 0; expected at least 1", path);
+    /* Any vector has linf <= l2 <= l1; maxima over the same pairs keep the order (up to the rounding of the
+     * file). */
+    if (s->linf > s->l2 * (1 + 1e-6) || s->l2 > s->l1 * (1 + 1e-6))
+        FAIL(SOTTO_EFORMAT, "%s: l1 %g, l2 %g, linf %g are out of order; expected linf <= l2 <= l1", path,
+             s->l1, s->l2, s->linf);
+done:
+    return status;
+}
+
+sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    struct sotto_sensitivity_sample s = {0};
+    const char *found;
+    TRY(json_read_file(&doc, path));
+    TRY(json_get_text(&found, doc, path, "schema"));
+    if (strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s", path, found, schema);
+    TRY(json_get_real(&s.l1, doc, path, "l1"));
+    TRY(json_get_real(&s.l2, doc, path, "l2"));
+    TRY(json_get_real(&s.linf, doc, path, "linf"));
+    TRY(json_get_real(&s.mean_l1, doc, path, "mean_l1"));
+    TRY(json_get_real(&s.mean_l2, doc, path, "mean_l2"));
+    TRY(json_get_size(&s.pairs, doc, path, "pairs"));
+    TRY(json_get_real(&s.gamma_dkw, doc, path, "gamma.dkw"));
+    TRY(json_get_real(&s.gamma_exchangeable, doc, path, "gamma.exchangeable"));
+    TRY(json_get_real(&s.gamma_tolerance, doc, path, "gamma.tolerance"));
+    TRY(json_get_real(&s.confidence, doc, path, "gamma.confidence"));
+    TRY(json_get_text_into(s.recipe_hash, sizeof s.recipe_hash, doc, path, "recipe_hash"));
+    TRY(json_get_text_into(s.fingerprint, sizeof s.fingerprint, doc, path, "data_fingerprint"));
+    TRY(check(&s, path));
+    *out = s;
+done:
+    json_free(doc);
+    return status;
+}
