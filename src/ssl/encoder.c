@@ -1,0 +1,255 @@
+/* An encoder's file is one .safetensors: the weights under PyTorch-mappable names, without the projector, and
+ * metadata that say which network they belong to and how they were made. Nothing in it depends on the clock,
+ * so equal runs give equal bytes. */
+#include "ssl/encoder.h"
+
+#include "data/augment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema[] = "sotto.encoder/1";
+
+sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(data->images, "data set '%s' holds features, not images; an encoder needs images", data->name);
+    REQUIRE(data->channels == 1 || data->channels == 3,
+            "data set '%s': images have %zu channels; expected 1 (grey) or 3 (RGB)", data->name,
+            data->channels);
+    *out = (struct nn_shape){3, augment_fitted(data->height), augment_fitted(data->width)};
+done:
+    return status;
+}
+
+sotto_status encoder_check_rows(const struct sotto_dataset *data, const int64_t *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(n > 0, "data set '%s': no rows were given", data->name);
+    for (size_t i = 0; i < n; i++)
+        REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
+                "row index %lld (at position %zu) is outside data set '%s' "
+                "with %zu records",
+                (long long)rows[i], i, data->name, data->n);
+done:
+    return status;
+}
+
+static sotto_status hash_weights(char hex[SHA256_HEX], const struct sotto_tensors *tensors)
+{
+    sotto_status status = SOTTO_OK;
+    struct sha256 s;
+    sha256_init(&s);
+    for (size_t i = 0; i < tensors->count; i++) {
+        const struct sotto_tensor *t = tensors->items + i;
+        const float *values = t->array.data;
+        sha256_update(&s, t->name, strlen(t->name) + 1);
+        sha256_update(&s, values, t->array.count * sotto_dtype_size(t->array.dtype));
+        for (size_t k = 0; t->array.dtype == SOTTO_F4 && k < t->array.count; k++)
+            if (!isfinite(values[k]))
+                FAIL(SOTTO_EDIVERGED, "encoder: tensor %s holds a NaN or an infinity", t->name);
+    }
+    sha256_hex(&s, hex);
+done:
+    return status;
+}
+
+sotto_status encoder_wrap(struct sotto_encoder **out, struct nn_model *model, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct sotto_encoder *e = base_alloc(1, sizeof *e);
+    if (!e) {
+        nn_model_free(model);
+        FAIL(SOTTO_ENOMEM, "encoder: out of memory");
+    }
+    e->model = model;
+    snprintf(e->name, sizeof e->name, "%s", name);
+    REQUIRE(nn_model_parameter_count(model, 0) > 0, "'%s' is not an encoder: it has no layers below its head",
+            name);
+    TRY(nn_model_export(&tensors, model, "", 0));
+    TRY(hash_weights(e->weights_sha256, &tensors));
+    *out = e;
+    e = NULL;
+done:
+    sotto_tensors_clear(&tensors);
+    sotto_encoder_free(e);
+    return status;
+}
+
+sotto_status encoder_add_fact(struct sotto_encoder *e, const char *key, const char *value)
+{
+    sotto_status status = SOTTO_OK;
+    if (e->fact_count == ENCODER_FACTS)
+        FAIL(SOTTO_EINTERNAL, "encoder: too many facts");
+    char *key_copy = base_strdup(key), *value_copy = base_strdup(value);
+    if (!key_copy || !value_copy) {
+        base_free(key_copy);
+        base_free(value_copy);
+        FAIL(SOTTO_ENOMEM, "encoder: out of memory");
+    }
+    e->facts[2 * e->fact_count] = key_copy;
+    e->facts[2 * e->fact_count + 1] = value_copy;
+    e->fact_count++;
+done:
+    return status;
+}
+
+void sotto_encoder_free(struct sotto_encoder *e)
+{
+    if (!e)
+        return;
+    for (size_t i = 0; i < 2 * e->fact_count; i++)
+        base_free(e->facts[i]);
+    nn_model_free(e->model);
+    base_free(e);
+}
+
+size_t sotto_encoder_width(const struct sotto_encoder *e)
+{
+    return nn_model_embedding_width(e->model);
+}
+
+const char *sotto_encoder_sha256(const struct sotto_encoder *e)
+{
+    return e->weights_sha256;
+}
+
+sotto_status sotto_encoder_random(struct sotto_encoder **out, const struct sotto_dataset *data,
+                                  const char *encoder, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_model_config config = {.name = encoder ? encoder : "keras-simclr"};
+    struct nn_model *model = NULL;
+    struct sotto_encoder *e = NULL;
+    char text[32];
+    TRY(encoder_input(&config.input, data));
+    TRY(nn_model_create(&model, &config, seed));
+    TRY(encoder_wrap(&e, model, config.name));
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    TRY(encoder_add_fact(e, "method", "random"));
+    TRY(encoder_add_fact(e, "seed", text));
+    *out = e;
+    e = NULL;
+done:
+    sotto_encoder_free(e);
+    return status;
+}
+
+sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct nn_shape in = nn_model_input(e->model);
+    char input[80];
+    snprintf(input, sizeof input, "%zux%zux%zu", in.channels, in.height, in.width);
+    TRY(nn_model_export(&tensors, e->model, "", 0));
+    TRY(sotto_tensors_set_metadata(&tensors, "schema", schema));
+    TRY(sotto_tensors_set_metadata(&tensors, "encoder", e->name));
+    TRY(sotto_tensors_set_metadata(&tensors, "input", input));
+    TRY(sotto_tensors_set_metadata(&tensors, "weights_sha256", e->weights_sha256));
+    for (size_t i = 0; i < e->fact_count; i++)
+        TRY(sotto_tensors_set_metadata(&tensors, e->facts[2 * i], e->facts[2 * i + 1]));
+    TRY(sotto_safetensors_save(path, &tensors));
+done:
+    sotto_tensors_clear(&tensors);
+    return status;
+}
+
+static sotto_status read_input(struct nn_shape *out, const char *text, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    size_t sizes[3] = {0};
+    const char *at = text;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        unsigned long value = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
+        if (value == 0 || value > 1 << 14 || *end != (i < 2 ? 'x' : '\0'))
+            FAIL(SOTTO_EFORMAT,
+                 "%s: metadata 'input' is '%s'; expected channels x height x width like 3x32x32", path, text);
+        sizes[i] = value;
+        at = end + 1;
+    }
+    *out = (struct nn_shape){sizes[0], sizes[1], sizes[2]};
+    if (out->channels != 3 || out->height < augment_fitted(1) || out->width < augment_fitted(1))
+        FAIL(SOTTO_EFORMAT,
+             "%s: metadata 'input' is '%s'; an encoder takes 3 channels and at least %zux%zu pixels", path,
+             text, augment_fitted(1), augment_fitted(1));
+done:
+    return status;
+}
+
+static sotto_status require_metadata(const char **out, const struct sotto_tensors *tensors, const char *key,
+                                     const char *path)
+{
+    *out = sotto_tensors_metadata(tensors, key);
+    if (*out)
+        return SOTTO_OK;
+    sotto_status status =
+        status_fail(SOTTO_EFORMAT, "%s: metadata '%s' is missing; this is not an encoder file", path, key);
+    status_hint(
+        "an encoder made elsewhere needs the metadata schema %s, encoder (like keras-simclr) and input (like "
+        "3x32x32)",
+        schema);
+    return status;
+}
+
+static sotto_status keep_facts(struct sotto_encoder *e, const struct sotto_tensors *tensors)
+{
+    static const char *const own[] = {"schema", "encoder", "input", "weights_sha256"};
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < tensors->metadata_count && e->fact_count < ENCODER_FACTS; i++) {
+        const char *key = tensors->metadata[2 * i];
+        int skip = 0;
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            skip |= strcmp(key, own[k]) == 0;
+        if (!skip)
+            TRY(encoder_add_fact(e, key, tensors->metadata[2 * i + 1]));
+    }
+done:
+    return status;
+}
+
+sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct nn_model_config config = {0};
+    struct nn_model *model = NULL;
+    struct sotto_encoder *e = NULL;
+    const char *found, *input;
+    TRY(sotto_safetensors_load(&tensors, path));
+    TRY(require_metadata(&found, &tensors, "schema", path));
+    if (strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: holds '%s'; expected '%s'", path, found, schema);
+    TRY(require_metadata(&config.name, &tensors, "encoder", path));
+    TRY(require_metadata(&input, &tensors, "input", path));
+    TRY(read_input(&config.input, input, path));
+    status = nn_model_create(&model, &config, 0);
+    if (status == SOTTO_OK)
+        status = nn_model_import(model, &tensors, "", 0);
+    if (status != SOTTO_OK) {
+        status_prefix(path);
+        goto done;
+    }
+    struct nn_model *taken = model;
+    model = NULL;
+    status = encoder_wrap(&e, taken, config.name);
+    if (status != SOTTO_OK) {
+        status_prefix(path);
+        goto done;
+    }
+    found = sotto_tensors_metadata(&tensors, "weights_sha256");
+    if (found && strcmp(found, e->weights_sha256) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum; the file was changed", path);
+    TRY(keep_facts(e, &tensors));
+    *out = e;
+    e = NULL;
+done:
+    nn_model_free(model);
+    sotto_encoder_free(e);
+    sotto_tensors_clear(&tensors);
+    return status;
+}

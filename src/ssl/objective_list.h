@@ -1,0 +1,3 @@
+/* One row per pre-training objective: objective_NAME.c defines `const struct objective objective_NAME`. */
+ROW(rotation)
+ROW(simclr)

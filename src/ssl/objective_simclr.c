@@ -1,0 +1,61 @@
+/* Two views of an image attract, views of different images repel: NT-Xent on a two-layer projection. The
+ * Keras form takes its negatives from the other view only; the form of chen2020simclr from both. */
+#include "ssl/objective.h"
+
+#include <string.h>
+
+struct simclr {
+    struct ntxent *loss;
+    float temperature;
+};
+
+static void release(void *state)
+{
+    struct simclr *s = state;
+    if (!s)
+        return;
+    ntxent_free(s->loss);
+    base_free(s);
+}
+
+static sotto_status create(void **state, const struct objective_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    struct simclr *s = NULL;
+    int keras = strcmp(config->loss, "keras") == 0;
+    REQUIRE(keras || strcmp(config->loss, "simclr") == 0,
+            "loss '%s' is unknown; expected one of: keras, simclr", config->loss);
+    REQUIRE(config->temperature >= 1e-3 && config->temperature <= 1e3,
+            "temperature must be > 0, between 0.001 and 1000 (got %g)", config->temperature);
+    s = base_alloc(1, sizeof *s);
+    if (!s)
+        FAIL(SOTTO_ENOMEM, "simclr: out of memory");
+    s->temperature = (float)config->temperature;
+    TRY(ntxent_create(&s->loss, keras ? NTXENT_KERAS : NTXENT_SIMCLR, config->batch, config->width,
+                      config->backend));
+    *state = s;
+    s = NULL;
+done:
+    release(s);
+    return status;
+}
+
+static double run(void *state, float *diff_output, double *accuracy, const float *output)
+{
+    struct simclr *s = state;
+    return ntxent_run(s->loss, diff_output, accuracy, output, s->temperature);
+}
+
+const struct objective objective_simclr = {
+    .name = "simclr",
+    .title = "contrastive: tell which two views show the same image",
+    .source = "chen2020simclr, Algorithm 1; keras-io semisupervised_simclr",
+    .views = 2,
+    .projector = {128, 128},
+    .projector_count = 2,
+    .smallest_batch = 2,
+    .why_smallest = "a contrastive loss needs at least one negative",
+    .create = create,
+    .release = release,
+    .run = run,
+};

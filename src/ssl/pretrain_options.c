@@ -1,0 +1,123 @@
+/* Defaults and checks of pre-training options, and the text that identifies a run. */
+#include "ssl/pretrain.h"
+
+#include "par/par.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
+{
+    *o = (struct sotto_pretrain_options){.method = "simclr",
+                                         .encoder = "keras-simclr",
+                                         .backend = "auto",
+                                         .dtype = "auto",
+                                         .loss = "keras",
+                                         .schedule = "constant",
+                                         .epochs = 10,
+                                         .batch = 256,
+                                         .lr = 1e-3,
+                                         .temperature = 0.1,
+                                         .min_area = 0.25,
+                                         .brightness = 0.6,
+                                         .jitter = 0.2};
+}
+
+static void fill_texts(struct sotto_pretrain_options *o)
+{
+    struct sotto_pretrain_options standard;
+    sotto_pretrain_defaults(&standard);
+    o->method = o->method ? o->method : standard.method;
+    o->encoder = o->encoder ? o->encoder : standard.encoder;
+    o->backend = o->backend ? o->backend : standard.backend;
+    o->dtype = o->dtype ? o->dtype : standard.dtype;
+    o->loss = o->loss ? o->loss : standard.loss;
+    o->schedule = o->schedule ? o->schedule : standard.schedule;
+}
+
+static sotto_status resolve_dtype(enum nn_dtype *out, const char *name, const struct nn_backend *backend)
+{
+    int fast = nn_backend_has_bf16(backend);
+    if (strcmp(name, "f32") == 0 || (strcmp(name, "auto") == 0 && !fast))
+        *out = NN_F32;
+    else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && fast))
+        *out = NN_BF16;
+    else if (strcmp(name, "bf16") == 0)
+        return status_fail(SOTTO_ENOTSUP,
+                           "dtype bf16: the %s backend has no fast bf16 on this machine; use f32 or auto",
+                           nn_backend_name(backend));
+    else
+        return status_fail(SOTTO_EINVAL, "dtype '%s' is unknown; expected one of: auto, bf16, f32", name);
+    return SOTTO_OK;
+}
+
+static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pretrain_options *o,
+                                     uint64_t steps)
+{
+    if (strcmp(o->schedule, "constant") == 0)
+        *out = (struct schedule){.kind = SCHEDULE_CONSTANT, .lr = o->lr};
+    else if (strcmp(o->schedule, "cosine") == 0)
+        *out = (struct schedule){
+            .kind = SCHEDULE_COSINE, .lr = o->lr, .warmup_steps = steps / 20, .total_steps = steps};
+    else
+        return status_fail(SOTTO_EINVAL, "schedule '%s' is unknown; expected one of: constant, cosine",
+                           o->schedule);
+    return SOTTO_OK;
+}
+
+static sotto_status check_numbers(const struct sotto_pretrain_options *o, const struct objective *objective,
+                                  size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(o->epochs >= 1 && o->epochs <= 1000000, "epochs must be at least 1 (got %zu)", o->epochs);
+    REQUIRE(o->batch >= 1, "batch must be at least 1 (got 0)");
+    REQUIRE(o->batch >= objective->smallest_batch, "batch must be at least %zu (got %zu): %s",
+            objective->smallest_batch, o->batch, objective->why_smallest);
+    REQUIRE(o->batch <= n, "batch %zu is larger than the %zu images to train on", o->batch, n);
+    REQUIRE(o->batch <= 1 << 20, "batch must be at most %d (got %zu)", 1 << 20, o->batch);
+    REQUIRE(o->lr > 0 && isfinite(o->lr), "lr must be > 0 (got %g)", o->lr);
+    REQUIRE(o->temperature > 0 && isfinite(o->temperature), "temperature must be > 0 (got %g)",
+            o->temperature);
+done:
+    return status;
+}
+
+static void describe(struct pretrain_setup *s, const struct sotto_dataset *data, const int64_t *rows)
+{
+    const struct sotto_pretrain_options *o = &s->options;
+    char chosen[SHA256_HEX];
+    sha256_of(chosen, rows, s->images * sizeof *rows);
+    snprintf(s->recipe, sizeof s->recipe,
+             "method=%s\nencoder=%s\nloss=%s\nseed=%llu\nepochs=%zu\nbatch=%zu\nlr=%.17g\nschedule=%s\n"
+             "temperature=%.17g\nmin_area=%.17g\nbrightness=%.17g\njitter=%.17g\ndtype=%s\ndata=%s\nimages=%"
+             "zu\nrows=%s\n",
+             o->method, o->encoder, o->loss, (unsigned long long)o->seed, o->epochs, o->batch, o->lr,
+             o->schedule, o->temperature, o->min_area, o->brightness, o->jitter,
+             s->dtype == NN_BF16 ? "bf16" : "f32", data->sha256, s->images, chosen);
+    snprintf(s->machine, sizeof s->machine, "threads=%d\nisa=%s\nbackend=%s\n", s->threads,
+             cpu_isa_name(cpu_best_isa()), nn_backend_title(s->backend));
+}
+
+sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,
+                              const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct pretrain_setup s = {.options = *options, .images = n};
+    fill_texts(&s.options);
+    TRY(encoder_input(&s.input, data));
+    TRY(encoder_check_rows(data, rows, n));
+    TRY(objective_find(&s.objective, s.options.method));
+    TRY(check_numbers(&s.options, s.objective, n));
+    TRY(nn_backend_find(&s.backend, s.options.backend));
+    TRY(resolve_dtype(&s.dtype, s.options.dtype, s.backend));
+    s.threads = par_threads(ctx);
+    s.steps_per_epoch = n / s.options.batch; /* the last, incomplete batch of an epoch is dropped */
+    s.steps = (uint64_t)s.steps_per_epoch * s.options.epochs;
+    TRY(resolve_schedule(&s.schedule, &s.options, s.steps));
+    describe(&s, data, rows);
+    *out = s;
+done:
+    return status;
+}
