@@ -2,4 +2,6 @@
 ROW(head)
 ROW(sensitivity)
 ROW(predict)
+ROW(pretrain)
+ROW(embed)
 ROW(version)

@@ -280,6 +280,8 @@ static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result
     TRY(make_step(r));
     TRY(resume(r));
     announce(r);
+    if (!r->resumed)
+        TRY(save(r)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
     TRY(train(r));
     TRY(finish(&e, r));
     if (result)

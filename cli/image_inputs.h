@@ -1,0 +1,22 @@
+/* image_inputs.h - what verbs on images share: which rows of a set they work on. */
+#ifndef CLI_IMAGE_INPUTS_H
+#define CLI_IMAGE_INPUTS_H
+
+#include "options.h"
+
+/** Rows chosen by --indices rows.npy or --split train|test|all, as int64 (N). Clear with sotto_array_clear().
+ *  EUSAGE: both were given; EINVAL: a file that is not a list of rows of this set. */
+sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o);
+
+/** Two ways of judging frozen embeddings: rows of the set's training part teach, rows of its test part are
+ * asked. */
+struct encoder_quality {
+    size_t train, test;
+    double knn, linear; /* accuracies: k-NN (k = 20, cosine); a linear head by the default recipe */
+};
+/** EINVAL: no labels, or one of the parts is empty. x (rows, width). */
+sotto_status encoder_quality_measure(struct encoder_quality *out, const struct sotto_dataset *data,
+                                     const struct sotto_array *rows, const float *x, size_t width,
+                                     uint64_t seed, const struct sotto_context *ctx);
+
+#endif

@@ -1,0 +1,120 @@
+#include "image_inputs.h"
+
+#include <stdio.h>
+
+static const struct option_row rows[] = {
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder.safetensors", NULL},
+    {"random", OPTION_TEXT, "NAME", NULL,
+     "instead of a file: an untrained encoder (the baseline), e.g. keras-simclr", NULL},
+    {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path", NULL},
+    {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to embed, in this order (integers)", NULL},
+    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
+    {"seed", OPTION_COUNT, "N", "0", "of --random and of the linear head of --evaluate", NULL},
+    {"output", OPTION_TEXT, "FILE", NULL, "X.npy to write: (N, D) f4", NULL},
+    {"labels-out", OPTION_TEXT, "FILE", NULL, "y.npy to write: (N) i8", NULL},
+    {"evaluate", OPTION_FLAG, NULL, NULL,
+     "also report k-NN (k = 20, cosine) and linear-head accuracy, train part to test part", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status open_encoder(struct sotto_encoder **out, const struct options *o,
+                                 const struct sotto_dataset *data)
+{
+    if (option_given(o, "random"))
+        return sotto_encoder_random(out, data, option_text(o, "random"), option_count(o, "seed"));
+    return sotto_encoder_load(out, option_text(o, "encoder"));
+}
+
+static sotto_status save_labels(const char *path, const struct sotto_dataset *data,
+                                const struct sotto_array *chosen)
+{
+    struct sotto_array y = {0};
+    sotto_status status = sotto_array_make(&y, SOTTO_I8, 1, (const size_t[]){chosen->count});
+    for (size_t i = 0; status == SOTTO_OK && i < chosen->count; i++)
+        ((int64_t *)y.data)[i] = data->labels[((const int64_t *)chosen->data)[i]];
+    if (status == SOTTO_OK)
+        status = sotto_npy_save(path, &y);
+    sotto_array_clear(&y);
+    return status;
+}
+
+static void print_result(const struct sotto_array *x, const struct encoder_quality *q, int json)
+{
+    if (json && q)
+        printf("{\"schema\": \"sotto.embed/1\", \"rows\": %zu, \"width\": %zu, \"evaluation\": "
+               "{\"train_rows\": %zu, "
+               "\"test_rows\": %zu, \"knn_accuracy\": %.9g, \"linear_accuracy\": %.9g}}\n",
+               x->shape[0], x->shape[1], q->train, q->test, q->knn, q->linear);
+    else if (json)
+        printf("{\"schema\": \"sotto.embed/1\", \"rows\": %zu, \"width\": %zu, \"evaluation\": null}\n",
+               x->shape[0], x->shape[1]);
+    else
+        printf("%zu embeddings of width %zu\n", x->shape[0], x->shape[1]);
+    if (!json && q)
+        printf("k-NN (k = 20, cosine) %.4f, linear head %.4f: taught by %zu rows, asked about %zu others\n",
+               q->knn, q->linear, q->train, q->test);
+}
+
+static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
+                          const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
+{
+    struct sotto_encoder *encoder = NULL;
+    struct sotto_array x = {0};
+    struct encoder_quality quality;
+    int evaluate = option_flag(o, "evaluate");
+    sotto_status status = open_encoder(&encoder, o, data);
+    if (status == SOTTO_OK)
+        status =
+            sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){chosen->count, sotto_encoder_width(encoder)});
+    if (status == SOTTO_OK)
+        status = sotto_embed(x.data, encoder, data, chosen->data, chosen->count, ctx);
+    if (status == SOTTO_OK && evaluate)
+        status =
+            encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
+    if (status == SOTTO_OK && option_given(o, "output"))
+        status = sotto_npy_save(option_text(o, "output"), &x);
+    if (status == SOTTO_OK && option_given(o, "labels-out"))
+        status = save_labels(option_text(o, "labels-out"), data, chosen);
+    if (status == SOTTO_OK)
+        print_result(&x, evaluate ? &quality : NULL, json);
+    sotto_array_clear(&x);
+    sotto_encoder_free(encoder);
+    return status;
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    if (option_given(o, "encoder") == option_given(o, "random"))
+        return cli_fail(SOTTO_EUSAGE, "embed: give either --encoder FILE or --random NAME");
+    if (!option_flag(o, "evaluate") && !option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
+    return option_require(o, "data");
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_array chosen = {0};
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK)
+        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK && option_given(o, "labels-out") && !data->labels)
+        status = cli_fail(SOTTO_EINVAL, "--labels-out: data set '%s' has no labels", data->name);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK)
+        status = embed(o, data, &chosen, ctx, json);
+    sotto_array_clear(&chosen);
+    sotto_dataset_free(data);
+    return status;
+}
+
+const struct verb verb_embed = {
+    .name = "embed",
+    .summary = "images to embeddings; with --evaluate, how good they are",
+    .arguments = "",
+    .examples = "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
+                "--labels-out y.npy\n"
+                "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
+                "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,128 @@
+#include "image_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_row rows[] = {
+    {"data", OPTION_TEXT, "SET", NULL, "public images: a registered name or a path (see 'sotto data list')",
+     NULL},
+    {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to train on (integers)", NULL},
+    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
+    {"method", OPTION_TEXT, "NAME", "simclr", "simclr, or rotation (predict quarter turns)", NULL},
+    {"encoder", OPTION_TEXT, "NAME", "keras-simclr", "network to train", NULL},
+    {"epochs", OPTION_COUNT, "N", "10", "passes over the images", NULL},
+    {"batch", OPTION_COUNT, "N", "256", "images per step; an epoch's last, incomplete batch is dropped",
+     NULL},
+    {"seed", OPTION_COUNT, "N", "0", "initialisation, order and augmentation", NULL},
+    {"dtype", OPTION_TEXT, "TYPE", "auto", "bf16, f32, or auto: bf16 where this machine is fast at it", NULL},
+    {"backend", OPTION_TEXT, "NAME", "auto", "dnnl (oneDNN), ref (readable kernels), or auto", NULL},
+    {"loss", OPTION_TEXT, "FORM", "keras", "simclr's negatives: keras (other view only) or simclr (all 2N-2)",
+     NULL},
+    {"lr", OPTION_REAL, "RATE", "0.001", "learning rate of Adam", NULL},
+    {"schedule", OPTION_TEXT, "NAME", "constant", "constant, or cosine to 0 after a 5 % warm-up", NULL},
+    {"temperature", OPTION_REAL, "T", "0.1", "of the contrastive loss", NULL},
+    {"min-area", OPTION_REAL, "A", "0.25", "smallest share of the image that a view shows, in (0, 1]", NULL},
+    {"brightness", OPTION_REAL, "B", "0.6", "views are brightened by 1 +- B, in [0, 1]", NULL},
+    {"jitter", OPTION_REAL, "J", "0.2", "colour channels are mixed by +- J, in [0, 1]", NULL},
+    {"checkpoint", OPTION_TEXT, "FILE", NULL,
+     "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
+    {"metrics", OPTION_TEXT, "FILE", NULL, "metrics.jsonl to append one line per epoch to", NULL},
+    {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static struct sotto_pretrain_options read_options(const struct options *o)
+{
+    struct sotto_pretrain_options p;
+    sotto_pretrain_defaults(&p);
+    p.method = option_text(o, "method");
+    p.encoder = option_text(o, "encoder");
+    p.epochs = option_count(o, "epochs");
+    p.batch = option_count(o, "batch");
+    p.seed = option_count(o, "seed");
+    p.dtype = option_text(o, "dtype");
+    p.backend = option_text(o, "backend");
+    p.loss = option_text(o, "loss");
+    p.lr = option_real(o, "lr");
+    p.schedule = option_text(o, "schedule");
+    p.temperature = option_real(o, "temperature");
+    p.min_area = option_real(o, "min-area");
+    p.brightness = option_real(o, "brightness");
+    p.jitter = option_real(o, "jitter");
+    p.metrics = option_text(o, "metrics");
+    return p;
+}
+
+static void print_result(const struct sotto_pretrain_result *r, const struct sotto_encoder *e,
+                         const char *path, const char *method, int json)
+{
+    if (json)
+        printf("{\"schema\": \"sotto.pretrain/1\", \"method\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
+               "\"accuracy\": %.9g, \"seconds\": %.3f, \"images_per_second\": %.1f, \"planned_bytes\": %zu, "
+               "\"dtype\": \"%s\", \"backend\": \"%s\", \"width\": %zu, \"weights_sha256\": \"%s\"}\n",
+               method, (unsigned long long)r->steps, r->loss, r->accuracy, r->seconds, r->images_per_second,
+               r->planned_bytes, r->dtype, r->backend, sotto_encoder_width(e), sotto_encoder_sha256(e));
+    else
+        printf("%s: %llu steps of %s, loss %.4f nats and accuracy %.4f over the last epoch, %.1f s, %.0f "
+               "images/s\n",
+               path, (unsigned long long)r->steps, method, r->loss, r->accuracy, r->seconds,
+               r->images_per_second);
+}
+
+static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
+                          const struct sotto_context *ctx, int json)
+{
+    struct sotto_pretrain_options options = read_options(o);
+    struct sotto_pretrain_result result;
+    struct sotto_array chosen = {0};
+    struct sotto_encoder *encoder = NULL;
+    const char *output = option_text(o, "output");
+    sotto_status status = image_rows(&chosen, data, o);
+    options.checkpoint = checkpoint;
+    if (status == SOTTO_OK && option_flag(o, "fresh"))
+        unlink(checkpoint);
+    if (status == SOTTO_OK)
+        status = sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_save(output, encoder);
+    if (status == SOTTO_OK) {
+        if (!option_given(o, "checkpoint"))
+            unlink(checkpoint);
+        print_result(&result, encoder, output, options.method, json);
+    }
+    sotto_encoder_free(encoder);
+    sotto_array_clear(&chosen);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    char standard[4096];
+    struct sotto_dataset *data = NULL;
+    sotto_status status = option_require(o, "data");
+    if (status == SOTTO_OK)
+        status = option_require(o, "output");
+    if (status != SOTTO_OK)
+        return status;
+    int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
+    if (length < 0 || (size_t)length >= sizeof standard)
+        return cli_fail(SOTTO_EUSAGE, "--output: the path is too long");
+    status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
+                       json);
+    sotto_dataset_free(data);
+    return status;
+}
+
+const struct verb verb_pretrain = {
+    .name = "pretrain",
+    .summary = "self-supervised encoder on PUBLIC images; the same command continues an interrupted run",
+    .arguments = "",
+    .examples = "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
+                "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
+                "-o encoder.safetensors\n"
+                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors",
+    .options = rows,
+    .run = run};
