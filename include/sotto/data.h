@@ -13,7 +13,8 @@ struct sotto_dataset {
     char name[64];
     char title[128];
     char origin[512];     /**< where it came from, one line */
-    char sha256[65];      /**< of the decoded contents (images or features, then labels) */
+    char sha256[65];      /**< of the decoded contents (images or features, then labels); of an imported set: as recorded
+                               at its import, checked again only by sotto_data_verify() */
     int synthetic;        /**< 1: made up; every result that uses it must say "synthetic" */
     size_t n;             /**< records; rows [0, n_train) are the official training part, the rest the test part */
     size_t n_train;
@@ -33,9 +34,19 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset 
                                                            const struct sotto_context *ctx);
 SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 
-/** Imports an archive or folder in any supported layout as NAME below the data folder. */
+/** Zero means: decide from the files. */
+struct sotto_import_options {
+    size_t height, width; /**< resize every image to this; 0: the most common size */
+    const char *label;    /**< of a CSV table: "first", "last", or a column's name */
+};
+/** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
+ *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). Appears whole or not at all. `options` may be NULL.
+ *  EUSAGE: bad name; ECREATE: the name is taken; ENOENT, EFORMAT, EINVAL: as sotto_dataset_open(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
+                                                          const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
+/** All sets as a table for people: what is registered, imported, found, missing, and how to get it. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_table(char **text);
 /** JSON texts for the verbs (free with sotto_text_free): all sets; one set; checksums of one set (EGATE: mismatch). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_list(char **json);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char *name_or_path,

@@ -135,6 +135,8 @@ void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t ent
     const struct bundle_entry *e = &b->entries[entry];
     if (b->single)
         snprintf(out, capacity, "%s", b->origin);
+    else if (b->loose)
+        snprintf(out, capacity, "%s", e->name);
     else
         snprintf(out, capacity, e->data ? "%s: %s" : "%s/%s", b->origin, e->name);
 }

@@ -15,6 +15,7 @@ struct bundle_entry {
 struct bundle {
     char *origin; /* the path that the user gave */
     bool single;  /* one plain or compressed file, not a folder or an archive */
+    bool loose;   /* files from anywhere, named on their own */
     size_t count, capacity;
     struct bundle_entry *entries;
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 16, EXPANSION_FREE = 64 << 20 };
+enum { BLOCK = 1 << 16, EXPANSION_FREE = 64 << 20, GUESS_LIMIT = 16 << 20 };
 
 struct unpacking {
     struct archive *archive;
@@ -37,12 +37,12 @@ static struct archive *reader_new(void)
     return a;
 }
 
-/* Bytes of the current entry. A declared size is only a first guess: memory grows with what really arrives.
- */
-static sotto_status read_entry(unsigned char **data, size_t *size, struct unpacking *u)
+/* Bytes of the current entry. A declared size is only a first guess, and only while it is small: memory grows
+ * with what really arrives. */
+static sotto_status read_entry(unsigned char **data, size_t *size, struct unpacking *u, la_int64_t declared)
 {
     sotto_status status = SOTTO_OK;
-    size_t capacity = BLOCK, have = 0;
+    size_t capacity = declared > 0 && declared < GUESS_LIMIT ? (size_t)declared + 1 : BLOCK, have = 0;
     unsigned char *block = base_alloc(capacity + 1, 1);
     if (!block)
         FAIL(SOTTO_ENOMEM, "out of memory while unpacking");
@@ -67,6 +67,12 @@ static sotto_status read_entry(unsigned char **data, size_t *size, struct unpack
         if (u->bytes > EXPANSION_FREE && u->bytes / u->limits->expansion > packed)
             FAIL(SOTTO_EFORMAT, "unpacks to more than %zu times its size; looks like a decompression bomb",
                  u->limits->expansion);
+    }
+    if (capacity > have + have / 8 + 64) { /* many small files must not keep a large block each */
+        unsigned char *cut = base_regrow(block, have, have + 1, 1);
+        if (!cut)
+            FAIL(SOTTO_ENOMEM, "out of memory while unpacking");
+        block = cut;
     }
     *data = block;
     *size = have;
@@ -125,7 +131,9 @@ static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *pa
         snprintf(kept, sizeof kept, "%s", name); /* libarchive reuses the entry */
         if (!raw && strlen(name) >= sizeof kept)
             FAIL(SOTTO_EFORMAT, "file name '%.60s...' is longer than 1024 bytes", name);
-        if ((status = read_entry(&data, &size, u)) != SOTTO_OK) {
+        if ((status = read_entry(&data, &size, u,
+                                 archive_entry_size_is_set(entry) ? archive_entry_size(entry) : -1)) !=
+            SOTTO_OK) {
             if (!raw)
                 status_prefix(kept);
             goto done;

@@ -82,7 +82,7 @@ sotto_status bundle_open(struct bundle *out, const char *path, const struct sott
 sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths, size_t count)
 {
     sotto_status status = SOTTO_OK;
-    struct bundle b = {.origin = base_strdup(origin)};
+    struct bundle b = {.origin = base_strdup(origin), .loose = true};
     if (!b.origin)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", origin);
     for (size_t i = 0; i < count; i++) {

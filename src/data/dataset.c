@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { CLASS_LIMIT = 1 << 20 };
+
 sotto_status dataset_create(struct dataset **out)
 {
     struct dataset *d = base_alloc(1, sizeof *d);
@@ -26,7 +28,7 @@ void dataset_discard(struct dataset *d)
     base_free(d->images);
     base_free(d->features);
     base_free(d->labels);
-    base_free(d->columns);
+    json_free(d->columns);
     base_free(d);
 }
 
@@ -126,6 +128,8 @@ sotto_status dataset_finish(struct dataset *d)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *s = &d->set;
+    if (s->labels && (s->classes == 0 || s->classes > CLASS_LIMIT))
+        FAIL(SOTTO_EFORMAT, "labels up to %zu; expected 0 to at most %d", s->classes - 1, CLASS_LIMIT - 1);
     for (size_t i = 0; s->labels && i < s->n; i++)
         if (s->labels[i] < 0 || (uint64_t)s->labels[i] >= s->classes)
             FAIL(SOTTO_EFORMAT, "record %zu has label %lld; expected 0 to %zu", i, (long long)s->labels[i],

@@ -6,6 +6,7 @@
 #define DATA_DATASET_H
 
 #include "base/memory.h"
+#include "io/json.h"
 #include "sotto/data.h"
 
 /** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */
@@ -16,7 +17,7 @@ struct dataset {
     int64_t *labels;          /* (N) */
     char **class_names;       /* set.classes strings, or NULL */
     char licence[256];        /* one line, "" if unknown */
-    char *columns;            /* JSON array describing the feature columns (code books), or NULL */
+    struct json *columns;     /* array describing the feature columns (code books), or NULL */
 };
 
 sotto_status dataset_create(struct dataset **out);
@@ -42,12 +43,14 @@ struct dataset_source {
     const char *obtain;  /* what to do when it is missing; NULL for generated sets */
     size_t classes;
     const char *const *class_names; /* or NULL */
+    const char *sha256;             /* of a generated set without options: the same on every machine */
     int synthetic;                  /* also answers to NAME-x123 options, see synthetic.h */
     /** Where it was found on this machine, or "" (path of `capacity` bytes). NULL: nowhere but the import
      * folder. */
     void (*locate)(char *path, size_t capacity);
-    /** NULL: opened only after an import. `name` is what the user wrote, options included. */
-    sotto_status (*open)(struct dataset **out, const char *name, const struct sotto_context *ctx);
+    /** NULL: opened only after an import. Fills an empty set; `name` is what the user wrote, options
+     * included. */
+    sotto_status (*open)(struct dataset *d, const char *name, const struct sotto_context *ctx);
     /** Compares the files with published sums; EGATE names the file. NULL: no published sums. */
     sotto_status (*verify)(void);
 };

@@ -43,10 +43,9 @@ static void locate(char *path, size_t capacity)
     }
 }
 
-static sotto_status open_fashion(struct dataset **out, const char *name, const struct sotto_context *ctx)
+static sotto_status open_fashion(struct dataset *d, const char *name, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct dataset *d = NULL;
     struct bundle b = {0};
     struct idx_pair pairs[2];
     size_t count;
@@ -59,17 +58,13 @@ static sotto_status open_fashion(struct dataset **out, const char *name, const s
                     "fashion-mnist");
         goto done;
     }
-    TRY(dataset_create(&d));
     TRY(bundle_open(&b, folder, ctx));
     TRY(idx_find_pairs(pairs, &count, &b));
     TRY(idx_read_pairs(d, &b, pairs, count));
     TRY(dataset_set_classes(d, 10, class_names));
     snprintf(d->set.origin, sizeof d->set.origin, "Debian package dataset-fashion-mnist (%.400s)", folder);
-    *out = d;
-    d = NULL;
 done:
     bundle_clear(&b);
-    dataset_discard(d);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* Ten kinds of simple shapes, each drawn at a random place, size, lean and contrast (one in ten dark on bright)
- * over a shaded background, crossed by a distracting bar and covered with noise.
+/* Ten kinds of simple shapes, each drawn at a random place, size, lean and contrast (one in ten dark on
+ * bright) over a shaded background, crossed by a distracting bar and covered with noise.
  *
  * A shape is a distance function in its own turned frame; a pixel's share of the shape is how far inside it
  * lies, cut to [0, 1], which gives soft edges of about one pixel. Pairs such as disc and ring, square and
@@ -115,24 +115,19 @@ static void draw_record(void *arg, size_t row)
     job->d->labels[row] = label;
 }
 
-static sotto_status open_images(struct dataset **out, const char *name, const struct sotto_context *ctx)
+static sotto_status open_images(struct dataset *d, const char *name, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct dataset *d = NULL;
     struct synthetic_option options[] = {
         {'n', 70000, 1, 10000000, "records"}, {'s', 28, 8, 256, "pixels along a side"}, {0, 0, 0, 0, NULL}};
     TRY(synthetic_options(options, "synthetic-images", name));
     size_t n = options[0].value;
-    TRY(dataset_create(&d));
     TRY(dataset_reserve_images(d, n, 1, options[1].value, options[1].value, true));
     TRY(dataset_set_classes(d, CLASSES, class_names));
     d->set.n_train = n - n / 7;
     struct picture_job job = {d, options[1].value};
     TRY(synthetic_fill(n, draw_record, &job, ctx));
-    *out = d;
-    d = NULL;
 done:
-    dataset_discard(d);
     return status;
 }
 

@@ -1,6 +1,8 @@
 /* IDX files: header against length first, values after. */
 #include "data/idx.h"
 
+#include "data/format.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -150,3 +152,31 @@ done:
         bytes_clear(&raw[i]);
     return status;
 }
+
+static bool recognise(const struct bundle *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        for (int part = 0; part < 4; part++)
+            if (is_part(b->entries[i].name, part & 1, part & 2))
+                return true;
+    return false;
+}
+
+static sotto_status read_folder(struct dataset *d, const struct bundle *b,
+                                const struct sotto_import_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct idx_pair pairs[2];
+    size_t count;
+    (void)options, (void)ctx;
+    TRY(idx_find_pairs(pairs, &count, b));
+    TRY(idx_read_pairs(d, b, pairs, count));
+done:
+    return status;
+}
+
+const struct dataset_format format_idx = {
+    .name = "idx",
+    .layout = "MNIST files: {train,t10k}-images-idx3-ubyte[.gz] and {train,t10k}-labels-idx1-ubyte[.gz]",
+    .recognise = recognise,
+    .read = read_folder};

@@ -1,7 +1,7 @@
 /* Opening a set by name or by path. A name means, in this order: a set made up here, an imported set, a
  * registered set found on this machine. Anything that is none of these is tried as a path. */
-#include "data/bundle.h"
-#include "data/dataset.h"
+#include "data/format.h"
+#include "data/store.h"
 
 #include "base/file.h"
 
@@ -19,21 +19,68 @@ static sotto_status not_found(const char *name)
     return status;
 }
 
-static sotto_status open_source(struct dataset **out, const struct dataset_source *source, const char *name,
+static sotto_status open_source(struct dataset *d, const struct dataset_source *source, const char *name,
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct dataset *d = NULL;
-    if (!source->open)
-        return not_found(name);
-    TRY(source->open(&d, name, ctx));
+    TRY(source->open(d, name, ctx));
     snprintf(d->set.name, sizeof d->set.name, "%s", name);
     snprintf(d->set.title, sizeof d->set.title, "%s", source->title);
     snprintf(d->licence, sizeof d->licence, "%s", source->licence);
     if (!d->set.origin[0])
         snprintf(d->set.origin, sizeof d->set.origin, "%s", source->origin);
     d->set.synthetic = source->synthetic;
-    *out = d;
+done:
+    return status;
+}
+
+/* "dir/images.npy:dir/labels.npy" and the like; a set of its own each time, named after the path's end. */
+static sotto_status open_path(struct dataset *d, const char *path, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct dataset_format *format;
+    struct bundle b = {0};
+    char detail[sizeof d->set.origin];
+    TRY(format_open_bundle(&b, path, ctx));
+    TRY(format_read(d, &format, &b, NULL, ctx));
+    if (!d->set.name[0]) {
+        const char *base = path_base(b.origin);
+        snprintf(d->set.name, sizeof d->set.name, "%.63s", base[0] ? base : path);
+        snprintf(d->set.title, sizeof d->set.title, "%.127s", path);
+        snprintf(detail, sizeof detail, "%s", d->set.origin);
+        snprintf(d->set.origin, sizeof d->set.origin, "%.200s (%s%s%.200s)", path, format->name,
+                 detail[0] ? ": " : "", detail);
+    }
+done:
+    bundle_clear(&b);
+    return status;
+}
+
+static bool could_be_path(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    return file_exists(text) || strchr(text, '/') || (colon && name_ends(text, ".npy"));
+}
+
+static sotto_status open_any(struct dataset *d, const char *name, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char folder[4096];
+    bool imported = false;
+    const struct dataset_source *source = NULL;
+    if (dataset_name_is_valid(name)) {
+        source = dataset_source_find(name);
+        if (source && source->synthetic)
+            return open_source(d, source, name, ctx);
+        TRY(store_find(folder, sizeof folder, &imported, name));
+        if (imported)
+            return store_read(d, folder);
+    }
+    if (source && source->open)
+        return open_source(d, source, name, ctx);
+    if (!could_be_path(name))
+        return not_found(name);
+    TRY(open_path(d, name, ctx));
 done:
     return status;
 }
@@ -43,15 +90,13 @@ sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_
 {
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
-    const struct dataset_source *source = NULL;
     REQUIRE(name_or_path && name_or_path[0], "data set: the name is empty");
-    if (dataset_name_is_valid(name_or_path))
-        source = dataset_source_find(name_or_path);
-    if (source)
-        TRY(open_source(&d, source, name_or_path, ctx));
-    else
-        TRY(not_found(name_or_path));
-    TRY(dataset_finish(d));
+    TRY(dataset_create(&d));
+    TRY(open_any(d, name_or_path, ctx));
+    if ((status = dataset_finish(d)) != SOTTO_OK) {
+        status_prefix(name_or_path);
+        goto done;
+    }
     *out = &d->set;
     d = NULL;
 done:

@@ -1,0 +1,165 @@
+/* sotto data list | info NAME | import PATH --name NAME | verify NAME */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"name", OPTION_TEXT, "NAME", NULL, "import: how the set will be called (a-z 0-9 . _ -)", NULL},
+    {"size", OPTION_TEXT, "HxW", NULL,
+     "import: resize every image to HxW pixels (default: the most common size)", NULL},
+    {"label", OPTION_TEXT, "COLUMN", NULL,
+     "import: label of a table: first, last, or a column's name (default: as the file shows)", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    char *text;
+    (void)o, (void)ctx;
+    sotto_status status = json ? sotto_data_list(&text) : sotto_data_table(&text);
+    if (status != SOTTO_OK)
+        return status;
+    printf("%s%s", text, json ? "\n" : "");
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
+static void print_facts(const struct sotto_dataset *d)
+{
+    printf("%s\n", d->title);
+    printf("origin     %s%s\n", d->origin, d->synthetic ? " (synthetic)" : "");
+    printf("records    %zu (%zu training, %zu test)\n", d->n, d->n_train, d->n - d->n_train);
+    if (d->images)
+        printf("images     %zu x %zu x %zu (channels, height, width), bytes\n", d->channels, d->height,
+               d->width);
+    else
+        printf("features   %zu columns\n", d->columns);
+    if (!d->labels)
+        printf("labels     none\n");
+    for (size_t k = 0; d->labels && k < d->classes; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < d->n; i++)
+            count += d->labels[i] == (int64_t)k;
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        printf("%-10s %s%s%s: %zu\n", k == 0 ? "classes" : "", number, d->class_names ? " " : "",
+               d->class_names ? d->class_names[k] : "", count);
+    }
+    printf("sha256     %s\n", d->sha256);
+}
+
+static sotto_status run_info(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 1);
+    struct sotto_dataset *d;
+    char *text;
+    sotto_status status = json ? sotto_data_info(&text, name, ctx) : sotto_dataset_open(&d, name, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    if (json) {
+        printf("%s\n", text);
+        sotto_text_free(text);
+    } else {
+        print_facts(d);
+        sotto_dataset_free(d);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status read_size(struct sotto_import_options *out, const char *text)
+{
+    char *end;
+    if (!text)
+        return SOTTO_OK;
+    unsigned long height = strtoul(text, &end, 10), width = 0;
+    if (end != text && (*end == 'x' || *end == 'X') && end[1] >= '0' && end[1] <= '9')
+        width = strtoul(end + 1, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || height < 1 || width < 1 || height > 4096 || width > 4096)
+        return cli_fail(SOTTO_EUSAGE, "--size: '%s' is not a size like 32x32 (1 to 4096 each)", text);
+    out->height = height;
+    out->width = width;
+    return SOTTO_OK;
+}
+
+static sotto_status run_import(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_import_options options = {.label = option_text(o, "label")};
+    const char *name = option_text(o, "name");
+    char *text;
+    sotto_status status = option_require(o, "name");
+    if (status == SOTTO_OK)
+        status = read_size(&options, option_text(o, "size"));
+    if (status == SOTTO_OK)
+        status = sotto_data_import(option_argument(o, 1), name, &options, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    if (!json) {
+        printf("imported %s; 'sotto data info %s' shows it\n", name, name);
+        return SOTTO_OK;
+    }
+    status = sotto_data_info(&text, name, ctx);
+    if (status == SOTTO_OK) {
+        printf("%s\n", text);
+        sotto_text_free(text);
+    }
+    return status;
+}
+
+static sotto_status run_verify(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 1);
+    char *text;
+    sotto_status status = sotto_data_verify(&text, name, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    if (json)
+        printf("%s\n", text);
+    else
+        printf("%s: ok\n", name);
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
+static const struct action {
+    const char *name, *argument; /* argument: NULL for none */
+    sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
+} actions[] = {{"list", NULL, run_list},
+               {"info", "NAME", run_info},
+               {"import", "PATH", run_import},
+               {"verify", "NAME", run_verify}};
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 0);
+    const struct action *action = NULL;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(actions[i].name, name) == 0)
+            action = &actions[i];
+    if (!action)
+        return cli_fail(SOTTO_EUSAGE, "data: unknown action '%s'; expected list, info, import or verify",
+                        name);
+    size_t wanted = action->argument ? 2 : 1;
+    if (option_argument_count(o) < wanted)
+        return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
+    if (option_argument_count(o) > wanted)
+        return cli_fail(SOTTO_EUSAGE, "data %s: unexpected argument '%s'", name, option_argument(o, wanted));
+    for (const struct option_row *row = rows; row->name && action->run != run_import; row++)
+        if (option_given(o, row->name))
+            return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data import'", name, row->name);
+    return action->run(o, ctx, json);
+}
+
+const struct verb verb_data = {.name = "data",
+                               .summary = "list, import, describe and verify data sets",
+                               .arguments = "list | info NAME | import PATH --name NAME | verify NAME",
+                               .min_arguments = 1,
+                               .max_arguments = 3,
+                               .examples = "  sotto data list\n"
+                                           "  sotto data import cifar10-jpeg.tar.xz --name cifar10\n"
+                                           "  sotto data import location.csv --name location --label first\n"
+                                           "  sotto data import photos/ --name photos --size 96x96\n"
+                                           "  sotto data info fashion-mnist --json\n"
+                                           "  sotto data verify fashion-mnist",
+                               .options = rows,
+                               .run = run};

@@ -1,0 +1,6 @@
+/* ONE ROW PER LAYOUT, most specific first. */
+ROW(imported)
+ROW(idx)
+ROW(cifar10)
+ROW(image_folder)
+ROW(npy)

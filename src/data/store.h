@@ -1,0 +1,28 @@
+/* store.h - imported sets on disk: FOLDER/NAME/{images.npy or features.npy, labels.npy, dataset.json}. */
+#ifndef DATA_STORE_H
+#define DATA_STORE_H
+
+#include "data/dataset.h"
+
+/** $SOTTO_DATA_DIR, $XDG_DATA_HOME/sotto/data or ~/.local/share/sotto/data. ENOENT: none of them is set. */
+sotto_status store_folder(char *path, size_t capacity);
+/** Folder of one set; whether it holds a dataset.json. */
+sotto_status store_find(char *path, size_t capacity, bool *found, const char *name);
+/** Writes a finished set into an existing empty folder. `source`: facts on the file it came from. */
+struct store_source {
+    const char *file, *format, *sha256; /* base name, layout, of the file; sha256 NULL for folders */
+};
+sotto_status store_write(const char *folder, const struct dataset *d, const struct store_source *source);
+/** Reads it back; checks dataset.json against the arrays, but not their hash. */
+sotto_status store_read(struct dataset *d, const char *folder);
+/** Names of all imported sets in byte order; free with store_names_free(). */
+sotto_status store_names(char ***names, size_t *count);
+void store_names_free(char **names, size_t count);
+/** Title, record count and problem of one imported set without reading its arrays. */
+struct store_summary {
+    char title[128];
+    size_t n;
+};
+sotto_status store_summarise(struct store_summary *out, const char *folder);
+
+#endif
