@@ -112,6 +112,41 @@ static void a_step_allocates_nothing(void **state)
     nn_optimizer_free(o);
 }
 
+/** Three steps, save, two more = three steps, load into a fresh optimizer, two more; a damaged file changes
+ * nothing. */
+static void resuming_equals_going_on(void **state)
+{
+    (void)state;
+    float value[2][6] = {{0}}, grad[6];
+    for (size_t g = 0; g < sizeof golden / sizeof *golden; g++) {
+        struct sotto_tensors saved = {0};
+        struct tensor t[2] = {{"a", value[0], grad, 4}, {"b", value[0] + 4, grad + 4, 2}};
+        struct tensor_list list = {t, 2};
+        struct nn_optimizer *o = make(&list, &golden[g].config), *fresh = make(&list, &golden[g].config);
+        for (int step = 0; step < 5; step++) {
+            if (step == 3) {
+                assert_int_equal(nn_optimizer_export(&saved, o, "optimizer."), SOTTO_OK);
+                memcpy(value[1], value[0], sizeof value[0]);
+            }
+            gradient(grad, 6, step);
+            optimizer_step(o, &list, 0.1);
+        }
+        assert_int_equal(nn_optimizer_import(fresh, &saved, "model."), SOTTO_EFORMAT);
+        assert_string_equal(sotto_error_text(), "optimizer state: tensor 'model.steps' is missing");
+        assert_int_equal(nn_optimizer_import(fresh, &saved, "optimizer."), SOTTO_OK);
+        t[0].value = value[1];
+        t[1].value = value[1] + 4;
+        for (int step = 3; step < 5; step++) {
+            gradient(grad, 6, step);
+            optimizer_step(fresh, &list, 0.1);
+        }
+        assert_memory_equal(value[0], value[1], sizeof value[0]);
+        sotto_tensors_clear(&saved);
+        nn_optimizer_free(o);
+        nn_optimizer_free(fresh);
+    }
+}
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -181,6 +216,7 @@ int main(void)
         cmocka_unit_test(steps_match_pytorch),
         cmocka_unit_test(chunks_and_threads_do_not_change_bits),
         cmocka_unit_test(a_step_allocates_nothing),
+        cmocka_unit_test(resuming_equals_going_on),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(every_optimizer_has_its_record),
         cmocka_unit_test(schedules_at_their_corners),
