@@ -152,4 +152,4 @@ else:
     batches = iter(loader)
     step = lambda: train_step(torch.cat(next(batches)))
 
-peer.report("simclr", args, peer.measure(step, args), loss=round(float(train_step(torch.rand(8, 3, args.size, args.size))), 4))
+peer.report("simclr", args, peer.measure(step, args), loss=round(train_step(torch.rand(8, 3, args.size, args.size)).item(), 4))
