@@ -132,14 +132,3 @@ void optimizer_step(struct nn_optimizer *o, const struct tensor_list *tensors, d
     assert(status == SOTTO_OK); /* no update can fail */
     (void)status;
 }
-
-sotto_status nn_optimizer_create(struct nn_optimizer **out, const struct nn_model *m,
-                                 const struct nn_optimizer_config *c)
-{
-    return optimizer_create(out, nn_model_tensors(m), c);
-}
-
-void nn_optimizer_step(struct nn_optimizer *o, struct nn_model *m, double lr)
-{
-    optimizer_step(o, nn_model_tensors(m), lr);
-}
