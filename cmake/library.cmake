@@ -7,6 +7,11 @@ if(NOT SOTTO_DNNL)
   list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/nn/dnnl/")
 endif()
 
+# The report's page parts are included by the assembler.
+file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/report/*.html ${CMAKE_SOURCE_DIR}/src/report/*.css
+     ${CMAKE_SOURCE_DIR}/src/report/*.js)
+set_source_files_properties(src/report/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
+
 add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
 target_include_directories(sotto_objects PUBLIC include src)
 target_link_libraries(sotto_objects PUBLIC sotto_deps)

@@ -1,0 +1,75 @@
+/* The template names its parts in double braces; each name is one row of the table below. */
+#include "report/page.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "sotto/sotto.h"
+
+extern const char report_template_html[], report_report_css[], report_report_js[], report_chart_js[];
+
+static void part_css(struct page *p, const struct report *r)
+{
+    (void)r;
+    page_html(p, report_report_css);
+}
+
+static void part_chart(struct page *p, const struct report *r)
+{
+    (void)r;
+    page_html(p, report_chart_js);
+}
+
+static void part_script(struct page *p, const struct report *r)
+{
+    (void)r;
+    page_html(p, report_report_js);
+}
+
+static const struct {
+    const char *name;
+    section write;
+} parts[] = {{"title", section_title},     {"facts", section_facts},
+             {"verdict", section_verdict}, {"words", section_words},
+             {"claim", section_claim},     {"attacks", section_attacks},
+             {"utility", section_utility}, {"training", section_training},
+             {"method", section_method},   {"reproduce", section_reproduce},
+             {"data", section_data},       {"css", part_css},
+             {"chart", part_chart},        {"script", part_script}};
+
+static sotto_status fill_template(struct page *p, const struct report *r)
+{
+    sotto_status status = SOTTO_OK;
+    const char *at = report_template_html, *open;
+    while ((open = strstr(at, "{{")) != NULL) {
+        const char *close = strstr(open, "}}");
+        size_t length = close ? (size_t)(close - open) - 2 : 0, i = 0;
+        page_bytes(p, at, (size_t)(open - at));
+        while (i < sizeof parts / sizeof *parts &&
+               !(strlen(parts[i].name) == length && strncmp(parts[i].name, open + 2, length) == 0))
+            i++;
+        if (i == sizeof parts / sizeof *parts)
+            FAIL(SOTTO_EINTERNAL, "report: the template names an unknown part");
+        parts[i].write(p, r);
+        at = close + 2;
+    }
+    page_html(p, at);
+    if (p->failed)
+        FAIL(SOTTO_ENOMEM, "report: out of memory for the page");
+done:
+    return status;
+}
+
+sotto_status sotto_report_render(const char *html_path, const char *report_json)
+{
+    sotto_status status = SOTTO_OK;
+    struct report r = {0};
+    struct page p = {0};
+    TRY(report_read(&r, report_json, strlen(report_json)));
+    TRY(fill_template(&p, &r));
+    TRY(file_write(html_path, p.text, p.used));
+done:
+    base_free(p.text);
+    report_clear(&r);
+    return status;
+}

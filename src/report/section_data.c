@@ -1,0 +1,110 @@
+/* The charts' numbers. Curves are thinned to what a screen can show, and rounded, so that a page stays small.
+ */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sotto/sotto.h"
+
+enum { CURVE_POINTS = 120 };
+
+static double rounded(double x)
+{
+    char text[32];
+    double y;
+    snprintf(text, sizeof text, "%.5g", x);
+    return sscanf(text, "%lf", &y) == 1 ? y : x;
+}
+
+static struct json *pair(double x, double y)
+{
+    double values[] = {rounded(x), rounded(y)};
+    return json_make_reals(values, 2);
+}
+
+/* Every k-th point and always the last. */
+static struct json *thinned(const struct json *points)
+{
+    struct json *out = json_make_array();
+    size_t n = json_count(points), step = n / CURVE_POINTS + 1;
+    for (size_t i = 0; i < n; i++)
+        if (i % step == 0 || i + 1 == n)
+            json_push(&out, pair(json_number(json_at(json_at(points, i), 0)),
+                                 json_number(json_at(json_at(points, i), 1))));
+    return out;
+}
+
+static struct json *estimate_json(const struct estimate *e)
+{
+    if (!e->given)
+        return json_make_null();
+    double values[] = {rounded(e->value), rounded(isnan(e->lower) ? e->value : e->lower),
+                       rounded(isnan(e->upper) ? e->value : e->upper)};
+    return json_make_reals(values, 3);
+}
+
+static struct json *row_json(const struct row *row, size_t group)
+{
+    char label[96];
+    struct json *j = json_make_object();
+    row_label(label, sizeof label, row);
+    json_put_text(&j, "label", label);
+    json_put_integer(&j, "group", (int64_t)group);
+    json_put_boolean(&j, "protected", row->is_protected);
+    json_put_real(&j, "scale", row->scale);
+    json_put_text(&j, "verdict", verdict_name(row->verdict));
+    json_put(&j, "accuracy", estimate_json(&row->accuracy));
+    json_put_real(&j, "chance", row->chance);
+    if (row->proof_counts) {
+        json_put_real(&j, "epsilon", row->proved.upper);
+        json_put_real(&j, "delta", row->proved.delta);
+    }
+    if (row->attack_count) {
+        const struct attack_result *a = &row->attacks[row->headline];
+        json_put_text(&j, "attack", a->name);
+        json_put(&j, "auc", estimate_json(&a->auc));
+        json_put_integer(&j, "members", (int64_t)a->n_member);
+        json_put_integer(&j, "nonmembers", (int64_t)a->n_nonmember);
+        json_put(&j, "roc", thinned(a->roc));
+    }
+    return j;
+}
+
+static struct json *training_json(const struct json *training)
+{
+    struct json *out = json_make_array();
+    for (size_t i = 0; i < json_count(training); i++) {
+        const struct json *chart = json_at(training, i), *series = json_member(chart, "series");
+        struct json *j = json_make_object(), *list = json_make_array();
+        json_put_text(&j, "x", part_text(chart, "x"));
+        for (size_t k = 0; k < json_count(series); k++) {
+            struct json *one = json_make_object();
+            json_put_text(&one, "name", part_text(json_at(series, k), "name"));
+            json_put(&one, "points", thinned(json_member(json_at(series, k), "points")));
+            json_push(&list, one);
+        }
+        json_put(&j, "series", list);
+        json_push(&out, j);
+    }
+    return out;
+}
+
+void section_data(struct page *p, const struct report *r)
+{
+    struct groups g;
+    char *text = NULL;
+    struct json *doc = json_make_object(), *rows = json_make_array();
+    groups_find(&g, r);
+    for (size_t i = 0; i < r->row_count; i++)
+        json_push(&rows, row_json(&r->rows[i], g.of_row[i]));
+    json_put(&doc, "rows", rows);
+    json_put(&doc, "training", training_json(part(r->doc, "training")));
+    if (json_dump(&text, doc, JSON_LINE) == SOTTO_OK)
+        page_json(p, text);
+    else
+        p->failed = true;
+    sotto_text_free(text);
+    json_free(doc);
+}
