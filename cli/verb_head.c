@@ -63,6 +63,6 @@ const struct verb verb_head = {
     .arguments = "",
     .examples = "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
                 "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors\n",
+                "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
     .options = rows,
     .run = run};

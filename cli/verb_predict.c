@@ -60,6 +60,6 @@ const struct verb verb_predict = {
     .arguments = "",
     .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
                 "  sotto predict --head protected.safetensors --features X.npy --logits "
-                "-o logits.npy\n",
+                "-o logits.npy",
     .options = rows,
     .run = run};

@@ -53,20 +53,17 @@ INLINE void block(const struct product *p, size_t row, size_t column, int rows, 
 
 INLINE void block_rows(const struct product *p, size_t row, size_t column, size_t rows, int vectors)
 {
+    /* clang-format off */
     switch (rows) {
-#define CASE(r)                                                                                              \
-    case r:                                                                                                  \
-        block(p, row, column, r, vectors);                                                                   \
-        break;
-        CASE(1)
-        CASE(2)
-        CASE(3) CASE(4) CASE(5) CASE(6)
+#define CASE(r) case r: block(p, row, column, r, vectors); break;
+    CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6)
 #if defined(__AVX512F__)
-            CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
+    CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
 #endif
 #undef CASE
-                default : __builtin_unreachable();
+    default: __builtin_unreachable();
     }
+    /* clang-format on */
 }
 
 static void multiply(const struct product *p)

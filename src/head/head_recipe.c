@@ -53,12 +53,12 @@ void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe
     shortest(lr, r->lr);
     for (size_t i = 0; i < r->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", r->hidden[i]);
-    const char *adam =
-        strcmp(r->trainer, "adam") == 0 ? "\"beta1\":0.9,\"beta2\":0.999,\"epsilon\":1e-07," : "";
+    bool adam = strcmp(r->trainer, "adam") == 0;
     snprintf(out, HEAD_RECIPE_TEXT,
-             "{%s\"batch\":%zu,\"classes\":%zu,\"epochs\":%zu,\"hidden\":[%s],\"init\":\"glorot-uniform\","
+             "{\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
              "\"inputs\":%zu,\"lr\":%s,\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
-             adam, r->batch, classes, r->epochs, hidden, inputs, lr, (unsigned long long)r->seed, r->trainer);
+             r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
+             adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, (unsigned long long)r->seed, r->trainer);
 }
 
 void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, size_t inputs, size_t classes)

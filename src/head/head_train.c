@@ -124,18 +124,26 @@ static sotto_status check_weights(const struct head_trainer *t, size_t epoch)
     return SOTTO_OK;
 }
 
+struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step)
+{
+    struct head_update u = {.adam = strcmp(r->trainer, "adam") == 0, .rate = (real)r->lr};
+    if (!u.adam)
+        return u;
+    double t = (double)step;
+    u.rate = (real)(r->lr * sqrt(1 - pow(beta2, t)) / (1 - pow(beta1, t)));
+    u.forget1 = (real)(1 - beta1);
+    u.forget2 = (real)(1 - beta2);
+    u.epsilon = (real)epsilon;
+    return u;
+}
+
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
                               const struct sotto_context *ctx, const char *stage)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = t->recipe;
     size_t n = t->data->n, batch = batch_rows(t->data, r);
-    struct head_update update = {.adam = strcmp(r->trainer, "adam") == 0,
-                                 .rate = (real)r->lr,
-                                 .forget1 = (real)(1 - beta1),
-                                 .forget2 = (real)(1 - beta2),
-                                 .epsilon = (real)epsilon};
-    double power1 = 1, power2 = 1;
+    size_t steps = 0;
     initialise(t);
     for (size_t epoch = 0; epoch < r->epochs; epoch++) {
         if (context_stopped(ctx))
@@ -149,10 +157,7 @@ sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *s
             size_t rows = gather(t, slots, start, n - start < batch ? n : start + batch);
             if (rows == 0)
                 continue; /* the batch held only the empty slot: no step in either head of the pair */
-            power1 *= beta1;
-            power2 *= beta2;
-            if (update.adam)
-                update.rate = (real)(r->lr * sqrt(1 - power2) / (1 - power1));
+            struct head_update update = head_update_at(r, ++steps);
             t->kernels->step(&t->net, t->x, t->y, rows, &update);
         }
         if (stage)

@@ -31,6 +31,8 @@ sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *d
  *  reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
                               const struct sotto_context *ctx, const char *stage);
+/** The update of step 1, 2, ... under a recipe. */
+struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step);
 /** Parameters in file order. */
 void head_trainer_export(const struct head_trainer *t, float *parameters);
 void head_trainer_clear(struct head_trainer *t);

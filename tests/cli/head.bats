@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# head, sensitivity, predict: results, messages, exit codes, nothing half-written. Arrays are made with printf, so that
+# the test needs nothing but a shell.
+
+# npy FILE DTYPE SHAPE < little-endian bytes
+npy() {
+  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  {
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    printf "%-$((length - 1))s\n" "$header"
+    cat
+  } > "$1"
+}
+# f8 N: the small whole number N (|N| <= 7) as little-endian float64
+f8() {
+  case $1 in
+    0) printf '\0\0\0\0\0\0\0\0' ;; 1) printf '\0\0\0\0\0\0\xf0\x3f' ;; 2) printf '\0\0\0\0\0\0\0\x40' ;;
+    3) printf '\0\0\0\0\0\0\x08\x40' ;; -1) printf '\0\0\0\0\0\0\xf0\xbf' ;; nan) printf '\0\0\0\0\0\0\xf8\x7f' ;;
+  esac
+}
+u1() { for v; do printf "\\x$(printf %02x "$v")"; done; }
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  # 12 records of 2 columns: class 0 near (0, 2), class 1 near (2, 0)
+  for i in 0 1 2 3 4 5; do f8 0; f8 2; f8 2; f8 $((i % 3 - 1)); done | npy X.npy '<f8' '12, 2'
+  u1 0 1 0 1 0 1 0 1 0 1 0 1 | npy y.npy '|u1' '12,'
+}
+teardown() { rm -rf "$dir"; }
+
+fit() { plain --epochs 50 --lr 0.05 "$@"; }
+plain() { "$SOTTO" head --features X.npy --labels y.npy -o h.safetensors "$@"; }
+
+# refused CODE TEXT COMMAND...: that exit code, exactly one line with that text, and no new file
+refused() {
+  local code=$1 text=$2 before after
+  shift 2
+  before=$(ls)
+  run "$@"
+  after=$(ls)
+  echo "exit $status: $output"
+  [ "$status" -eq "$code" ]
+  [ "${#lines[@]}" -eq 1 ]
+  [[ "$output" == "sotto: error: "*"$text"* ]]
+  [ "$before" = "$after" ]
+}
+
+@test "a head learns, is reproducible and answers queries" {
+  run fit
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"6 parameters, trained on 12 records of 2 classes, training accuracy 1.0000"* ]]
+  cp h.safetensors first.safetensors
+  fit --threads 2
+  cmp h.safetensors first.safetensors
+  run "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
+  [ "$status" -eq 0 ]
+  [ "$output" = "p.npy: probabilities of 12 records, 2 classes" ]
+  run "$SOTTO" predict --head h.safetensors --features X.npy --logits -o l.npy --json
+  [ "$output" = '{"schema": "sotto.predict/1", "kind": "logits", "records": 12, "classes": 2}' ]
+  ! cmp -s p.npy l.npy
+}
+
+@test "another seed gives another head; an MLP has more parameters" {
+  fit
+  cp h.safetensors first.safetensors
+  fit --seed 2
+  ! cmp -s h.safetensors first.safetensors
+  run fit --hidden 4,3 --json
+  [[ "$output" == *'"parameters": 35,'* ]]
+}
+
+@test "rows are selected by --indices" {
+  u1 0 1 2 3 | npy rows.npy '|u1' '4,'
+  run fit --indices rows.npy
+  [[ "$output" == *"trained on 4 records"* ]]
+}
+
+@test "sensitivity: from the head, from options, as JSON, for any number of threads" {
+  fit
+  "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o a.json --threads 1
+  "$SOTTO" sensitivity --features X.npy --labels y.npy --epochs 50 --lr 0.05 --pairs 5 -o b.json --threads 2
+  cmp a.json b.json
+  run "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o c.json
+  [[ "$output" == *"empirical sensitivity over 5 replace-one pairs (not differential privacy)"* ]]
+  [[ "$output" == *"own private data"* ]]
+  run "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o c.json --json
+  [[ "$output" == '{"schema":"sotto.sensitivity/1",'*'"pairs":5,"gamma":{"dkw":'*'"recipe_hash":"'*'"data_fingerprint":"'* ]]
+}
+
+@test "missing options are usage errors" {
+  refused 64 "--features" "$SOTTO" head --labels y.npy -o h.safetensors
+  refused 64 "--labels" "$SOTTO" head --features X.npy -o h.safetensors
+  refused 64 "--output" "$SOTTO" head --features X.npy --labels y.npy
+  refused 64 "--pairs" "$SOTTO" sensitivity --features X.npy --labels y.npy -o s.json
+  refused 64 "--head" "$SOTTO" predict --features X.npy -o p.npy
+  fit
+  refused 64 "contradict" "$SOTTO" sensitivity --head h.safetensors --epochs 3 --features X.npy --labels y.npy --pairs 2 -o s.json
+}
+
+@test "missing and unwritable files" {
+  refused 66 "nowhere.npy" "$SOTTO" head --features nowhere.npy --labels y.npy -o h.safetensors
+  refused 66 "nowhere.safetensors" "$SOTTO" predict --head nowhere.safetensors --features X.npy -o p.npy
+  refused 73 "no/such/folder" "$SOTTO" head --features X.npy --labels y.npy -o no/such/folder/h.safetensors
+}
+
+@test "bad recipes" {
+  refused 65 "epochs must be at least 1 (got 0)" plain --epochs 0
+  refused 65 "batch must be at least 1 (got 0)" plain --batch 0
+  refused 65 "lr must be finite and > 0" plain --lr -1
+  refused 65 "trainer 'adamw' is not known; expected adam or sgd" plain --trainer adamw
+  refused 64 "hidden" plain --hidden 4,x
+  refused 65 "training produced a weight that is not finite" plain --trainer sgd --lr 1e30 --hidden 3
+}
+
+@test "bad features and labels" {
+  for i in 0 1 2 3 4 5 6 7 8 9 10; do f8 1; f8 2; done | npy short.npy '<f8' '11, 2'
+  refused 65 "short.npy has 11 rows but y.npy has 12 labels" "$SOTTO" head --features short.npy --labels y.npy -o h.safetensors
+  { for i in 0 1 2 3 4 5 6 7 8 9 10; do f8 1; f8 2; done; f8 1; f8 nan; } | npy nan.npy '<f8' '12, 2'
+  refused 65 "nan.npy: 1 of 12 rows contain NaN (first: row 11, column 1); features must be finite" \
+    "$SOTTO" head --features nan.npy --labels y.npy -o h.safetensors
+  for i in 0 1 2 3 4 5 6 7 8 9 10 11; do f8 1; f8 2; done | npy same.npy '<f8' '12, 2'
+  refused 65 "constant features" "$SOTTO" head --features same.npy --labels y.npy -o h.safetensors
+  u1 1 1 1 1 1 1 1 1 1 1 1 1 | npy one.npy '|u1' '12,'
+  refused 65 "all 12 records are of class 1" "$SOTTO" head --features X.npy --labels one.npy -o h.safetensors
+  u1 0 1 0 1 0 1 0 1 0 1 0 99 | npy far.npy '|u1' '12,'
+  refused 65 "100 classes (largest label + 1, or --classes) but only 12 records" \
+    "$SOTTO" head --features X.npy --labels far.npy -o h.safetensors
+  refused 65 "--classes 1 allows 0 to 0" fit --classes 1
+  for i in 0 1 2 3 4 5 0 1 2 3 4; do f8 1; done | npy flat.npy '<f8' '11,'
+  refused 65 "flat.npy: has 1 dimensions; expected 2" "$SOTTO" head --features flat.npy --labels y.npy -o h.safetensors
+  u1 0 12 | npy rows.npy '|u1' '2,'
+  refused 65 "rows.npy: entry 1 is 12; X.npy has rows 0 to 11" fit --indices rows.npy
+}
+
+@test "pairs beyond the distinct ones, heads without a recipe, heads of another width" {
+  refused 65 "67 pairs of 12 records: only 66 distinct pairs exist" \
+    "$SOTTO" sensitivity --features X.npy --labels y.npy --pairs 67 -o s.json
+  refused 65 "pairs must be at least 1" "$SOTTO" sensitivity --features X.npy --labels y.npy --pairs 0 -o s.json
+  fit
+  for i in 0 1 2 3 4 5 6 7 8 9 10 11; do f8 1; f8 2; f8 $((i % 3)); done | npy wide.npy '<f8' '12, 3'
+  refused 65 "wide.npy has 3 columns but h.safetensors expects 2" \
+    "$SOTTO" predict --head h.safetensors --features wide.npy -o p.npy
+  refused 65 "wide.npy has 3 columns" \
+    "$SOTTO" sensitivity --head h.safetensors --features wide.npy --labels y.npy --pairs 2 -o s.json
+}
+
+@test "damaged heads" {
+  fit
+  head -c 200 h.safetensors > cut.safetensors
+  refused 65 "cut.safetensors" "$SOTTO" predict --head cut.safetensors --features X.npy -o p.npy
+  refused 65 "X.npy" "$SOTTO" predict --head X.npy --features X.npy -o p.npy
+}
+
+@test "an interrupted run says so and leaves nothing behind" {
+  # enough epochs to be caught in the middle
+  "$SOTTO" head --features X.npy --labels y.npy --hidden 512,512 --epochs 4000000 --batch 1 -o slow.safetensors 2> log &
+  pid=$!
+  sleep 1
+  kill -INT $pid || kill -TERM $pid
+  code=0
+  wait $pid || code=$?
+  [ "$code" -eq 130 ] || [ "$code" -eq 143 ]
+  [ ! -e slow.safetensors ]
+  grep -q "stopped in epoch" log
+}
