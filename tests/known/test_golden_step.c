@@ -1,0 +1,157 @@
+/* One training step against PyTorch 2.13 in float64 (tools/golden_torch.py; tests/golden/): loss, gradients,
+ * the updated weights. f32: loss 1e-5, gradients 1e-4 relative L2. bf16: loss 1e-2, gradient cosine .999. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "golden.h"
+
+struct step {
+    struct sotto_tensors file;
+    struct nn_model *model;
+    struct nn_plan *plan;
+    double loss, accuracy;
+};
+
+static void load(struct step *s, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/golden/%s", SOTTO_TEST_DIR, name);
+    assert_int_equal(sotto_safetensors_load(&s->file, path), SOTTO_OK);
+}
+
+static double scalar(const struct step *s, const char *name)
+{
+    const struct sotto_array *a = sotto_tensors_find(&s->file, name);
+    assert_non_null(a);
+    assert_int_equal(a->dtype, SOTTO_F8);
+    return *(double *)a->data;
+}
+
+static void run_simclr(struct step *s, const struct nn_backend *backend, enum nn_dtype dtype)
+{
+    enum { N = 8 };
+    struct nn_model_config config = {
+        .name = "keras-simclr", .input = {3, 32, 32}, .projector = {128, 128}, .projector_count = 2};
+    struct ntxent *loss = NULL;
+    load(s, "simclr_step.safetensors");
+    assert_int_equal(nn_model_create(&s->model, &config, 1), SOTTO_OK);
+    golden_fill(s->model);
+    assert_int_equal(nn_plan_create(&s->plan, s->model,
+                                    &(struct nn_plan_config){
+                                        .batch = 2 * N, .dtype = dtype, .backend = backend, .training = 1}),
+                     SOTTO_OK);
+    golden_images(nn_plan_input(s->plan), 2 * N, config.input);
+    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, N, 128, backend), SOTTO_OK);
+    nn_plan_forward(s->plan, 1, 1, 0);
+    s->loss = ntxent_run(loss, nn_plan_diff_output(s->plan), &s->accuracy, nn_plan_output(s->plan), 0.1f);
+    nn_plan_backward(s->plan);
+    ntxent_free(loss);
+}
+
+static void clear(struct step *s)
+{
+    nn_plan_free(s->plan);
+    nn_model_free(s->model);
+    sotto_tensors_clear(&s->file);
+}
+
+/** Every tensor's gradient and its norm. */
+static void check_gradients(const struct step *s, double tolerance)
+{
+    for (size_t t = 0; t < s->model->parameter_count; t++) {
+        const struct nn_parameter *p = &s->model->parameters[t];
+        if (p->statistic)
+            continue;
+        const struct sotto_array *sample = golden_find(&s->file, "grad.", p->name);
+        const struct sotto_array *norm = golden_find(&s->file, "norm.", p->name);
+        assert_non_null(sample);
+        struct golden_sums sums = {0};
+        golden_compare(&sums, p->diff, p, sample);
+        double square = 0, expected = *(double *)norm->data;
+        for (size_t i = 0; i < p->count; i++)
+            square += (double)p->diff[i] * p->diff[i];
+        if (!(sqrt(sums.error) <= tolerance * sqrt(sums.recorded)))
+            fail_msg("%s: gradient differs by %g relative", p->name, sqrt(sums.error / sums.recorded));
+        if (!(fabs(sqrt(square) - expected) <= tolerance * expected))
+            fail_msg("%s: gradient norm %.9g, expected %.9g", p->name, sqrt(square), expected);
+    }
+}
+
+/** Weights after the optimizer's step, and running statistics after the forward pass. */
+static void check_next(const struct step *s, double tolerance)
+{
+    for (size_t t = 0; t < s->model->parameter_count; t++) {
+        const struct nn_parameter *p = &s->model->parameters[t];
+        const struct sotto_array *sample = golden_find(&s->file, "next.", p->name);
+        assert_non_null(sample);
+        struct golden_sums sums = {0};
+        golden_compare(&sums, p->value, p, sample);
+        if (!(sqrt(sums.error) <= tolerance * sqrt(sums.recorded)))
+            fail_msg("%s: new values differ by %g relative", p->name, sqrt(sums.error / sums.recorded));
+    }
+}
+
+static double cosine(const struct step *s)
+{
+    struct golden_sums sums = {0};
+    for (size_t t = 0; t < s->model->parameter_count; t++)
+        if (!s->model->parameters[t].statistic)
+            golden_compare(&sums, s->model->parameters[t].diff, &s->model->parameters[t],
+                           golden_find(&s->file, "grad.", s->model->parameters[t].name));
+    return sums.dot / sqrt(sums.ours * sums.recorded);
+}
+
+static void update(struct step *s, const struct nn_optimizer_config *config, double lr)
+{
+    struct nn_optimizer *o = NULL;
+    assert_int_equal(nn_optimizer_create(&o, s->model, config), SOTTO_OK);
+    nn_optimizer_step(o, s->model, lr);
+    nn_optimizer_free(o);
+}
+
+static void simclr_step_matches_pytorch(void **state)
+{
+    (void)state;
+    static const char *const backends[] = {"ref", "auto"};
+    for (size_t b = 0; b < 2; b++) {
+        const struct nn_backend *backend;
+        assert_int_equal(nn_backend_find(&backend, backends[b]), SOTTO_OK);
+        struct step s = {0};
+        run_simclr(&s, backend, NN_F32);
+        assert_true(fabs(s.loss - scalar(&s, "loss")) < 1e-5);
+        assert_true(s.accuracy == scalar(&s, "accuracy"));
+        check_gradients(&s, 1e-4);
+        update(&s, &(struct nn_optimizer_config){.name = "adam", .beta1 = .9, .beta2 = .999, .epsilon = 1e-7},
+               1e-3);
+        check_next(&s, 1e-4); /* an entry whose gradient is rounding noise moves by +-lr: 2e-3 of a weight */
+        clear(&s);
+    }
+}
+
+static void simclr_step_in_bf16_is_close(void **state)
+{
+    (void)state;
+    const struct nn_backend *backend;
+    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
+    if (!nn_backend_has_bf16(backend)) {
+        print_message("skipped: no fast bf16 on this CPU\n");
+        skip();
+    }
+    struct step s = {0};
+    run_simclr(&s, backend, NN_BF16);
+    assert_true(fabs(s.loss - scalar(&s, "loss")) < 1e-2);
+    assert_true(cosine(&s) >= 0.999);
+    clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(simclr_step_matches_pytorch),
+        cmocka_unit_test(simclr_step_in_bf16_is_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

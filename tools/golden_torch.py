@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Makes tests/golden/*_step.safetensors: one PyTorch training step per network, in float64 (needs torch, numpy and
+safetensors; the tests that read the files need none of them).
+
+Weights and images come from a hash that the C test repeats, so the files stay small: for every tensor they hold the
+gradient's and the updated weight's values at SAMPLES places spread over it (PyTorch's layout), and the gradient's norm.
+usage: tools/golden_torch.py tests/golden"""
+import sys
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from safetensors.numpy import save_file
+
+SAMPLES = 257
+
+
+def uniform(tensor, count):
+    """count numbers in [0, 1): murmur3's finaliser over a counter, upper 24 bits."""
+    x = (np.arange(count, dtype=np.uint64) * 2654435761 + tensor) & 0xFFFFFFFF
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        x = ((x ^ (x >> np.uint64(shift))) * factor) & 0xFFFFFFFF
+    x ^= x >> np.uint64(16)
+    return (x >> np.uint64(8)).astype(np.float64) / 2**24
+
+
+def number_of(name):
+    """FNV-1a: every tensor's numbers depend on its name only."""
+    hash = 2166136261
+    for byte in name.encode():
+        hash = ((hash ^ byte) * 16777619) & 0xFFFFFFFF
+    return hash
+
+
+def f32(x):
+    return np.float32(x).astype(np.float64)
+
+
+def fill(model):
+    """Weights: uniform on +-sqrt(3 / fan in); vectors: around their usual start (norm weights 1, all else 0)."""
+    for name, p in model.named_parameters():
+        u = 2 * uniform(number_of(name), p.numel()) - 1
+        if p.dim() > 1:
+            values = u * f32(np.sqrt(3 / (p.numel() // p.shape[0])))
+        else:
+            values = 0.2 * u + (1 if is_norm_weight(model, name) else 0)
+        p.data = torch.from_numpy(f32(values).reshape(tuple(p.shape)))
+
+
+def is_norm_weight(model, name):
+    module = model.get_submodule(name.rpartition(".")[0])
+    return isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)) and name.endswith("weight")
+
+
+def images(count, channels, side):
+    return torch.from_numpy(f32(uniform(number_of("images"), count * channels * side * side)).reshape(count, channels, side, side))
+
+
+def spread(x):
+    flat = x.detach().reshape(-1).numpy()
+    return flat[np.arange(min(SAMPLES, flat.size)) * flat.size // min(SAMPLES, flat.size)].astype(np.float32)
+
+
+def record(path, model, loss, optimizer, extra):
+    loss.backward()
+    out = {"loss": np.array([loss.item()]), **extra}
+    for name, p in model.named_parameters():
+        out["grad." + name] = spread(p.grad)
+        out["norm." + name] = np.array([p.grad.norm().item()])
+    optimizer.step()
+    for name, p in model.named_parameters():
+        out["next." + name] = spread(p)
+    for name, b in model.named_buffers():
+        if "running" in name:
+            out["next." + name] = spread(b)
+    save_file(out, path, metadata={"made by": "tools/golden_torch.py", "torch": torch.__version__.split("+")[0]})
+
+
+class Named(nn.Module):
+    def __init__(self, **parts):
+        super().__init__()
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+
+def simclr(path):
+    layers = []
+    for i in range(4):
+        layers += [nn.Conv2d(3 if i == 0 else 128, 128, 3, stride=2), nn.ReLU()]
+    model = Named(encoder=nn.Sequential(*layers, nn.Flatten(), nn.Linear(128, 128), nn.ReLU()),
+                  projector=nn.Sequential(nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128))).double()
+    fill(model)
+    z = model.projector(model.encoder(images(16, 3, 32)))
+    p1, p2 = F.normalize(z, dim=1).chunk(2)
+    logits, target = p1 @ p2.T / 0.1, torch.arange(8)
+    loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
+    hits = ((logits.argmax(1) == target).sum() + (logits.argmax(0) == target).sum()).item() / 16
+    record(path, model, loss, torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7),
+           {"accuracy": np.array([hits]), "output": spread(z)})
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1]
+    simclr(folder + "/simclr_step.safetensors")
