@@ -52,6 +52,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_accou
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target);
+/** The same for `compose` identical releases together. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
+                                                                 const struct sotto_sensitivity *sensitivity,
+                                                                 struct sotto_dp target, size_t compose);
 
 struct sotto_release {
     const char *mechanism;  /**< "logistic", "laplace", "gaussian" */
@@ -60,7 +64,9 @@ struct sotto_release {
     struct sotto_sensitivity sensitivity;
     const char *fingerprint; /**< the private data set (64 hex digits, or a name given as --dataset-id) */
     const char *ledger;      /**< file; NULL: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl */
-    const char *input_sha256, *purpose; /**< recorded in ledger and certificate */
+    const char *input_sha256, *purpose; /**< recorded in the ledger; the certificate holds a salted commitment only */
+    size_t records;          /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
+    struct sotto_dp budget;  /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened */
     int insecure;            /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
 };
@@ -76,6 +82,25 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, flo
 /** Adds "output_sha256" and writes the certificate file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
                                                                const char *output_sha256);
+/** One line for people: mechanism, scale, and what the guarantee says (free with sotto_text_free). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, const char *certificate);
+/** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
+
+/** A release from file to file: noise on ALL tensors of a .safetensors file (one vector, in file order) or on a .npy
+ *  array. Writes `output` and `output`.certificate.json. Text metadata is kept, except what identifies the private data
+ *  (hashes of it). release.fingerprint and release.input_sha256 come from the file; fingerprint is used for files
+ *  that name none. A sampled sensitivity must be of the same recipe and data as the head (EINVAL).
+ *  *certificate: as saved (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
+struct sotto_protect {
+    const char *input, *output;
+    const char *sensitivity_file; /**< named in errors, or NULL */
+    const char *sensitivity_data; /**< fingerprint the sensitivity was sampled on, or NULL */
+    struct sotto_release release;
+};
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *protect,
+                                                           const struct sotto_context *ctx);
+
 /** MEASURING only: the same noise law by a fast double sampler from a seeded stream, no ledger, never released. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism,
                                                              double scale, uint64_t seed, uint64_t draw);

@@ -7,6 +7,7 @@ struct search {
     const struct mechanism *m;
     const struct sotto_sensitivity *sensitivity;
     struct sotto_dp target;
+    size_t compose;
 };
 
 static bool holds(double scale, const void *arg)
@@ -16,20 +17,27 @@ static bool holds(double scale, const void *arg)
     struct sotto_account account;
     if (shifts_make(&shifts, scale, s->sensitivity) != SOTTO_OK)
         return false;
-    account_compute(&account, s->m, scale, &shifts, s->target.delta, 1);
+    account_compute(&account, s->m, scale, &shifts, s->target.delta, s->compose);
     return account.epsilon.upper <= s->target.epsilon;
 }
 
 sotto_status sotto_calibrate(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
                              struct sotto_dp target)
 {
+    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1);
+}
+
+sotto_status sotto_calibrate_composed(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
+                                      struct sotto_dp target, size_t compose)
+{
     sotto_status status = SOTTO_OK;
-    struct search s = {NULL, sensitivity, target};
+    struct search s = {NULL, sensitivity, target, compose};
     struct shifts checked;
     TRY(mechanism_require(&s.m, mechanism));
     TRY(shifts_make(&checked, 1, sensitivity));
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
+    REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
     if (target.delta == 0 && !s.m->pure)
         FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; a delta > 0 is needed", mechanism);
     if (target.delta == 0 && isinf(checked.l1.hi))

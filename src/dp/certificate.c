@@ -108,6 +108,26 @@ struct json *certificate_make(const struct certificate_facts *f)
     return object;
 }
 
+sotto_status sotto_certificate_summary(char **line, const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *object = NULL;
+    char text[1024];
+    const char *mechanism, *statement;
+    double scale;
+    TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));
+    TRY(json_get_text(&mechanism, object, "certificate", "mechanism"));
+    TRY(json_get_real(&scale, object, "certificate", "scale"));
+    TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
+    snprintf(text, sizeof text, "%s noise of scale %.6g; %s", mechanism, scale, statement);
+    *line = base_strdup(text);
+    if (!*line)
+        FAIL(SOTTO_ENOMEM, "certificate: out of memory");
+done:
+    json_free(object);
+    return status;
+}
+
 sotto_status sotto_certificate_save(const char *path, const char *certificate, const char *output_sha256)
 {
     sotto_status status = SOTTO_OK;

@@ -1,5 +1,6 @@
 /* The only place where privacy noise is drawn. Order matters: check everything, account, budget, ledger entry on disk,
  * and only then noise. A failure before the entry leaves no trace; after it the entry stays and is charged. */
+#include "base/sha256.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
 #include "dp/ledger.h"
@@ -53,8 +54,54 @@ static sotto_status check_budget(const struct ledger *l, const struct sotto_acco
                        l->path, l->budget.epsilon, l->budget.delta, spent, total);
 }
 
+/* A budget that came with the release: recorded once, tightened at will, never raised. */
+static sotto_status record_budget(struct ledger *l, struct sotto_dp budget)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL;
+    if (budget.epsilon == 0)
+        goto done;
+    TRY(require_positive(budget.epsilon, "budget epsilon"));
+    TRY(require_delta(budget.delta));
+    if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
+        goto done;
+    if (budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta)
+        FAIL(SOTTO_EBUDGET, "%s: holds a budget of epsilon %g, delta %g; a budget can only be tightened (got %g, %g)", l->path,
+             l->budget.epsilon, l->budget.delta, budget.epsilon, budget.delta);
+    entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "budget");
+    json_put_real(&entry, "epsilon", budget.epsilon);
+    json_put_real(&entry, "delta", budget.delta);
+    TRY(ledger_append(l, &entry));
+done:
+    json_free(entry);
+    return status;
+}
+
+static void warn_about_delta(const struct sotto_release *r, double delta, const struct sotto_context *ctx)
+{
+    if (r->records > 0 && delta >= 1 / (double)r->records)
+        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta, 1 / (double)r->records);
+}
+
+/* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected weights is
+ * a function of the private data that anyone could test guesses against, so it never leaves the ledger. */
+static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const char *input, struct noise *stream)
+{
+    unsigned char bytes[32];
+    noise_bytes(stream, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
+    struct sha256 sum;
+    sha256_init(&sum);
+    sha256_update(&sum, nonce, 64);
+    sha256_update(&sum, input ? input : "", input ? strlen(input) : 0);
+    sha256_hex(&sum, commitment);
+}
+
 static struct json *ledger_entry(const struct sotto_release *r, const struct sotto_sensitivity *sensitivity,
-                                 const struct sotto_account *account, size_t n, const char *sampler)
+                                 const struct sotto_account *account, size_t n, const char *sampler, const char *nonce)
 {
     struct json *entry = json_make_object();
     json_put_text(&entry, "schema", "sotto.ledger/1");
@@ -69,6 +116,7 @@ static struct json *ledger_entry(const struct sotto_release *r, const struct sot
     json_put_text(&entry, "sampler", sampler);
     json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
     json_put_text(&entry, "input_sha256", r->input_sha256);
+    json_put_text(&entry, "input_nonce", nonce);
     return entry;
 }
 
@@ -88,7 +136,7 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     struct ledger ledger = {.fd = -1};
     struct json *entry = NULL, *text = NULL, *where = NULL;
     struct noise *stream = NULL;
-    char *path = NULL, *made = NULL;
+    char *path = NULL, *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
     struct sotto_sensitivity sensitivity = r->sensitivity;
     struct sotto_account account;
     const struct mechanism *m;
@@ -102,9 +150,12 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     if (!r->ledger)
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
+    TRY(record_budget(&ledger, r->budget));
     TRY(check_budget(&ledger, &account));
+    warn_about_delta(r, account.delta, ctx);
+    commit_to(nonce, commitment, r->input_sha256, stream);
     text = certificate_make(&(struct certificate_facts){&account, &sensitivity, n, r->insecure != 0, sampler});
-    entry = ledger_entry(r, &sensitivity, &account, n, sampler);
+    entry = ledger_entry(r, &sensitivity, &account, n, sampler, nonce);
     TRY(ledger_append(&ledger, &entry));
     where = json_make_object();
     json_put_text(&where, "file", ledger.path);
@@ -112,9 +163,8 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     json_put_text(&where, "hash", ledger.last);
     json_put(&text, "ledger", where);
     where = NULL;
-    json_put_text(&text, "fingerprint", r->fingerprint);
     json_put_text(&text, "purpose", r->purpose);
-    json_put_text(&text, "input_sha256", r->input_sha256);
+    json_put_text(&text, "input_commitment", commitment);
     TRY(json_dump(&made, text, JSON_PRETTY));
     add_noise(vector, n, m, account.scale, stream);
     *certificate = made;

@@ -1,0 +1,176 @@
+/* File in, protected file and certificate out. What goes out carries no hash of the private data or of the unprotected
+ * weights: such a hash is a deterministic function of the data and would void the guarantee. */
+#include "base/file.h"
+#include "base/sha256.h"
+#include "dp/certificate.h"
+#include "sotto/io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static sotto_status load(struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    if (ends_with(path, ".npy")) {
+        struct sotto_array a = {0};
+        TRY(sotto_npy_load(&a, path));
+        status = sotto_tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
+        sotto_array_clear(&a);
+    } else {
+        TRY(sotto_safetensors_load(t, path));
+    }
+done:
+    return status;
+}
+
+/* All values as one vector in file order; back again with `into` set. */
+static void flatten(float *vector, struct sotto_tensors *t, bool into)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct sotto_array *a = &t->items[i].array;
+        if (a->count == 0)
+            continue;
+        memcpy(into ? a->data : (void *)vector, into ? (void *)vector : a->data, a->count * sizeof *vector);
+        vector += a->count;
+    }
+}
+
+static sotto_status to_floats(size_t *total, struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    *total = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct sotto_array *a = &t->items[i].array;
+        if (a->dtype != SOTTO_F4 && a->dtype != SOTTO_F8 && a->dtype != SOTTO_F2)
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected", path,
+                 t->items[i].name, sotto_dtype_name(a->dtype));
+        TRY(sotto_array_convert(a, SOTTO_F4));
+        if (!size_add(total, *total, a->count))
+            FAIL(SOTTO_ENOMEM, "%s: too large", path);
+    }
+    if (*total == 0)
+        FAIL(SOTTO_EINVAL, "%s: holds no values to protect", path);
+done:
+    return status;
+}
+
+static bool names_private_data(const char *key)
+{
+    return strstr(key, "fingerprint") || strstr(key, "features") || strstr(key, "labels") || strstr(key, "data") ||
+           strstr(key, "indices");
+}
+
+static void drop_private_metadata(struct sotto_tensors *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->metadata_count; i++) {
+        char *key = t->metadata[2 * i], *value = t->metadata[2 * i + 1];
+        if (names_private_data(key)) {
+            base_free(key);
+            base_free(value);
+        } else {
+            t->metadata[2 * kept] = key;
+            t->metadata[2 * kept + 1] = value;
+            kept++;
+        }
+    }
+    t->metadata_count = kept;
+}
+
+/* The data set's name, and that a sampled sensitivity belongs to this very head. */
+static sotto_status match(struct sotto_release *r, const struct sotto_protect *p, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    const char *data = sotto_tensors_metadata(t, "data_fingerprint"), *recipe = sotto_tensors_metadata(t, "recipe_hash");
+    const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
+    if (data && data[0])
+        r->fingerprint = data;
+    if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED) {
+        if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
+            FAIL(SOTTO_EINVAL,
+                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would mean nothing",
+                 file);
+        if (p->sensitivity_data && p->sensitivity_data[0] && data && data[0] && strcmp(data, p->sensitivity_data) != 0)
+            FAIL(SOTTO_EINVAL,
+                 "protect: %s was measured on other data (data fingerprint differs); noise scaled to it would mean nothing",
+                 file);
+    }
+    if (!r->fingerprint || !r->fingerprint[0])
+        FAIL(SOTTO_EUSAGE, "protect: %s does not say which private data it was made from; name the data set with --dataset-id",
+             p->input);
+done:
+    return status;
+}
+
+static sotto_status save(const char *path, struct sotto_tensors *t, const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *object = NULL;
+    if (ends_with(path, ".npy")) {
+        if (t->count != 1)
+            FAIL(SOTTO_EUSAGE, "%s: a .npy file holds one array, but there are %zu tensors", path, t->count);
+        TRY(sotto_npy_save(path, &t->items[0].array));
+        goto done;
+    }
+    TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));
+    const char *entry, *statement;
+    TRY(json_get_text(&entry, object, "certificate", "ledger.hash"));
+    TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
+    drop_private_metadata(t);
+    TRY(sotto_tensors_set_metadata(t, "release", entry));
+    TRY(sotto_tensors_set_metadata(t, "privacy", statement));
+    TRY(sotto_safetensors_save(path, t));
+done:
+    json_free(object);
+    return status;
+}
+
+sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct sotto_release release = p->release;
+    char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
+    unsigned char *bytes = NULL;
+    float *vector = NULL;
+    size_t n, size;
+    if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
+        FAIL(SOTTO_EUSAGE, "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
+             p->input, p->output);
+    size_t capacity = strlen(p->output) + 32;
+    beside = base_alloc(capacity, 1);
+    if (!beside)
+        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    snprintf(beside, capacity, "%s.certificate.json", p->output);
+    TRY(load(&tensors, p->input));
+    TRY(to_floats(&n, &tensors, p->input));
+    TRY(match(&release, p, &tensors));
+    TRY(sha256_file(input, p->input));
+    release.input_sha256 = input;
+    vector = base_alloc(n, sizeof *vector);
+    if (!vector)
+        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    flatten(vector, &tensors, false);
+    TRY(sotto_dp_release(&text, vector, n, &release, ctx));
+    flatten(vector, &tensors, true);
+    TRY(save(p->output, &tensors, text));
+    TRY(sha256_file(output, p->output));
+    TRY(sotto_certificate_save(beside, text, output));
+    TRY(file_read(&bytes, &size, beside, 1 << 24));
+    final = (char *)bytes;
+    bytes = NULL;
+    *certificate = final;
+done:
+    base_free(bytes);
+    base_free(vector);
+    base_free(text);
+    base_free(beside);
+    sotto_tensors_clear(&tensors);
+    return status;
+}
