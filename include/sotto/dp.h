@@ -18,7 +18,8 @@ enum sotto_sensitivity_source { SOTTO_SENSITIVITY_GIVEN, SOTTO_SENSITIVITY_SAMPL
                                 SOTTO_SENSITIVITY_PROVED };
 struct sotto_sensitivity {
     double l1, l2;    /**< entrywise norms; NAN where unknown (at least one is known) */
-    size_t dimension; /**< coordinates of the released vector; 0: unknown. Sharpens bounds by L2, gives l1 <= sqrt(n) l2 */
+    size_t dimension; /**< coordinates of the released vector; 0: unknown. Known, it sharpens bounds by L2, gives
+                           l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (2^-52 of the scale each) */
     enum sotto_sensitivity_source source;
     char evidence[65]; /**< hash of the recipe it was measured for, or "" */
 };
@@ -60,7 +61,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, 
 struct sotto_release {
     const char *mechanism;  /**< "logistic", "laplace", "gaussian" */
     double scale;           /**< NAN: calibrate to `target` */
-    struct sotto_dp target; /**< epsilon NAN: not asked for */
+    struct sotto_dp target; /**< epsilon is used when scale is NAN; delta is always the certificate's */
     struct sotto_sensitivity sensitivity;
     const char *fingerprint; /**< the private data set (64 hex digits, or a name given as --dataset-id) */
     const char *ledger;      /**< file; NULL: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl */

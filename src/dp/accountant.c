@@ -41,6 +41,11 @@ sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_se
     if (has2 && s->dimension > 0)
         l1 = iv_min(l1, iv_mul(iv_sqrt(iv((double)s->dimension)), l2));
     l2 = iv_min(l2, l1);
+    if (s->dimension > 0) { /* rounding to the lattice moves every coordinate by up to half a step, twice */
+        struct interval n = iv((double)s->dimension), step = iv(lattice_step(scale));
+        l1 = iv_add(l1, iv_mul(n, step));
+        l2 = iv_add(l2, iv_mul(iv_sqrt(n), step));
+    }
     out->l1 = isinf(l1.hi) ? iv(INFINITY) : iv_div(l1, iv(scale));
     out->l2 = iv_div(l2, iv(scale));
     out->dimension = (double)s->dimension;

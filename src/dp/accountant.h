@@ -10,7 +10,8 @@ struct shifts {
     double dimension;       /* 0: unknown */
 };
 
-/** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. EINVAL. */
+/** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With a known
+ *  dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 + sqrt(n) r. EINVAL. */
 sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_sensitivity *sensitivity);
 
 /** eps = R_alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1)   (Canonne, Kamath, Steinke 2020, prop. 12). */

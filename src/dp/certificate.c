@@ -99,6 +99,7 @@ struct json *certificate_make(const struct certificate_facts *f)
     snprintf(text, sizeof text, "%a", f->account->scale);
     json_put_text(&object, "scale_exact", text);
     json_put_real(&object, "standard_deviation", f->account->standard_deviation);
+    json_put_integer(&object, "lattice_exponent", f->lattice_exponent);
     json_put_integer(&object, "dimension", (int64_t)f->dimension);
     json_put(&object, "sensitivity", certificate_sensitivity(f->sensitivity));
     json_put(&object, "guarantee", guarantee(f));

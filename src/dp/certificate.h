@@ -24,6 +24,7 @@ struct certificate_facts {
     size_t dimension;
     bool seeded;
     const char *sampler;
+    int lattice_exponent; /* step 2^exponent */
 };
 struct json *certificate_make(const struct certificate_facts *facts);
 

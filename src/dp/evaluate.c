@@ -11,7 +11,7 @@ sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism
     struct rng stream = rng_stream(seed, RNG_EVALUATE, draw, 0);
     for (size_t i = 0; i < n; i++) {
         double u = ((double)(rng_u64(&stream) >> 11) + 0.5) * 0x1p-53, v = rng_unit(&stream);
-        vector[i] = (float)((double)vector[i] + scale * m->sample(u, v));
+        vector[i] = (float)((double)vector[i] + scale * m->measure(u, v));
     }
 done:
     return status;

@@ -7,6 +7,7 @@
 #ifndef DP_MECHANISM_H
 #define DP_MECHANISM_H
 
+#include "dp/lattice.h"
 #include "num/interval.h"
 #include "rng/noise.h"
 #include "rng/rng.h"
@@ -34,8 +35,10 @@ struct mechanism {
     double (*shift)(double epsilon, double delta);
 
     double (*cdf)(double x);
-    /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian): double arithmetic. */
-    double (*sample)(double u, double v);
+    /* Exact noise on the lattice: the only sampler that releases use. */
+    lattice_magnitude *magnitude;
+    /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring only. */
+    double (*measure)(double u, double v);
 };
 
 /** NULL: unknown name. */

@@ -17,39 +17,52 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }
 
-struct search {
-    struct interval t;
-    double target;
-    bool upper;
+static double cdf(double x)
+{
+    return 0.5 * erfc(-x * 0.70710678118654752440);
+}
+
+/* The same in plain double arithmetic, to aim the search. */
+static double delta_near(double t, double epsilon)
+{
+    double u = t / 2 - epsilon / t, minus_v = t / 2 + epsilon / t;
+    double density = 0.3989422804014327 * exp(-u * u / 2);
+    return u < 0 ? density * (mills_near(-u) - mills_near(minus_v)) : cdf(u) - density * mills_near(minus_v);
+}
+
+struct aim {
+    double t, target;
 };
 
-static bool small_enough(double epsilon, const void *arg)
+static bool near_enough(double epsilon, const void *arg)
 {
-    const struct search *s = arg;
-    struct interval d = delta(s->t, epsilon);
-    return (s->upper ? d.hi : d.lo) <= s->target;
+    const struct aim *a = arg;
+    return delta_near(a->t, epsilon) <= a->target;
 }
 
-/* One end: the smallest epsilon found whose delta is surely (upper) or possibly (lower) within the target. */
-static double end(struct search s)
-{
-    if (small_enough(0, &s))
-        return 0;
-    double high = 1;
-    while (!small_enough(high, &s)) {
-        high *= 2;
-        if (high > 1e300)
-            return INFINITY;
-    }
-    double low = high > 1 ? high / 2 : 1e-300;
-    return bisect_up(low, high, small_enough, &s);
-}
-
+/* delta falls with epsilon: an epsilon with delta.hi <= target is above the root, one with delta.lo > target below it.
+ * Both ends start at the approximate root and step outwards until the interval says so. */
 static struct interval epsilon(struct interval t, double target)
 {
-    double high = end((struct search){t, target, true}), low = end((struct search){t, target, false});
-    /* bisect_up stops within 2^-50 above the change, so the lower end steps back by as much. */
-    return (struct interval){low < 1e-290 ? 0 : fmin(low * (1 - 0x1p-49), high), high};
+    struct aim aim = {t.hi, target};
+    double high = 1;
+    if (delta(t, 0).hi <= target)
+        return iv(0);
+    while (!near_enough(high, &aim) && high < 1e250)
+        high *= 2;
+    double root = bisect_up(high > 1 ? high / 2 : 1e-290, high, near_enough, &aim);
+    struct interval answer = {0, INFINITY};
+    for (double step = 0x1p-50; root * step < 1e300; step *= 2)
+        if (delta(t, root * (1 + step)).hi <= target) {
+            answer.hi = root * (1 + step);
+            break;
+        }
+    for (double step = 0x1p-50; step < 1; step *= 2)
+        if (delta(t, root * (1 - step)).lo > target) {
+            answer.lo = root * (1 - step);
+            break;
+        }
+    return answer;
 }
 
 static struct interval renyi(struct interval t, double alpha)
@@ -57,12 +70,7 @@ static struct interval renyi(struct interval t, double alpha)
     return iv_scale(iv_mul(iv(alpha), iv_square(t)), 0.5);
 }
 
-static double cdf(double x)
-{
-    return 0.5 * erfc(-x * 0.70710678118654752440);
-}
-
-static double sample(double u, double v)
+static double measure(double u, double v)
 {
     return sqrt(-2 * log(u)) * cos(6.283185307179586476925 * v);
 }
@@ -78,5 +86,6 @@ const struct mechanism mechanism_gaussian = {
     .delta = delta,
     .renyi = renyi,
     .cdf = cdf,
-    .sample = sample,
+    .magnitude = lattice_gaussian,
+    .measure = measure,
 };

@@ -38,7 +38,7 @@ static double cdf(double x)
     return x >= 0 ? 1 - 0.5 * exp(-x) : 0.5 * exp(x);
 }
 
-static double sample(double u, double v)
+static double measure(double u, double v)
 {
     (void)v;
     return u < 0.5 ? log(2 * u) : -log(2 * (1 - u));
@@ -56,5 +56,6 @@ const struct mechanism mechanism_laplace = {
     .renyi = renyi,
     .shift = shift,
     .cdf = cdf,
-    .sample = sample,
+    .magnitude = lattice_laplace,
+    .measure = measure,
 };

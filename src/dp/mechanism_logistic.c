@@ -50,7 +50,7 @@ static double cdf(double x)
     return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
 }
 
-static double sample(double u, double v)
+static double measure(double u, double v)
 {
     (void)v;
     return log(u) - log1p(-u);
@@ -69,5 +69,6 @@ const struct mechanism mechanism_logistic = {
     .renyi_ball = renyi_ball,
     .shift = shift,
     .cdf = cdf,
-    .sample = sample,
+    .magnitude = lattice_logistic,
+    .measure = measure,
 };

@@ -24,9 +24,8 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = isnan(r->target.delta) ? 0 : r->target.delta;
-    bool has_scale = !isnan(scale), has_target = !isnan(r->target.epsilon);
-    REQUIRE(has_scale != has_target, "release: give exactly one of a scale and a target epsilon");
-    if (has_target)
+    REQUIRE(!isnan(scale) || !isnan(r->target.epsilon), "release: neither a scale nor a target epsilon is given");
+    if (isnan(scale))
         TRY(sotto_calibrate(&scale, r->mechanism, sensitivity, (struct sotto_dp){r->target.epsilon, delta}));
     TRY(sotto_account_release(account, r->mechanism, scale, sensitivity, delta, 1));
 done:
@@ -120,19 +119,21 @@ static struct json *ledger_entry(const struct sotto_release *r, const struct sot
     return entry;
 }
 
-static void add_noise(float *vector, size_t n, const struct mechanism *m, double scale, struct noise *stream)
+/* The vector on the lattice; refuses before anything is written down. */
+static sotto_status round_to_lattice(int128 *q, const float *vector, size_t n, struct lattice lattice)
 {
-    for (size_t i = 0; i < n; i++) {
-        double u = noise_unit(stream), v = noise_unit(stream);
-        vector[i] = (float)((double)vector[i] + scale * m->sample(u, v));
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!lattice_index(&q[i], vector[i], lattice))
+            return status_fail(SOTTO_EDOMAIN, "release: value %zu of %zu is 2^100 times larger than the lattice of the noise; "
+                                              "the scale is too small for it", i, n);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    static const char sampler[] = "double precision; not hardened against floating-point attacks";
+    static const char sampler[] = "exact, integers only: floor of the continuous law on a power-of-two lattice";
     struct ledger ledger = {.fd = -1};
     struct json *entry = NULL, *text = NULL, *where = NULL;
     struct noise *stream = NULL;
@@ -140,12 +141,20 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     struct sotto_sensitivity sensitivity = r->sensitivity;
     struct sotto_account account;
     const struct mechanism *m;
+    int128 *q = NULL;
+    uint128 *magnitude = NULL;
     sensitivity.dimension = n;
     TRY(mechanism_require(&m, r->mechanism));
     REQUIRE((unsigned)sensitivity.source <= SOTTO_SENSITIVITY_PROVED, "release: unknown source of the sensitivity");
     REQUIRE(r->fingerprint && r->fingerprint[0], "release: the private data set has no fingerprint and no --dataset-id");
     TRY(check_vector(vector, n));
     TRY(account_for(&account, r, &sensitivity));
+    struct lattice lattice = lattice_make(account.scale);
+    q = base_alloc(n, sizeof *q);
+    magnitude = base_alloc(n, sizeof *magnitude);
+    if (!q || !magnitude)
+        FAIL(SOTTO_ENOMEM, "release: out of memory");
+    TRY(round_to_lattice(q, vector, n, lattice));
     TRY(r->insecure ? noise_open_insecure(&stream, r->insecure_seed) : noise_open(&stream));
     if (!r->ledger)
         TRY(ledger_default_path(&path, r->fingerprint));
@@ -154,7 +163,8 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     TRY(check_budget(&ledger, &account));
     warn_about_delta(r, account.delta, ctx);
     commit_to(nonce, commitment, r->input_sha256, stream);
-    text = certificate_make(&(struct certificate_facts){&account, &sensitivity, n, r->insecure != 0, sampler});
+    text = certificate_make(
+        &(struct certificate_facts){&account, &sensitivity, n, r->insecure != 0, sampler, lattice.exponent});
     entry = ledger_entry(r, &sensitivity, &account, n, sampler, nonce);
     TRY(ledger_append(&ledger, &entry));
     where = json_make_object();
@@ -166,10 +176,19 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     json_put_text(&text, "purpose", r->purpose);
     json_put_text(&text, "input_commitment", commitment);
     TRY(json_dump(&made, text, JSON_PRETTY));
-    add_noise(vector, n, m, account.scale, stream);
+    for (size_t i = 0; i < n; i++) /* all noise first: its running time depends on nothing private */
+        magnitude[i] = m->magnitude(stream, lattice.m);
+    for (size_t i = 0; i < n; i++)
+        vector[i] = lattice_value(lattice_release(stream, q[i], magnitude[i]), lattice);
     *certificate = made;
     made = NULL;
 done:
+    if (q)
+        base_wipe(q, n * sizeof *q);
+    if (magnitude)
+        base_wipe(magnitude, n * sizeof *magnitude);
+    base_free(q);
+    base_free(magnitude);
     base_free(made);
     json_free(entry);
     json_free(text);

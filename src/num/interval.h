@@ -1,6 +1,6 @@
 /* interval.h - numbers that know how wrong they may be: [lo, hi] with every operation rounded outwards.
  *
- * Basic operations are exact to half an ulp (IEEE 754, round to nearest) and are widened by one ulp each side.
+ * Basic operations (IEEE 754, round to nearest) are widened by one ulp where they are inexact.
  * The library functions used here are documented by glibc to be within 1-2 ulp (erfc: 5); they are widened by 8.
  * That figure is the only assumption behind the bounds; docs/PRIVACY.md repeats it.
  * An undefined operation gives [-inf, inf], never a NaN. Pure functions; no allocation. */
@@ -43,11 +43,10 @@ struct interval iv_expm1(struct interval a);
 struct interval iv_log(struct interval a);
 /** ln(1 + a); parts at or below -1 give -inf. */
 struct interval iv_log1p(struct interval a);
-struct interval iv_tanh(struct interval a);
 /** The smaller (larger) of two, endpoint by endpoint. */
 struct interval iv_min(struct interval a, struct interval b);
 struct interval iv_max(struct interval a, struct interval b);
-/** Scales a by an exact power of two or any double. */
+/** a * factor. */
 static inline struct interval iv_scale(struct interval a, double factor)
 {
     return iv_mul(a, iv(factor));

@@ -58,12 +58,13 @@ struct interval normal_density(struct interval x)
     return iv_mul(iv_exp(iv_neg(half_square)), (struct interval){0.39894228040143264, 0.39894228040143276});
 }
 
+enum { DEPTH = 50 }; /* of the fraction: at x >= 4 its two brackets then agree to the last bits */
+
 static struct interval mills_point(double x)
 {
     if (x < 4)
         return iv_div(normal_cdf(iv(-x)), normal_density(iv(x)));
     /* Odd and even depths of the fraction 1/(x + 1/(x + 2/(x + ...))) bracket the value: evaluate both backwards. */
-    enum { DEPTH = 120 };
     struct interval bracket[2];
     for (int parity = 0; parity < 2; parity++) {
         struct interval tail = iv(x);
@@ -72,6 +73,16 @@ static struct interval mills_point(double x)
         bracket[parity] = iv_div(iv(1), tail);
     }
     return (struct interval){fmin(bracket[0].lo, bracket[1].lo), fmax(bracket[0].hi, bracket[1].hi)};
+}
+
+double mills_near(double x)
+{
+    if (x < 4)
+        return 0.5 * erfc(x * 0.70710678118654752440) / (0.3989422804014327 * exp(-x * x / 2));
+    double tail = x;
+    for (int k = DEPTH; k >= 1; k--)
+        tail = x + k / tail;
+    return 1 / tail;
 }
 
 struct interval mills_ratio(struct interval x)

@@ -1,0 +1,195 @@
+/* Known answers of the accountants. Origins: specification logistic-mechanism.md (closed forms, checked there by quadrature),
+ * dp.md 3(d) (analytic Gaussian after Balle and Wang 2018), 3(g) (logistic), papers.md B.8 and B.2 (calibration). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "dp/accountant.h"
+#include "num/special.h"
+
+#include <string.h>
+
+static void close_to(double got, double expected, double relative)
+{
+    if (!(fabs(got - expected) <= relative * fabs(expected)))
+        fail_msg("got %.17g, expected %.17g", got, expected);
+}
+
+static const struct mechanism *m_of(const char *name)
+{
+    return mechanism_find(name);
+}
+
+static void logistic_hockey_stick(void **state)
+{
+    (void)state; /* dp.md (g): delta at eps = 0, a/4, a/2, 3a/4 */
+    const double known[][5] = {
+        {0.1, 0.0249947929684208, 0.0142351211889275, 0.00640588381974574, 0.00162155163705125},
+        {0.5, 0.124353001771596, 0.074290521362663, 0.0350903526361933, 0.00932925791616421},
+        {1, 0.244918662403709, 0.1546983305531, 0.0774046863156909, 0.0218423174335622},
+        {2, 0.46211715726001, 0.321971105411235, 0.179049889216818, 0.0565873599572503}};
+    for (size_t i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            struct interval d = m_of("logistic")->delta(iv(known[i][0]), known[i][0] * j / 4);
+            close_to(d.lo, known[i][j + 1], 2e-14);
+            close_to(d.hi, known[i][j + 1], 2e-14);
+            assert_true(d.lo <= d.hi);
+        }
+}
+
+static void logistic_epsilon(void **state)
+{
+    (void)state; /* dp.md (g): eps at delta = 1e-5, one release */
+    const double known[][2] = {{0.1, 0.09804802154319}, {0.5, 0.49602884777313}, {1, 0.99496526660881}, {2, 1.99411030000470}};
+    for (size_t i = 0; i < 4; i++) {
+        struct interval e = m_of("logistic")->epsilon(iv(known[i][0]), 1e-5);
+        close_to(e.lo, known[i][1], 2e-13);
+        close_to(e.hi, known[i][1], 2e-13);
+    }
+}
+
+static void logistic_shift_for_a_target(void **state)
+{
+    (void)state; /* dp.md (g): calibration */
+    const double known[][3] = {{1, 1e-5, 1.0050421056354},         {1, 1e-6, 1.00159148887287}, {0.1, 1e-5, 0.101970167966689},
+                               {4, 1e-5, 4.00627657281767}, {1, 0.01, 1.17353570831258}};
+    for (size_t i = 0; i < 5; i++) {
+        close_to(m_of("logistic")->shift(known[i][0], known[i][1]), known[i][2], 1e-13);
+        struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
+        double scale;
+        assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){known[i][0], known[i][1]}), SOTTO_OK);
+        close_to(1 / scale, known[i][2], 1e-13);
+    }
+}
+
+static void logistic_renyi(void **state)
+{
+    (void)state; /* dp.md (g) */
+    const double alpha[] = {1.5, 2, 4, 8, 32};
+    const double at_1[] = {0.240229013917, 0.308993675776, 0.50395089945, 0.678660662626, 0.881146465129};
+    const double at_half[] = {0.0618596072403, 0.0816573819736, 0.152059754752, 0.24630695587, 0.39643927107};
+    for (int i = 0; i < 5; i++) {
+        close_to(m_of("logistic")->renyi(iv(1), alpha[i]).hi, at_1[i], 1e-11);
+        close_to(m_of("logistic")->renyi(iv(0.5), alpha[i]).lo, at_half[i], 1e-11);
+    }
+    /* the L2 ball, A = 1, alpha = 8, d = 1, 10, 100 */
+    close_to(m_of("logistic")->renyi_ball(iv(1), 1, 8).hi, 0.67866066, 1e-8);
+    close_to(m_of("logistic")->renyi_ball(iv(1), 10, 8).hi, 1.145772, 1e-6);
+    close_to(m_of("logistic")->renyi_ball(iv(1), 100, 8).hi, 1.3090829, 1e-7);
+    close_to(m_of("logistic")->renyi_ball(iv(1), 1e12, 8).hi, 8.0 / 6, 1e-9);
+}
+
+static void logistic_by_l2(void **state)
+{
+    (void)state; /* papers.md B.2: delta 1e-5, Delta_2 = 1, all by RDP */
+    const double known[][2] = {{0.5, 4.427}, {1, 2.335}, {2, 1.241}, {5, 0.550}, {10, 0.306}};
+    struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
+    for (size_t i = 0; i < 5; i++) {
+        double scale;
+        assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){known[i][0], 1e-5}), SOTTO_OK);
+        assert_true(fabs(scale - known[i][1]) < 6e-4);
+    }
+    /* B.8: n = 10,000, lambda = .01: Delta_2 = .04; eps 1: s .093, sigma .149 */
+    s.l2 = 0.04;
+    double scale;
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}), SOTTO_OK);
+    assert_true(fabs(scale - 0.093) < 5e-4);
+    assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 1e-5}), SOTTO_OK);
+    assert_true(fabs(scale - 0.149) < 5e-4);
+}
+
+static void gaussian_calibration(void **state)
+{
+    (void)state; /* dp.md (d) */
+    const double known[][3] = {{0.1, 1e-5, 30.749566131978}, {0.5, 1e-5, 7.031826675583}, {1, 1e-5, 3.730631634816},
+                               {2, 1e-5, 1.993812445644},    {4, 1e-5, 1.081161849520},   {8, 1e-5, 0.600229072199},
+                               {10, 1e-5, 0.499888619709},   {1, 1e-6, 4.224678889327},   {0.5, 1e-6, 8.057618480725},
+                               {1, 1e-10, 5.867777749631}};
+    struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        double scale;
+        assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){known[i][0], known[i][1]}), SOTTO_OK);
+        close_to(scale, known[i][2], 1e-12);
+    }
+    /* (1, 1e-5) over k releases, table "std needed" of 3(g) */
+    const double composed[][2] = {{10, 11.797293}, {100, 37.306316}, {1000, 117.972931}};
+    for (size_t i = 0; i < 3; i++) {
+        double scale;
+        assert_int_equal(sotto_calibrate_composed(&scale, "gaussian", &s, (struct sotto_dp){1, 1e-5}, (size_t)composed[i][0]),
+                         SOTTO_OK);
+        close_to(scale, composed[i][1], 1e-7);
+    }
+}
+
+static void gaussian_delta_of_the_classical_formula(void **state)
+{
+    (void)state; /* dp.md (d): what sigma_c = sqrt(2 ln(1.25/delta))/eps really achieves at delta = 1e-5 */
+    const double known[][2] = {{0.1, 2.636e-9}, {1, 4.114e-8}, {8, 7.971e-6}, {10, 2.265e-5}};
+    for (size_t i = 0; i < 4; i++) {
+        double sigma = sqrt(2 * log(1.25e5)) / known[i][0];
+        close_to(m_of("gaussian")->delta(iv(1 / sigma), known[i][0]).hi, known[i][1], 2e-4);
+    }
+}
+
+static void laplace_closed_forms(void **state)
+{
+    (void)state;
+    const struct mechanism *m = m_of("laplace");
+    close_to(m->delta(iv(2), 1).hi, 1 - exp(-0.5), 1e-14); /* 1 - e^((eps-a)/2) */
+    close_to(m->epsilon(iv(1), 1e-5).hi, 1 + 2 * log1p(-1e-5), 1e-14);
+    close_to(m->shift(1, 1e-5), 1.00002, 1e-9); /* table "std needed", k = 1: a = 1.00002 */
+    close_to(m->renyi(iv(1), 2).hi, log(2.0 / 3 * exp(1) + 1.0 / 3 * exp(-2)), 1e-14);
+    close_to(m->renyi(iv(1e-6), 2).hi, 1e-12 * (1 - 1e-6 / 3), 1e-9); /* alpha a^2 / 2 near 0, far below 1e-16 of the parts */
+}
+
+static void conversions(void **state)
+{
+    (void)state;
+    close_to(zcdp_epsilon(0.1, 1e-5), 1.914, 5e-4); /* dp.md (k): rho = .1 is (1.914, 1e-5)-DP */
+    /* dp.md (b): Gaussian at sigma 4.530877117 by RDP is exactly (1, 1e-6) */
+    close_to(zcdp_epsilon(1 / (2 * 4.530877117 * 4.530877117), 1e-6), 1, 1e-8);
+}
+
+static void one_sided_noise_is_refused(void **state)
+{
+    (void)state;
+    struct sotto_account a;
+    struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
+    assert_int_equal(sotto_account_release(&a, "exponential", 1, &s, 0, 1), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "not private at any epsilon"));
+}
+
+static void special_functions(void **state)
+{
+    (void)state; /* mpmath, 20 digits: mills(0), mills(4), mills(30), h(0.1), h(1), h(50) */
+    const double mills[][2] = {{0, 1.2533141373155002512}, {4, 0.23665238291356067}, {30, 0.033296418984308}};
+    for (size_t i = 0; i < 3; i++)
+        close_to(mills_ratio(iv(mills[i][0])).hi, mills[i][1], 2e-13);
+    close_to(log_sinhc(iv(1)).hi, 0.16143936157119563, 1e-15 * 8);
+    close_to(log_sinhc(iv(50)).lo, 50 - log(100), 1e-15 * 8);
+    close_to(log_sinhc(iv(1e-8)).hi, 1e-16 / 6, 1e-15);
+    /* both forms of h meet at the switch; so do both forms of the Mills ratio */
+    close_to(log_sinhc(iv(nextafter(0.4, 0))).lo, log(sinh(0.4) / 0.4), 1e-13);
+    struct interval left = mills_ratio(iv(nextafter(4, 0))), right = mills_ratio(iv(4));
+    assert_true(left.hi >= right.lo && fabs(left.hi / right.lo - 1) < 1e-13);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logistic_hockey_stick),
+        cmocka_unit_test(logistic_epsilon),
+        cmocka_unit_test(logistic_shift_for_a_target),
+        cmocka_unit_test(logistic_renyi),
+        cmocka_unit_test(logistic_by_l2),
+        cmocka_unit_test(gaussian_calibration),
+        cmocka_unit_test(gaussian_delta_of_the_classical_formula),
+        cmocka_unit_test(laplace_closed_forms),
+        cmocka_unit_test(conversions),
+        cmocka_unit_test(one_sided_noise_is_refused),
+        cmocka_unit_test(special_functions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
