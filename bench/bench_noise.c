@@ -23,7 +23,8 @@ static void draws(const struct mechanism *m)
         sum += (unsigned long)lattice_release(s, 0, m->magnitude(s, lattice.m));
     double seconds = now() - start;
     noise_close(s);
-    printf("%-10s %.2f million exact draws/s (check %lu)\n", m->name, (double)count / seconds * 1e-6, sum & 1);
+    printf("%-10s %.2f million exact draws/s (check %lu)\n", m->name, (double)count / seconds * 1e-6,
+           sum & 1);
 }
 
 static void accounts(const struct mechanism *m)
@@ -39,7 +40,8 @@ static void accounts(const struct mechanism *m)
     start = now();
     if (sotto_calibrate(&scale, m->name, &s, (struct sotto_dp){1, 1e-5}) != SOTTO_OK)
         scale = 0;
-    printf("%-10s account %.1f us, calibration %.2f ms (check %g %g)\n", m->name, account * 1e6, (now() - start) * 1e3, sum, scale);
+    printf("%-10s account %.1f us, calibration %.2f ms (check %g %g)\n", m->name, account * 1e6,
+           (now() - start) * 1e3, sum, scale);
 }
 
 int main(void)

@@ -12,31 +12,39 @@ static const struct option_row rows[] = {
     {"scale", OPTION_REAL, "S", NULL, "noise scale, in units of the values (s, b or sigma)", "sigma"},
     {"epsilon", OPTION_REAL, "E", NULL, "target instead of a scale: the smallest scale that holds", NULL},
     {"delta", OPTION_REAL, "D", NULL, "delta of the guarantee; none or 0: pure, by L1", NULL},
-    {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json as written by 'sotto sensitivity' (empirical)", NULL},
+    {"sensitivity", OPTION_TEXT, "FILE", NULL,
+     "sensitivity.json as written by 'sotto sensitivity' (empirical)", NULL},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by you and not checked", NULL},
     {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by you and not checked", NULL},
-    {"dataset-id", OPTION_TEXT, "NAME", NULL, "name of the private data set, for files that carry no fingerprint", NULL},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "name of the private data set, for files that carry no fingerprint", NULL},
     {"records", OPTION_COUNT, "N", NULL, "records in the private data set (warns about delta >= 1/N)", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL, "default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
-    {"budget-epsilon", OPTION_REAL, "E", NULL, "record a budget in the ledger; later releases that exceed it are refused", NULL},
+    {"budget-epsilon", OPTION_REAL, "E", NULL,
+     "record a budget in the ledger; later releases that exceed it are refused", NULL},
     {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "recorded in ledger and certificate", NULL},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL, "seeded noise for tests and papers: NO privacy, stamped on every output", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "seeded noise for tests and papers: NO privacy, stamped on every output", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "protected file; FILE.certificate.json is written beside it", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
-static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensitivity_sample *sample, const struct options *o)
+static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
+                                     const struct options *o)
 {
     struct sotto_sensitivity *s = &p->release.sensitivity;
     const char *file = option_text(o, "sensitivity");
-    *s = (struct sotto_sensitivity){option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN, ""};
+    *s = (struct sotto_sensitivity){option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN,
+                                    ""};
     if (!file) {
         if (isnan(s->l1) && isnan(s->l2))
-            return cli_fail(SOTTO_EUSAGE, "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms");
+            return cli_fail(SOTTO_EUSAGE,
+                            "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms");
         return SOTTO_OK;
     }
     if (!isnan(s->l1) || !isnan(s->l2))
-        return cli_fail(SOTTO_EUSAGE, "protect: --sensitivity and --l1/--l2 contradict each other; give one of them");
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: --sensitivity and --l1/--l2 contradict each other; give one of them");
     sotto_status status = sotto_sensitivity_load(sample, file);
     if (status != SOTTO_OK)
         return status;
@@ -49,7 +57,8 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     return SOTTO_OK;
 }
 
-static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sample *sample, const struct options *o)
+static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
+                         const struct options *o)
 {
     struct sotto_release *r = &p->release;
     if (option_given(o, "head") == option_given(o, "vector"))
@@ -102,8 +111,11 @@ const struct verb verb_protect = {
     .name = "protect",
     .summary = "one private release: noise on all tensors of a head, with ledger entry and certificate",
     .arguments = "",
-    .examples = "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o protected.safetensors\n"
-                "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o protected.safetensors\n"
-                "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id survey -o out.npy",
+    .examples = "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "
+                "protected.safetensors\n"
+                "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o "
+                "protected.safetensors\n"
+                "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
+                "survey -o out.npy",
     .options = rows,
     .run = run};

@@ -1,6 +1,7 @@
 /* dp.h - mechanisms, accounting, the one release function, ledgers and certificates.
  *
- * Adjacency is replace-one unless a name says otherwise. Every epsilon is an interval; the headline is its upper end. */
+ * Adjacency is replace-one unless a name says otherwise. Every epsilon is an interval; the headline is its
+ * upper end. */
 #ifndef SOTTO_DP_H
 #define SOTTO_DP_H
 
@@ -10,16 +11,25 @@
 extern "C" {
 #endif
 
-struct sotto_dp { double epsilon, delta; };
-struct sotto_interval { double lower, upper; };
+struct sotto_dp {
+    double epsilon, delta;
+};
+struct sotto_interval {
+    double lower, upper;
+};
 
 /** Where a sensitivity comes from; only PROVED and CLIPPED count as proved. */
-enum sotto_sensitivity_source { SOTTO_SENSITIVITY_GIVEN, SOTTO_SENSITIVITY_SAMPLED, SOTTO_SENSITIVITY_CLIPPED,
-                                SOTTO_SENSITIVITY_PROVED };
+enum sotto_sensitivity_source {
+    SOTTO_SENSITIVITY_GIVEN,
+    SOTTO_SENSITIVITY_SAMPLED,
+    SOTTO_SENSITIVITY_CLIPPED,
+    SOTTO_SENSITIVITY_PROVED
+};
 struct sotto_sensitivity {
     double l1, l2;    /**< entrywise norms; NAN where unknown (at least one is known) */
-    size_t dimension; /**< coordinates of the released vector; 0: unknown. Known, it sharpens bounds by L2, gives
-                           l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (2^-52 of the scale each) */
+    size_t dimension; /**< coordinates of the released vector; 0: unknown. Known, it sharpens bounds by L2,
+                         gives l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (2^-52 of the
+                         scale each) */
     enum sotto_sensitivity_source source;
     char evidence[65]; /**< hash of the recipe it was measured for, or "" */
 };
@@ -46,8 +56,9 @@ struct sotto_account {
     struct sotto_bound bounds[SOTTO_MAX_BOUNDS];
 };
 /** EINVAL names the parameter. delta = 0 asks for pure DP. compose >= 1 identical releases. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism,
-                                                              double scale, const struct sotto_sensitivity *sensitivity,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out,
+                                                              const char *mechanism, double scale,
+                                                              const struct sotto_sensitivity *sensitivity,
                                                               double delta, size_t compose);
 /** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
@@ -65,18 +76,20 @@ struct sotto_release {
     struct sotto_sensitivity sensitivity;
     const char *fingerprint; /**< the private data set (64 hex digits, or a name given as --dataset-id) */
     const char *ledger;      /**< file; NULL: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl */
-    const char *input_sha256, *purpose; /**< recorded in the ledger; the certificate holds a salted commitment only */
-    size_t records;          /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
-    struct sotto_dp budget;  /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened */
-    int insecure;            /**< 1: noise from insecure_seed; every output says so */
+    const char *input_sha256,
+        *purpose;   /**< recorded in the ledger; the certificate holds a salted commitment only */
+    size_t records; /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
+    struct sotto_dp
+        budget;   /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened */
+    int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
 };
-/** The only place where privacy noise is drawn: checks, accounts, writes and fsyncs the ledger entry, then adds noise
- *  to vector[0..n). *certificate: the certificate's JSON text without the output hash; give it to
+/** The only place where privacy noise is drawn: checks, accounts, writes and fsyncs the ledger entry, then
+ * adds noise to vector[0..n). *certificate: the certificate's JSON text without the output hash; give it to
  *  sotto_certificate_save() once the output file is written, then to sotto_text_free().
- *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded in the
- *  ledger), EFORMAT (damaged ledger), EAGAIN (ledger locked), ECREATE, EIO, ENOMEM. The vector is untouched on failure;
- *  once the entry is written it stays. */
+ *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded
+ * in the ledger), EFORMAT (damaged ledger), EAGAIN (ledger locked), ECREATE, EIO, ENOMEM. The vector is
+ * untouched on failure; once the entry is written it stays. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, float *vector, size_t n,
                                                          const struct sotto_release *release,
                                                          const struct sotto_context *ctx);
@@ -88,21 +101,24 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, c
 /** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
 
-/** A release from file to file: noise on ALL tensors of a .safetensors file (one vector, in file order) or on a .npy
- *  array. Writes `output` and `output`.certificate.json. Text metadata is kept, except what identifies the private data
- *  (hashes of it). release.fingerprint and release.input_sha256 come from the file; fingerprint is used for files
- *  that name none. A sampled sensitivity must be of the same recipe and data as the head (EINVAL).
- *  *certificate: as saved (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
+/** A release from file to file: noise on ALL tensors of a .safetensors file (one vector, in file order) or on
+ * a .npy array. Writes `output` and `output`.certificate.json. Text metadata is kept, except what identifies
+ * the private data (hashes of it). release.fingerprint and release.input_sha256 come from the file;
+ * fingerprint is used for files that name none. A sampled sensitivity must be of the same recipe and data as
+ * the head (EINVAL). *certificate: as saved (sotto_text_free). Errors: those of the readers and of
+ * sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
     const char *sensitivity_file; /**< named in errors, or NULL */
     const char *sensitivity_data; /**< fingerprint the sensitivity was sampled on, or NULL */
     struct sotto_release release;
 };
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *protect,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate,
+                                                           const struct sotto_protect *protect,
                                                            const struct sotto_context *ctx);
 
-/** MEASURING only: the same noise law by a fast double sampler from a seeded stream, no ledger, never released. */
+/** MEASURING only: the same noise law by a fast double sampler from a seeded stream, no ledger, never
+ * released. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism,
                                                              double scale, uint64_t seed, uint64_t draw);
 

@@ -1,5 +1,6 @@
-/* Every bound that applies is computed, the smallest wins. k releases of the same kind are one release of a vector k
- * times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi divergences add. */
+/* Every bound that applies is computed, the smallest wins. k releases of the same kind are one release of a
+ * vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
+ * divergences add. */
 #include "dp/accountant.h"
 #include "num/special.h"
 
@@ -93,13 +94,19 @@ static double lower_bound(const struct mechanism *m, const struct shifts *s, dou
     return m->epsilon(one, delta).lo;
 }
 
-void account_compute(struct sotto_account *out, const struct mechanism *m, double scale, const struct shifts *s,
-                     double delta, size_t compose)
+void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
+                     const struct shifts *s, double delta, size_t compose)
 {
     double k = (double)compose;
     bool has1 = isfinite(s->l1.hi);
-    *out = (struct sotto_account){.scale = scale, .delta = delta, .compose = compose, .epsilon = {0, INFINITY},
-                                  .pure_epsilon = NAN, .zcdp_rho = NAN, .accountant = "none", .adjacency = "replace-one",
+    *out = (struct sotto_account){.scale = scale,
+                                  .delta = delta,
+                                  .compose = compose,
+                                  .epsilon = {0, INFINITY},
+                                  .pure_epsilon = NAN,
+                                  .zcdp_rho = NAN,
+                                  .accountant = "none",
+                                  .adjacency = "replace-one",
                                   .standard_deviation = m->standard_deviation * scale};
     snprintf(out->mechanism, sizeof out->mechanism, "%s", m->name);
     struct interval rho = iv_scale(iv_div(iv_square(s->l2), iv(m->zcdp_divisor)), k);

@@ -10,20 +10,23 @@ struct shifts {
     double dimension;       /* 0: unknown */
 };
 
-/** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With a known
- *  dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 + sqrt(n) r. EINVAL. */
+/** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
+ * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +
+ * sqrt(n) r. EINVAL. */
 sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_sensitivity *sensitivity);
 
-/** eps = R_alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1)   (Canonne, Kamath, Steinke 2020, prop. 12). */
+/** eps = R_alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1)   (Canonne, Kamath, Steinke 2020,
+ * prop. 12). */
 struct interval renyi_to_epsilon(struct interval renyi, double alpha, double delta);
 /** Upper bound at the best order alpha > 1 of a curve that is itself an upper bound at every order. */
-double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *arg), const void *arg, double delta);
+double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *arg), const void *arg,
+                           double delta);
 /** The same for rho-zCDP. */
 double zcdp_epsilon(double rho, double delta);
 
 /** The account of checked inputs; cannot fail. */
-void account_compute(struct sotto_account *out, const struct mechanism *m, double scale, const struct shifts *shifts,
-                     double delta, size_t compose);
+void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
+                     const struct shifts *shifts, double delta, size_t compose);
 /** EINVAL unless `x` is a normal number in [1e-100, 1e100]; `what` opens the message. */
 sotto_status require_positive(double x, const char *what);
 /** EINVAL unless 0 <= delta < 1 and delta is 0 or normal. */

@@ -1,5 +1,5 @@
-/* Smallest scale for a target, by bisection on the account's upper end. The search only proposes; what is returned was
- * itself accounted and found to hold, so rounding can waste noise but never save too much. */
+/* Smallest scale for a target, by bisection on the account's upper end. The search only proposes; what is
+ * returned was itself accounted and found to hold, so rounding can waste noise but never save too much. */
 #include "dp/accountant.h"
 #include "num/special.h"
 
@@ -21,14 +21,15 @@ static bool holds(double scale, const void *arg)
     return account.epsilon.upper <= s->target.epsilon;
 }
 
-sotto_status sotto_calibrate(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
-                             struct sotto_dp target)
+sotto_status sotto_calibrate(double *scale, const char *mechanism,
+                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target)
 {
     return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1);
 }
 
-sotto_status sotto_calibrate_composed(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
-                                      struct sotto_dp target, size_t compose)
+sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
+                                      const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                                      size_t compose)
 {
     sotto_status status = SOTTO_OK;
     struct search s = {NULL, sensitivity, target, compose};
@@ -48,8 +49,8 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism, cons
     while (high <= 1e100 && !holds(high, &s))
         high *= 4;
     if (high > 1e100)
-        FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism, target.epsilon,
-             target.delta);
+        FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism,
+             target.epsilon, target.delta);
     for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
         high = low;
     if (low < 1e-100)

@@ -69,15 +69,17 @@ static struct json *guarantee(const struct certificate_facts *f)
     if (sensitivity_is_proved(f->sensitivity->source)) {
         json_put(&object, "proved", account);
         json_put(&object, "conditional", json_make_null());
-        snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s adjacency, accountant: %s", a->epsilon.upper,
-                 a->delta, a->adjacency, a->accountant);
+        snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s adjacency, accountant: %s",
+                 a->epsilon.upper, a->delta, a->adjacency, a->accountant);
     } else {
         const char *condition = conditions[f->sensitivity->source];
         json_put_text(&account, "condition", condition);
         json_put_text(&object, "proved", "none");
         json_put(&object, "conditional", account);
-        snprintf(text, sizeof text, "proved: none; conditional on %s: epsilon %.6g at delta %g under %s adjacency, accountant: %s",
-                 condition, a->epsilon.upper, a->delta, a->adjacency, a->accountant);
+        snprintf(
+            text, sizeof text,
+            "proved: none; conditional on %s: epsilon %.6g at delta %g under %s adjacency, accountant: %s",
+            condition, a->epsilon.upper, a->delta, a->adjacency, a->accountant);
     }
     json_put_text(&object, "statement", text);
     return object;
@@ -103,8 +105,9 @@ struct json *certificate_make(const struct certificate_facts *f)
     json_put_integer(&object, "dimension", (int64_t)f->dimension);
     json_put(&object, "sensitivity", certificate_sensitivity(f->sensitivity));
     json_put(&object, "guarantee", guarantee(f));
-    json_put_text(&object, "randomness", f->seeded ? "noise was seeded: no privacy guarantee"
-                                                   : "operating system (getrandom, ChaCha20)");
+    json_put_text(&object, "randomness",
+                  f->seeded ? "noise was seeded: no privacy guarantee"
+                            : "operating system (getrandom, ChaCha20)");
     json_put_text(&object, "sampler", f->sampler);
     return object;
 }

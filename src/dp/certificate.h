@@ -1,5 +1,5 @@
-/* certificate.h - the JSON text beside every release. Wording by the order of trust: only what is proved is called
- * proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
+/* certificate.h - the JSON text beside every release. Wording by the order of trust: only what is proved is
+ * called proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
 #ifndef DP_CERTIFICATE_H
 #define DP_CERTIFICATE_H
 

@@ -1,12 +1,12 @@
 /* lattice.h - exact noise: integers only, so that nothing about the input hides in low-order bits.
  *
- * For a scale s = m 2^j with 2^52 <= m < 2^53 the lattice is r Z with r = 2^j. An input is rounded to the lattice; the
- * draw is K = floor(X / r) of continuous noise X, sampled exactly from random bits; the release is the odd integer
- * 2 q + 2 K + 1 in units of r / 2. For integer q, floor(q + X / r) is a function of the continuous mechanism on lattice
- * inputs, so every continuous guarantee holds as it is, for the sensitivity of the rounded function: l1 + n r, l2 + sqrt(n) r.
- * The float that is finally written is a function of that integer alone.
- * Sources: Canonne, Kamath, Steinke 2020 (Bernoulli and geometric variables from integers); Karney 2016 (normal);
- * docs/derivations/logistic.md, section 7 (logistic). */
+ * For a scale s = m 2^j with 2^52 <= m < 2^53 the lattice is r Z with r = 2^j. An input is rounded to the
+ * lattice; the draw is K = floor(X / r) of continuous noise X, sampled exactly from random bits; the release
+ * is the odd integer 2 q + 2 K + 1 in units of r / 2. For integer q, floor(q + X / r) is a function of the
+ * continuous mechanism on lattice inputs, so every continuous guarantee holds as it is, for the sensitivity
+ * of the rounded function: l1 + n r, l2 + sqrt(n) r. The float that is finally written is a function of that
+ * integer alone. Sources: Canonne, Kamath, Steinke 2020 (Bernoulli and geometric variables from integers);
+ * Karney 2016 (normal); docs/derivations/logistic.md, section 7 (logistic). */
 #ifndef DP_LATTICE_H
 #define DP_LATTICE_H
 

@@ -1,6 +1,6 @@
 /* Exact coins from random bits, after Canonne, Kamath and Steinke 2020, algorithms 1-2.
- * Bern(p / (q K)) runs as one comparison of a random fraction with p / (q K), 64 bits at a time: the first 64 bits decide
- * except with probability 2^-64, and then the remainder of the division continues exactly. */
+ * Bern(p / (q K)) runs as one comparison of a random fraction with p / (q K), 64 bits at a time: the first 64
+ * bits decide except with probability 2^-64, and then the remainder of the division continues exactly. */
 #include "dp/lattice.h"
 
 bool coin_ratio(struct noise *s, uint64_t p, uint64_t q)

@@ -1,6 +1,7 @@
-/* Karney 2016, "Sampling exactly from the normal distribution", algorithms N and B, with uniform deviates known to as many
- * 64-bit digits as the comparisons ask for. |N(0, 1)| = k + x; floor(m (k + x)) = m k + floor(m x).
- * Eight digits are enough except with probability below 2^-440 per draw; the draw then starts over. */
+/* Karney 2016, "Sampling exactly from the normal distribution", algorithms N and B, with uniform deviates
+ * known to as many 64-bit digits as the comparisons ask for. |N(0, 1)| = k + x; floor(m (k + x)) = m k +
+ * floor(m x). Eight digits are enough except with probability below 2^-440 per draw; the draw then starts
+ * over. */
 #include "dp/lattice.h"
 
 enum { DIGITS = 8 };
@@ -76,8 +77,8 @@ static uint64_t whole_part(struct noise *s)
     }
 }
 
-/* floor(m y) for y with the digits of x from `at` on. The digits behind the first add a number in [0, m) to the last 64
- * bits of the product; whether that carries is again a floor. False: digits ran out. */
+/* floor(m y) for y with the digits of x from `at` on. The digits behind the first add a number in [0, m) to
+ * the last 64 bits of the product; whether that carries is again a floor. False: digits ran out. */
 static bool scaled_floor(uint64_t *out, struct noise *s, uint64_t m, struct deviate *x, int at)
 {
     if (!extend(s, x, at + 1))

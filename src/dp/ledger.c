@@ -1,6 +1,6 @@
-/* The chain makes a changed, removed or reordered line evident; it cannot show that the newest lines were cut off as a
- * whole, which is why every certificate carries its entry's hash. One write() per line, then fsync of the file (and of
- * the folder when the file is new) before anybody draws noise. */
+/* The chain makes a changed, removed or reordered line evident; it cannot show that the newest lines were cut
+ * off as a whole, which is why every certificate carries its entry's hash. One write() per line, then fsync
+ * of the file (and of the folder when the file is new) before anybody draws noise. */
 #include "dp/ledger.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -36,8 +36,10 @@ sotto_status ledger_default_path(char **out, const char *fingerprint)
         home = getenv("HOME");
         middle = "/.local/share";
     }
-    REQUIRE(home && home[0] == '/', "ledger: neither XDG_DATA_HOME nor HOME is set; name a file with --ledger");
-    REQUIRE(fingerprint && fingerprint[0], "ledger: the private data set has no name; give its fingerprint or --dataset-id");
+    REQUIRE(home && home[0] == '/',
+            "ledger: neither XDG_DATA_HOME nor HOME is set; name a file with --ledger");
+    REQUIRE(fingerprint && fingerprint[0],
+            "ledger: the private data set has no name; give its fingerprint or --dataset-id");
     if (!plain_name(fingerprint)) {
         sha256_of(hashed, fingerprint, strlen(fingerprint));
         fingerprint = hashed;
@@ -117,7 +119,8 @@ static sotto_status check_line(struct ledger *l, char *line, size_t length)
     sha256_update(&sum, "}", 1);
     sha256_hex(&sum, hash);
     if (strncmp(line + length - 66, hash, 64) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: its hash does not match; the ledger was changed after it was written", where);
+        FAIL(SOTTO_EFORMAT, "%s: its hash does not match; the ledger was changed after it was written",
+             where);
     TRY(json_parse(&entry, line, length, where));
     TRY(json_get_text(&prev, entry, where, "prev"));
     TRY(json_get_integer(&index, entry, where, "index"));
@@ -131,7 +134,8 @@ done:
     return status;
 }
 
-/* Reads everything and checks every whole line; *torn is where a last line without newline starts (or the size). */
+/* Reads everything and checks every whole line; *torn is where a last line without newline starts (or the
+ * size). */
 static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
@@ -183,8 +187,8 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
     if (fsync(fd) != 0 || ftruncate(l->fd, (off_t)keep) != 0 || fsync(l->fd) != 0)
         FAIL(SOTTO_EIO, "%s: %s", l->path, strerror(errno));
     context_log(ctx, SOTTO_LOG_WARNING,
-                "%s: the last line was cut off while it was written (%zu bytes); moved to %s and recorded", l->path, bytes,
-                path);
+                "%s: the last line was cut off while it was written (%zu bytes); moved to %s and recorded",
+                l->path, bytes, path);
     sha256_of(hash, data, bytes);
     entry = json_make_object();
     json_put_text(&entry, "event", "torn");
@@ -229,7 +233,8 @@ static sotto_status lock(const struct ledger *l)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return status_fail(SOTTO_EIO, "%s: cannot lock: %s", l->path, strerror(errno));
         if (tries >= 600)
-            return status_fail(SOTTO_EAGAIN, "%s: another process holds the ledger; try again later", l->path);
+            return status_fail(SOTTO_EAGAIN, "%s: another process holds the ledger; try again later",
+                               l->path);
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
     return SOTTO_OK;
@@ -264,7 +269,8 @@ sotto_status ledger_read(struct ledger *l, const char *path)
     TRY(ledger_start(l, path));
     TRY(check_all(l, &data, &size, &torn));
     if (torn < size)
-        FAIL(SOTTO_EFORMAT, "%s: the last line is cut off; the next release repairs it and records that", path);
+        FAIL(SOTTO_EFORMAT, "%s: the last line is cut off; the next release repairs it and records that",
+             path);
 done:
     base_free(data);
     if (status != SOTTO_OK)

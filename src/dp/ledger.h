@@ -1,37 +1,40 @@
 /* ledger.h - what was released about one private data set: append-only JSON lines, hash-chained, fsynced.
  *
- * A line is {...,"prev":"<hash of the line before>","hash":"<SHA-256 of this line without its hash member>"}. An entry
- * is on disk before the noise it announces is drawn, so whatever was released is in the ledger; an entry whose
- * release then failed stays and is charged. Accountants read only ledgers. One process holds the file at a time (flock). */
+ * A line is {...,"prev":"<hash of the line before>","hash":"<SHA-256 of this line without its hash member>"}.
+ * An entry is on disk before the noise it announces is drawn, so whatever was released is in the ledger; an
+ * entry whose release then failed stays and is charged. Accountants read only ledgers. One process holds the
+ * file at a time (flock). */
 #ifndef DP_LEDGER_H
 #define DP_LEDGER_H
 
 #include "io/json.h"
 #include "sotto/dp.h"
 
-/** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry has none. */
+/** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
+ * has none. */
 struct ledger_sum {
     size_t releases;
-    double pure;                 /* sum of pure epsilons */
-    double rho;                  /* sum of zCDP parameters */
-    double epsilon, delta;       /* basic composition of the (epsilon, delta) as recorded */
+    double pure;           /* sum of pure epsilons */
+    double rho;            /* sum of zCDP parameters */
+    double epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
 };
 struct ledger {
     int fd;
     char *path;
     size_t entries;
-    char last[65];               /* hash of the last line; 64 zeros when empty */
-    struct ledger_sum proved;    /* sensitivity proved or enforced by clipping */
+    char last[65];                 /* hash of the last line; 64 zeros when empty */
+    struct ledger_sum proved;      /* sensitivity proved or enforced by clipping */
     struct ledger_sum conditional; /* sensitivity sampled, or stated by the caller */
-    size_t seeded;               /* releases with seeded noise: no guarantee at all */
-    struct sotto_dp budget;      /* epsilon NAN: none recorded */
+    size_t seeded;                 /* releases with seeded noise: no guarantee at all */
+    struct sotto_dp budget;        /* epsilon NAN: none recorded */
 };
 
-/** $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl; free with base_free(). A name that is no plain file name is hashed. */
+/** $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl; free with base_free(). A name that is no plain file name is
+ * hashed. */
 sotto_status ledger_default_path(char **out, const char *fingerprint);
-/** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last line (a
- *  process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is recorded.
- *  EFORMAT: a line was changed, removed or reordered. EAGAIN: locked by another process for 30 s. */
+/** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
+ * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
+ * recorded. EFORMAT: a line was changed, removed or reordered. EAGAIN: locked by another process for 30 s. */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
 /** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
 sotto_status ledger_read(struct ledger *l, const char *path);

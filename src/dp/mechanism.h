@@ -1,9 +1,10 @@
 /* mechanism.h - additive noise mechanisms: one const record per file, one row in mechanism_list.h.
  *
- * Everything is said for noise of scale 1 and a shift t = sensitivity / scale between two adjacent outputs. All three
- * laws are symmetric and log-concave, so a scalar shift is attacked best by a threshold, its trade-off curve is
- * F(F^-1(1 - x) - t), and shifts chain: a vector whose L1 norm moves by D1 is never easier to attack than one scalar
- * that moves by D1 (docs/derivations/logistic.md, section 6). That is what lets vectors use the scalar curves. */
+ * Everything is said for noise of scale 1 and a shift t = sensitivity / scale between two adjacent outputs.
+ * All three laws are symmetric and log-concave, so a scalar shift is attacked best by a threshold, its
+ * trade-off curve is F(F^-1(1 - x) - t), and shifts chain: a vector whose L1 norm moves by D1 is never easier
+ * to attack than one scalar that moves by D1 (docs/derivations/logistic.md, section 6). That is what lets
+ * vectors use the scalar curves. */
 #ifndef DP_MECHANISM_H
 #define DP_MECHANISM_H
 
@@ -17,11 +18,11 @@
 
 struct mechanism {
     const char *name, *title;
-    const char *source; /* paper or derivation of the bounds */
+    const char *source;        /* paper or derivation of the bounds */
     double standard_deviation; /* at scale 1 */
     double zcdp_divisor;       /* rho = D2^2 / (divisor scale^2), in any dimension */
     bool pure;                 /* D1 / scale is a pure epsilon */
-    bool by_l2;                /* the scalar curve holds for a vector with t = D2 / scale (Gaussian), not only D1 / scale */
+    bool by_l2; /* the scalar curve holds for a vector with t = D2 / scale (Gaussian), not only D1 / scale */
 
     /* Smallest epsilon >= 0 of the scalar pair at delta in (0, 1). */
     struct interval (*epsilon)(struct interval t, double delta);
@@ -29,7 +30,8 @@ struct mechanism {
     struct interval (*delta)(struct interval t, double epsilon);
     /* Renyi divergence of order alpha > 1 of the scalar pair. */
     struct interval (*renyi)(struct interval t, double alpha);
-    /* The same for n coordinates and any shift vector of L2 norm at most t; NULL: alpha t^2 / divisor is all we have. */
+    /* The same for n coordinates and any shift vector of L2 norm at most t; NULL: alpha t^2 / divisor is all
+     * we have. */
     struct interval (*renyi_ball)(struct interval t, double n, double alpha);
     /* Shift at which (epsilon, delta) is exactly met, in closed form; NULL: found by search. Not rounded. */
     double (*shift)(double epsilon, double delta);
@@ -37,7 +39,8 @@ struct mechanism {
     double (*cdf)(double x);
     /* Exact noise on the lattice: the only sampler that releases use. */
     lattice_magnitude *magnitude;
-    /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring only. */
+    /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring only.
+     */
     double (*measure)(double u, double v);
 };
 

@@ -1,7 +1,7 @@
 /* Gaussian noise by its exact curve (Balle and Wang 2018, theorem 8), t = D2 / sigma:
  *   delta(eps) = Phi(u) - e^eps Phi(v),  u = t/2 - eps/t,  v = -t/2 - eps/t.
- * e^eps phi(v) = phi(u), so with the Mills ratio R the difference is phi(u) (R(-u) - R(-v)) when u <= 0, which neither
- * overflows nor cancels for large eps; for u > 0 it is Phi(u) - phi(u) R(-v). */
+ * e^eps phi(v) = phi(u), so with the Mills ratio R the difference is phi(u) (R(-u) - R(-v)) when u <= 0,
+ * which neither overflows nor cancels for large eps; for u > 0 it is Phi(u) - phi(u) R(-v). */
 #include "dp/mechanism.h"
 #include "num/special.h"
 
@@ -40,8 +40,8 @@ static bool near_enough(double epsilon, const void *arg)
     return delta_near(a->t, epsilon) <= a->target;
 }
 
-/* delta falls with epsilon: an epsilon with delta.hi <= target is above the root, one with delta.lo > target below it.
- * Both ends start at the approximate root and step outwards until the interval says so. */
+/* delta falls with epsilon: an epsilon with delta.hi <= target is above the root, one with delta.lo > target
+ * below it. Both ends start at the approximate root and step outwards until the interval says so. */
 static struct interval epsilon(struct interval t, double target)
 {
     struct aim aim = {t.hi, target};

@@ -1,6 +1,7 @@
 /* Laplace noise. delta(eps) = 1 - e^((eps - t)/2) for eps <= t; Renyi (Mironov 2017, table II)
  *   ln[ alpha/(2 alpha - 1) e^((alpha-1) t) + (alpha-1)/(2 alpha - 1) e^(-alpha t) ] / (alpha - 1).
- * t-DP per coordinate gives alpha t_i^2/2 (Bun and Steinke 2016, proposition 3.3), so D2^2/(2 b^2)-zCDP for a vector. */
+ * t-DP per coordinate gives alpha t_i^2/2 (Bun and Steinke 2016, proposition 3.3), so D2^2/(2 b^2)-zCDP for a
+ * vector. */
 #include "dp/mechanism.h"
 
 static struct interval delta(struct interval t, double epsilon)

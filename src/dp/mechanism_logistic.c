@@ -1,9 +1,8 @@
-/* Additive logistic noise. exp(L/2) of the privacy loss L is uniform on [e^(-t/2), e^(t/2)], so every quantity below is
- * elementary. The intervals evaluate forms without cancellation:
- *   delta(eps)   = (e^(t/2) - e^(eps/2))^2 / (e^t - 1) = (1 - e^((eps-t)/2))^2 / (1 - e^-t)
- *   eps(delta)   = t + 2 ln(1 - sqrt(delta (1 - e^-t)))
- *   renyi        = (h((alpha - 1/2) t) - h(t/2)) / (alpha - 1),  h(x) = ln(sinh x / x)
- *   renyi_ball   = n renyi(t / sqrt n): the L2 theorem, by concavity of renyi in t^2. */
+/* Additive logistic noise. exp(L/2) of the privacy loss L is uniform on [e^(-t/2), e^(t/2)], so every
+ * quantity below is elementary. The intervals evaluate forms without cancellation: delta(eps)   = (e^(t/2) -
+ * e^(eps/2))^2 / (e^t - 1) = (1 - e^((eps-t)/2))^2 / (1 - e^-t) eps(delta)   = t + 2 ln(1 - sqrt(delta (1 -
+ * e^-t))) renyi        = (h((alpha - 1/2) t) - h(t/2)) / (alpha - 1),  h(x) = ln(sinh x / x) renyi_ball   = n
+ * renyi(t / sqrt n): the L2 theorem, by concavity of renyi in t^2. */
 #include "dp/mechanism.h"
 #include "num/special.h"
 

@@ -34,9 +34,10 @@ sotto_status mechanism_require(const struct mechanism **out, const char *name)
         return SOTTO_OK;
     }
     if (name && strcmp(name, "exponential") == 0)
-        return status_fail(SOTTO_EINVAL, "mechanism 'exponential': one-sided exponential noise is not private at any "
-                                         "epsilon (a shift leaves outputs that only one input can give); expected "
-                                         "logistic, laplace or gaussian");
+        return status_fail(SOTTO_EINVAL,
+                           "mechanism 'exponential': one-sided exponential noise is not private at any "
+                           "epsilon (a shift leaves outputs that only one input can give); expected "
+                           "logistic, laplace or gaussian");
     return status_fail(SOTTO_EINVAL, "mechanism '%s' is not known; expected logistic, laplace or gaussian",
                        name ? name : "");
 }

@@ -1,5 +1,5 @@
-/* File in, protected file and certificate out. What goes out carries no hash of the private data or of the unprotected
- * weights: such a hash is a deterministic function of the data and would void the guarantee. */
+/* File in, protected file and certificate out. What goes out carries no hash of the private data or of the
+ * unprotected weights: such a hash is a deterministic function of the data and would void the guarantee. */
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/certificate.h"
@@ -48,8 +48,8 @@ static sotto_status to_floats(size_t *total, struct sotto_tensors *t, const char
     for (size_t i = 0; i < t->count; i++) {
         struct sotto_array *a = &t->items[i].array;
         if (a->dtype != SOTTO_F4 && a->dtype != SOTTO_F8 && a->dtype != SOTTO_F2)
-            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected", path,
-                 t->items[i].name, sotto_dtype_name(a->dtype));
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected",
+                 path, t->items[i].name, sotto_dtype_name(a->dtype));
         TRY(sotto_array_convert(a, SOTTO_F4));
         if (!size_add(total, *total, a->count))
             FAIL(SOTTO_ENOMEM, "%s: too large", path);
@@ -62,8 +62,8 @@ done:
 
 static bool names_private_data(const char *key)
 {
-    return strstr(key, "fingerprint") || strstr(key, "features") || strstr(key, "labels") || strstr(key, "data") ||
-           strstr(key, "indices");
+    return strstr(key, "fingerprint") || strstr(key, "features") || strstr(key, "labels") ||
+           strstr(key, "data") || strstr(key, "indices");
 }
 
 static void drop_private_metadata(struct sotto_tensors *t)
@@ -84,25 +84,32 @@ static void drop_private_metadata(struct sotto_tensors *t)
 }
 
 /* The data set's name, and that a sampled sensitivity belongs to this very head. */
-static sotto_status match(struct sotto_release *r, const struct sotto_protect *p, const struct sotto_tensors *t)
+static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
+                          const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
-    const char *data = sotto_tensors_metadata(t, "data_fingerprint"), *recipe = sotto_tensors_metadata(t, "recipe_hash");
+    const char *data = sotto_tensors_metadata(t, "data_fingerprint"),
+               *recipe = sotto_tensors_metadata(t, "recipe_hash");
     const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
     if (data && data[0])
         r->fingerprint = data;
     if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED) {
         if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
             FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would mean nothing",
+                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would "
+                 "mean nothing",
                  file);
-        if (p->sensitivity_data && p->sensitivity_data[0] && data && data[0] && strcmp(data, p->sensitivity_data) != 0)
+        if (p->sensitivity_data && p->sensitivity_data[0] && data && data[0] &&
+            strcmp(data, p->sensitivity_data) != 0)
             FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured on other data (data fingerprint differs); noise scaled to it would mean nothing",
+                 "protect: %s was measured on other data (data fingerprint differs); noise scaled to it "
+                 "would mean nothing",
                  file);
     }
     if (!r->fingerprint || !r->fingerprint[0])
-        FAIL(SOTTO_EUSAGE, "protect: %s does not say which private data it was made from; name the data set with --dataset-id",
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s does not say which private data it was made from; name the data set with "
+             "--dataset-id",
              p->input);
 done:
     return status;
@@ -131,7 +138,8 @@ done:
     return status;
 }
 
-sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p, const struct sotto_context *ctx)
+sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
@@ -141,7 +149,8 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     float *vector = NULL;
     size_t n, size;
     if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
-        FAIL(SOTTO_EUSAGE, "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
              p->input, p->output);
     size_t capacity = strlen(p->output) + 32;
     beside = base_alloc(capacity, 1);

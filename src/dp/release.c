@@ -1,5 +1,6 @@
-/* The only place where privacy noise is drawn. Order matters: check everything, account, budget, ledger entry on disk,
- * and only then noise. A failure before the entry leaves no trace; after it the entry stays and is charged. */
+/* The only place where privacy noise is drawn. Order matters: check everything, account, budget, ledger entry
+ * on disk, and only then noise. A failure before the entry leaves no trace; after it the entry stays and is
+ * charged. */
 #include "base/sha256.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
@@ -24,7 +25,8 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = isnan(r->target.delta) ? 0 : r->target.delta;
-    REQUIRE(!isnan(scale) || !isnan(r->target.epsilon), "release: neither a scale nor a target epsilon is given");
+    REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
+            "release: neither a scale nor a target epsilon is given");
     if (isnan(scale))
         TRY(sotto_calibrate(&scale, r->mechanism, sensitivity, (struct sotto_dp){r->target.epsilon, delta}));
     TRY(sotto_account_release(account, r->mechanism, scale, sensitivity, delta, 1));
@@ -48,9 +50,10 @@ static sotto_status check_budget(const struct ledger *l, const struct sotto_acco
     double total = ledger_sum_epsilon(&sum, l->budget.delta);
     if (total <= l->budget.epsilon)
         return SOTTO_OK;
-    return status_fail(SOTTO_EBUDGET,
-                       "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release %.6g",
-                       l->path, l->budget.epsilon, l->budget.delta, spent, total);
+    return status_fail(
+        SOTTO_EBUDGET,
+        "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release %.6g",
+        l->path, l->budget.epsilon, l->budget.delta, spent, total);
 }
 
 /* A budget that came with the release: recorded once, tightened at will, never raised. */
@@ -65,8 +68,9 @@ static sotto_status record_budget(struct ledger *l, struct sotto_dp budget)
     if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
         goto done;
     if (budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta)
-        FAIL(SOTTO_EBUDGET, "%s: holds a budget of epsilon %g, delta %g; a budget can only be tightened (got %g, %g)", l->path,
-             l->budget.epsilon, l->budget.delta, budget.epsilon, budget.delta);
+        FAIL(SOTTO_EBUDGET,
+             "%s: holds a budget of epsilon %g, delta %g; a budget can only be tightened (got %g, %g)",
+             l->path, l->budget.epsilon, l->budget.delta, budget.epsilon, budget.delta);
     entry = json_make_object();
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "budget");
@@ -81,12 +85,15 @@ done:
 static void warn_about_delta(const struct sotto_release *r, double delta, const struct sotto_context *ctx)
 {
     if (r->records > 0 && delta >= 1 / (double)r->records)
-        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta, 1 / (double)r->records);
+        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta,
+                    1 / (double)r->records);
 }
 
-/* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected weights is
- * a function of the private data that anyone could test guesses against, so it never leaves the ledger. */
-static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const char *input, struct noise *stream)
+/* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected
+ * weights is a function of the private data that anyone could test guesses against, so it never leaves the
+ * ledger. */
+static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const char *input,
+                      struct noise *stream)
 {
     unsigned char bytes[32];
     noise_bytes(stream, bytes, sizeof bytes);
@@ -100,7 +107,8 @@ static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const
 }
 
 static struct json *ledger_entry(const struct sotto_release *r, const struct sotto_sensitivity *sensitivity,
-                                 const struct sotto_account *account, size_t n, const char *sampler, const char *nonce)
+                                 const struct sotto_account *account, size_t n, const char *sampler,
+                                 const char *nonce)
 {
     struct json *entry = json_make_object();
     json_put_text(&entry, "schema", "sotto.ledger/1");
@@ -124,8 +132,11 @@ static sotto_status round_to_lattice(int128 *q, const float *vector, size_t n, s
 {
     for (size_t i = 0; i < n; i++)
         if (!lattice_index(&q[i], vector[i], lattice))
-            return status_fail(SOTTO_EDOMAIN, "release: value %zu of %zu is 2^100 times larger than the lattice of the noise; "
-                                              "the scale is too small for it", i, n);
+            return status_fail(
+                SOTTO_EDOMAIN,
+                "release: value %zu of %zu is 2^100 times larger than the lattice of the noise; "
+                "the scale is too small for it",
+                i, n);
     return SOTTO_OK;
 }
 
@@ -133,7 +144,8 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    static const char sampler[] = "exact, integers only: floor of the continuous law on a power-of-two lattice";
+    static const char sampler[] =
+        "exact, integers only: floor of the continuous law on a power-of-two lattice";
     struct ledger ledger = {.fd = -1};
     struct json *entry = NULL, *text = NULL, *where = NULL;
     struct noise *stream = NULL;
@@ -145,8 +157,10 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     uint128 *magnitude = NULL;
     sensitivity.dimension = n;
     TRY(mechanism_require(&m, r->mechanism));
-    REQUIRE((unsigned)sensitivity.source <= SOTTO_SENSITIVITY_PROVED, "release: unknown source of the sensitivity");
-    REQUIRE(r->fingerprint && r->fingerprint[0], "release: the private data set has no fingerprint and no --dataset-id");
+    REQUIRE((unsigned)sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
+            "release: unknown source of the sensitivity");
+    REQUIRE(r->fingerprint && r->fingerprint[0],
+            "release: the private data set has no fingerprint and no --dataset-id");
     TRY(check_vector(vector, n));
     TRY(account_for(&account, r, &sensitivity));
     struct lattice lattice = lattice_make(account.scale);
@@ -168,7 +182,6 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     entry = ledger_entry(r, &sensitivity, &account, n, sampler, nonce);
     TRY(ledger_append(&ledger, &entry));
     where = json_make_object();
-    json_put_text(&where, "file", ledger.path);
     json_put_integer(&where, "index", (int64_t)ledger.entries - 1);
     json_put_text(&where, "hash", ledger.last);
     json_put(&text, "ledger", where);

@@ -1,5 +1,5 @@
-/* From Renyi divergence to (epsilon, delta). Any order is valid, so the search for the best one is plain double
- * arithmetic and only the final evaluation is rounded. */
+/* From Renyi divergence to (epsilon, delta). Any order is valid, so the search for the best one is plain
+ * double arithmetic and only the final evaluation is rounded. */
 #include "dp/accountant.h"
 #include "num/special.h"
 
@@ -23,7 +23,8 @@ static double upper(double alpha, const void *arg)
     return renyi_to_epsilon(o->curve(alpha, o->arg), alpha, o->delta).hi;
 }
 
-double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *arg), const void *arg, double delta)
+double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *arg), const void *arg,
+                           double delta)
 {
     const struct objective o = {curve, arg, delta};
     double best = minimise_log(1 + 1e-7, 1e15, 1, upper, &o);

@@ -1,6 +1,6 @@
-/* Interval arithmetic without touching the rounding mode: the sign of each rounding error is found exactly (two-sum,
- * fused multiply-add), so an end moves by one ulp only when it must, and exact results stay exact. Near overflow and
- * underflow, where that sign may be lost, the end always moves. */
+/* Interval arithmetic without touching the rounding mode: the sign of each rounding error is found exactly
+ * (two-sum, fused multiply-add), so an end moves by one ulp only when it must, and exact results stay exact.
+ * Near overflow and underflow, where that sign may be lost, the end always moves. */
 #include "num/interval.h"
 
 #include <stdbool.h>
@@ -79,7 +79,8 @@ static struct interval hull4(struct ends p, struct ends q, struct ends r, struct
     double sum = p.lo + p.hi + q.lo + q.hi + r.lo + r.hi + s.lo + s.hi;
     if (isnan(sum)) /* 0 * inf or inf / inf somewhere, or infinities of both signs */
         return whole();
-    return (struct interval){fmin(fmin(p.lo, q.lo), fmin(r.lo, s.lo)), fmax(fmax(p.hi, q.hi), fmax(r.hi, s.hi))};
+    return (struct interval){fmin(fmin(p.lo, q.lo), fmin(r.lo, s.lo)),
+                             fmax(fmax(p.hi, q.hi), fmax(r.hi, s.hi))};
 }
 
 struct interval iv_mul(struct interval a, struct interval b)
@@ -107,7 +108,8 @@ struct interval iv_sqrt(struct interval a)
                              hi == 0 ? 0 : up(hi, fma(-hi, hi, high), ordinary(high))};
 }
 
-/* Library functions: eight ulp each side. An overflow is only an upper bound; the lower end is the largest number. */
+/* Library functions: eight ulp each side. An overflow is only an upper bound; the lower end is the largest
+ * number. */
 static double below(double x, double f)
 {
     return isinf(f) && f > 0 && isfinite(x) ? 0x1.fffffffffffffp1023 : f - (fabs(f) * 0x1p-49 + 0x1p-1070);
@@ -137,7 +139,8 @@ struct interval iv_expm1(struct interval a)
 
 struct interval iv_log(struct interval a)
 {
-    return (struct interval){a.lo > 0 ? below(a.lo, log(a.lo)) : -INFINITY, a.hi > 0 ? above(a.hi, log(a.hi)) : -INFINITY};
+    return (struct interval){a.lo > 0 ? below(a.lo, log(a.lo)) : -INFINITY,
+                             a.hi > 0 ? above(a.hi, log(a.hi)) : -INFINITY};
 }
 
 struct interval iv_log1p(struct interval a)

@@ -1,9 +1,9 @@
 /* interval.h - numbers that know how wrong they may be: [lo, hi] with every operation rounded outwards.
  *
  * Basic operations (IEEE 754, round to nearest) are widened by one ulp where they are inexact.
- * The library functions used here are documented by glibc to be within 1-2 ulp (erfc: 5); they are widened by 8.
- * That figure is the only assumption behind the bounds; docs/PRIVACY.md repeats it.
- * An undefined operation gives [-inf, inf], never a NaN. Pure functions; no allocation. */
+ * The library functions used here are documented by glibc to be within 1-2 ulp (erfc: 5); they are widened
+ * by 8. That figure is the only assumption behind the bounds; docs/PRIVACY.md repeats it. An undefined
+ * operation gives [-inf, inf], never a NaN. Pure functions; no allocation. */
 #ifndef NUM_INTERVAL_H
 #define NUM_INTERVAL_H
 

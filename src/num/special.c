@@ -1,11 +1,11 @@
-/* log_sinhc: ln prod(1 + x^2/(pi k)^2) is an alternating series in x^2 below pi, so two partial sums enclose it; further out
- * x - ln 2x + log1p(-e^-2x). mills_ratio: Laplace's continued fraction, whose convergents lie on alternating sides of
- * the limit; near 0 from erfc. */
+/* log_sinhc: ln prod(1 + x^2/(pi k)^2) is an alternating series in x^2 below pi, so two partial sums enclose
+ * it; further out x - ln 2x + log1p(-e^-2x). mills_ratio: Laplace's continued fraction, whose convergents lie
+ * on alternating sides of the limit; near 0 from erfc. */
 #include "num/special.h"
 
 /* zeta(2n) / (n pi^2n) = numerator / denominator; both exact in a double. */
-static const double series[][2] = {{1, 6},           {1, 180},      {1, 2835},           {1, 37800}, {1, 467775},
-                                   {691, 3831077250}, {2, 127702575}, {3617, 2605132530000}};
+static const double series[][2] = {{1, 6},      {1, 180},          {1, 2835},      {1, 37800},
+                                   {1, 467775}, {691, 3831077250}, {2, 127702575}, {3617, 2605132530000}};
 enum { TERMS = sizeof series / sizeof *series };
 
 static struct interval log_sinhc_point(double x)
@@ -38,7 +38,8 @@ static double half_erfc(double x)
     return 0.5 * erfc(-x * 0.70710678118654752440);
 }
 
-/* The rounding of x / sqrt 2 moves the argument by one ulp; erfc answers with a relative change of up to x^2 + 1 ulp. */
+/* The rounding of x / sqrt 2 moves the argument by one ulp; erfc answers with a relative change of up to x^2
+ * + 1 ulp. */
 static double cdf_slack(double x)
 {
     return (x < 0 ? x * x + 16 : 16) * 0x1p-52;
@@ -64,7 +65,8 @@ static struct interval mills_point(double x)
 {
     if (x < 4)
         return iv_div(normal_cdf(iv(-x)), normal_density(iv(x)));
-    /* Odd and even depths of the fraction 1/(x + 1/(x + 2/(x + ...))) bracket the value: evaluate both backwards. */
+    /* Odd and even depths of the fraction 1/(x + 1/(x + 2/(x + ...))) bracket the value: evaluate both
+     * backwards. */
     struct interval bracket[2];
     for (int parity = 0; parity < 2; parity++) {
         struct interval tail = iv(x);
@@ -104,7 +106,8 @@ double bisect_up(double low, double high, bool (*holds)(double x, const void *ar
     return high;
 }
 
-double minimise_log(double low, double high, double offset, double (*f)(double x, const void *arg), const void *arg)
+double minimise_log(double low, double high, double offset, double (*f)(double x, const void *arg),
+                    const void *arg)
 {
     const double golden = 0.6180339887498949;
     double a = log(low - offset), b = log(high - offset);

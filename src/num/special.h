@@ -17,11 +17,13 @@ double mills_near(double x);
 /** Standard normal density; x any sign. */
 struct interval normal_density(struct interval x);
 
-/** Bisection with a guaranteed side. `holds(x, arg)` is false at *low and true at *high (low < high, both > 0); on return it
- *  was true at the value returned, which is within 2^-50 of where it changes (if it changes once). */
+/** Bisection with a guaranteed side. `holds(x, arg)` is false at *low and true at *high (low < high, both >
+ * 0); on return it was true at the value returned, which is within 2^-50 of where it changes (if it changes
+ * once). */
 double bisect_up(double low, double high, bool (*holds)(double x, const void *arg), const void *arg);
-/** Where a function with one minimum over ln(x - offset) is smallest on [low, high]; plain search, no guarantee needed:
- *  the caller evaluates its bound at the point found. */
-double minimise_log(double low, double high, double offset, double (*f)(double x, const void *arg), const void *arg);
+/** Where a function with one minimum over ln(x - offset) is smallest on [low, high]; plain search, no
+ * guarantee needed: the caller evaluates its bound at the point found. */
+double minimise_log(double low, double high, double offset, double (*f)(double x, const void *arg),
+                    const void *arg);
 
 #endif

@@ -1,6 +1,7 @@
-/* ChaCha20 in blocks of BLOCK bytes: the first 32 bytes of each block become the next key and are never handed out.
- * `alive` sits in the wiped page too: it reads 0 in a forked child, which then takes a key of its own from the operating
- * system (a seeded stream loses its seed that way, and its `insecure` mark with it). */
+/* ChaCha20 in blocks of BLOCK bytes: the first 32 bytes of each block become the next key and are never
+ * handed out. `alive` sits in the wiped page too: it reads 0 in a forked child, which then takes a key of its
+ * own from the operating system (a seeded stream loses its seed that way, and its `insecure` mark with it).
+ */
 #include "rng/noise.h"
 
 #include "base/memory.h"
@@ -41,13 +42,15 @@ static sotto_status open_stream(struct noise **out, bool insecure, const unsigne
         return status_fail(SOTTO_EINTERNAL, "noise: libsodium finds no random generator on this system");
     void *guard = base_alloc(1, 1); /* lets the allocation-failure tests reach this function too */
     base_free(guard);
-    struct noise *s = guard ? mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                            : MAP_FAILED;
+    struct noise *s = guard
+                          ? mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                          : MAP_FAILED;
     if (s == MAP_FAILED)
         return status_fail(SOTTO_ENOMEM, "noise: out of memory");
     if (madvise(s, sizeof *s, MADV_WIPEONFORK) != 0) {
         munmap(s, sizeof *s);
-        return status_fail(SOTTO_EINTERNAL, "noise: this kernel cannot wipe pages on fork (Linux 4.14 or newer)");
+        return status_fail(SOTTO_EINTERNAL,
+                           "noise: this kernel cannot wipe pages on fork (Linux 4.14 or newer)");
     }
     (void)sodium_mlock(s, sizeof *s); /* best effort: keeps noise out of swap */
     s->alive = 1;

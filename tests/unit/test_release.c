@@ -122,7 +122,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_release_writes_ledger_and_certificate, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(nothing_is_touched_when_an_input_is_wrong, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(nothing_is_touched_when_an_input_is_wrong, make_folder,
+                                        remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
