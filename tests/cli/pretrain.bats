@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# pretrain and embed from the outside: files, kill -9 and resume, messages, exit codes.
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  data=synthetic-images-n28
+  common=(--data "$data" --batch 4 --seed 3 --threads 2 --quiet)
+}
+teardown() { cd /; rm -rf "$dir"; }
+
+@test "pretrain then embed writes standard files" {
+  run "$SOTTO" pretrain "${common[@]}" --epochs 1 --metrics m.jsonl -o e.safetensors --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == '{"schema": "sotto.pretrain/1", "method": "simclr", "steps": 7, '* ]]
+  [ -f e.safetensors ] && [ ! -e e.safetensors.checkpoint ]
+  [ "$(wc -l < m.jsonl)" -eq 1 ]
+  run "$SOTTO" embed --encoder e.safetensors --data "$data" --split test -o X.npy --labels-out y.npy --quiet
+  [ "$status" -eq 0 ]
+  [ "$output" = "4 embeddings of width 128" ]
+  [ "$(stat -c %s X.npy)" -eq $((128 + 4 * 128 * 4)) ]
+  [ "$(stat -c %s y.npy)" -eq $((128 + 4 * 8)) ]
+  run "$SOTTO" embed --encoder e.safetensors --data "$data" --indices y.npy -o Z.npy --quiet # labels are valid rows too
+  [ "$status" -eq 0 ]
+}
+
+@test "kill -9 at any moment, then the same command: the same bytes" {
+  "$SOTTO" pretrain "${common[@]}" --epochs 12 -o whole.safetensors
+  killed=0
+  for pause in 0.2 0.5 1 1.7; do
+    "$SOTTO" pretrain "${common[@]}" --epochs 12 -o cut.safetensors 3>&- &
+    pid=$!
+    sleep "$pause"
+    if kill -9 "$pid" 2>/dev/null; then killed=$((killed + 1)); fi
+    wait "$pid" || true
+  done
+  [ "$killed" -ge 1 ]
+  "$SOTTO" pretrain "${common[@]}" --epochs 12 -o cut.safetensors
+  cmp whole.safetensors cut.safetensors
+}
+
+@test "the first SIGTERM finishes the step, writes a checkpoint and exits 143" {
+  "$SOTTO" pretrain "${common[@]}" --epochs 5000 -o e.safetensors 2> err 3>&- &
+  pid=$!
+  for i in $(seq 100); do [ -e e.safetensors.checkpoint ] && break; sleep 0.1; done
+  kill -TERM "$pid"
+  code=0
+  wait "$pid" || code=$?
+  [ "$code" -eq 143 ]
+  grep -q "sotto: error: pretrain: stopped after step" err
+  [ -e e.safetensors.checkpoint ] && [ ! -e e.safetensors ]
+  run "$SOTTO" pretrain "${common[@]}" --epochs 4999 -o e.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"was made with epochs 5000, now epochs is 4999; it cannot be continued"* ]]
+  run "$SOTTO" pretrain "${common[@]}" --epochs 1 --fresh -o e.safetensors
+  [ "$status" -eq 0 ]
+}
+
+# expect STATUS TEXT ARGUMENTS...: pretrain refuses, nothing is left behind
+expect() {
+  run "$SOTTO" pretrain --data "$data" -o e.safetensors --quiet "${@:3}"
+  [ "$status" -eq "$1" ] || { echo "$output"; return 1; }
+  [[ "${lines[0]}" == "sotto: error: "*"$2"* ]] || { echo "$output"; return 1; }
+  [ ! -e e.safetensors ] && [ ! -e e.safetensors.checkpoint ]
+}
+
+@test "bad options are one clear line" {
+  expect 65 "batch 256 is larger than the 28 images to train on"
+  expect 65 "batch must be at least 2 (got 1)" --batch 1
+  expect 65 "epochs must be at least 1 (got 0)" --batch 4 --epochs 0
+  expect 65 "temperature must be > 0 (got 0)" --batch 4 --temperature 0
+  expect 65 "model 'keras-simcrl' is unknown; expected one of: " --batch 4 --encoder keras-simcrl
+  expect 65 "method 'sim' is unknown; expected one of: rotation, simclr" --batch 4 --method sim
+  expect 64 "--indices and --split both choose rows" --indices x.npy --split test
+  expect 64 "--split: 'tets' is unknown; expected train, test or all" --split tets
+  expect 66 "x.npy" --indices x.npy
+  run "$SOTTO" pretrain --data "$data" --batch 4 --epochs 1 --quiet -o missing/e.safetensors
+  [ "$status" -eq 73 ]
+  run "$SOTTO" pretrain --batch 4
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: pretrain: --data is missing; see 'sotto pretrain --help'" ]
+}
+
+@test "embed refuses what it cannot use" {
+  run "$SOTTO" embed --encoder none.safetensors --data "$data" -o X.npy
+  [ "$status" -eq 66 ]
+  run "$SOTTO" embed --data "$data" -o X.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: embed: give either --encoder FILE or --random NAME" ]
+  "$SOTTO" embed --random keras-simclr --data "$data" -o X.npy --quiet
+  run "$SOTTO" embed --random keras-simclr --data "$data" --indices X.npy -o Y.npy --quiet
+  [ "$status" -eq 65 ]
+  [[ "$output" == "sotto: error: X.npy: has 2 dimensions; expected a list of row numbers (1 dimension)" ]]
+  run "$SOTTO" embed --encoder X.npy --data "$data" -o Y.npy --quiet
+  [ "$status" -eq 65 ]
+  [ ! -e Y.npy ]
+}
+
+@test "embed --evaluate reports k-NN and a linear head" {
+  run "$SOTTO" embed --random keras-simclr --data synthetic-images-n140 --evaluate --quiet --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"evaluation": {"train_rows": 120, "test_rows": 20, "knn_accuracy": 0.'* ]]
+}

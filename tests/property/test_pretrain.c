@@ -1,0 +1,360 @@
+/* Pre-training: resume = uninterrupted run, bit for bit; equal seeds, equal bytes; a step allocates nothing;
+ * the loss falls and the features beat random ones; every refusal is one clear line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "nn/nn.h"
+#include "sotto/ssl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH = 96 };
+static char folder[] = "/tmp/sotto-test-XXXXXX";
+static struct sotto_dataset *images;
+
+static void in_folder(char out[PATH], const char *name)
+{
+    snprintf(out, PATH, "%s/%s", folder, name);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    return sotto_dataset_open(&images, "synthetic-images-n14", NULL) == SOTTO_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sotto_dataset_free(images);
+    return rmdir(folder);
+}
+
+static struct sotto_pretrain_options tiny(void)
+{
+    struct sotto_pretrain_options o;
+    sotto_pretrain_defaults(&o);
+    o.epochs = 2;
+    o.batch = 4; /* 14 images: 3 steps an epoch, two images dropped */
+    o.seed = 5;
+    return o;
+}
+
+/* Stops the run once `stop_after` images are done. */
+struct stopper {
+    volatile sig_atomic_t stop;
+    uint64_t stop_after;
+};
+static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    struct stopper *s = user;
+    (void)stage, (void)total, (void)unit;
+    if (done >= s->stop_after)
+        s->stop = 1;
+}
+
+static void train(char sha256[65], struct sotto_pretrain_result *result,
+                  const struct sotto_pretrain_options *o, int threads)
+{
+    struct sotto_context ctx = {.threads = threads};
+    struct sotto_encoder *e;
+    assert_int_equal(sotto_pretrain(&e, result, images, NULL, 0, o, &ctx), SOTTO_OK);
+    strcpy(sha256, sotto_encoder_sha256(e));
+    sotto_encoder_free(e);
+}
+
+static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
+{
+    (void)state;
+    char checkpoint[PATH], whole[65], resumed[65];
+    struct sotto_pretrain_result one, two;
+    in_folder(checkpoint, "c.safetensors");
+    const char *const methods[] = {"simclr", "rotation"};
+    for (int method = 0; method < 2; method++) {
+        struct sotto_pretrain_options o = tiny();
+        o.method = methods[method];
+        o.batch = method ? 2 : 4;
+        train(whole, &one, &o, 2);
+        size_t steps = one.steps;
+        o.checkpoint = checkpoint;
+        for (size_t stop = 1; stop < steps; stop += method ? 6 : 1) {
+            struct stopper s = {0, stop * o.batch};
+            struct sotto_context ctx = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
+            struct sotto_encoder *e = NULL;
+            assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx), SOTTO_ESTOPPED);
+            assert_null(e);
+            train(resumed, &two, &o, 2);
+            assert_string_equal(resumed, whole);
+            assert_true(one.loss == two.loss && one.accuracy == two.accuracy && two.steps == steps);
+            unlink(checkpoint);
+        }
+    }
+}
+
+static void a_finished_run_is_not_repeated(void **state)
+{
+    (void)state;
+    char checkpoint[PATH], first[65], again[65];
+    struct sotto_pretrain_result one, two;
+    struct sotto_pretrain_options o = tiny();
+    in_folder(checkpoint, "c.safetensors");
+    o.checkpoint = checkpoint;
+    o.epochs = 1;
+    train(first, &one, &o, 2);
+    train(again, &two, &o, 2);
+    assert_string_equal(first, again);
+    assert_true(one.loss == two.loss && one.steps == two.steps);
+    unlink(checkpoint);
+}
+
+static void equal_seeds_give_equal_bytes(void **state)
+{
+    (void)state;
+    char a[65], b[65], one_thread[65];
+    struct sotto_pretrain_options o = tiny();
+    o.epochs = 1;
+    train(a, NULL, &o, 2);
+    train(b, NULL, &o, 2);
+    assert_string_equal(a, b);
+    o.seed = 6;
+    train(b, NULL, &o, 2);
+    assert_string_not_equal(a, b);
+    o.backend = "ref"; /* the reference kernels sum in an order that the thread count does not change */
+    o.dtype = "f32";
+    train(one_thread, NULL, &o, 1);
+    train(b, NULL, &o, 3);
+    assert_string_equal(one_thread, b);
+}
+
+static void more_steps_allocate_nothing_more(void **state)
+{
+    (void)state;
+    uint64_t used[2];
+    char sha256[65];
+    for (int i = 0; i < 2; i++) {
+        struct sotto_pretrain_options o = tiny();
+        o.epochs = i ? 3 : 1;
+        uint64_t before = base_alloc_count();
+        train(sha256, NULL, &o, 2);
+        used[i] = base_alloc_count() - before;
+    }
+    assert_true(used[0] == used[1]);
+}
+
+static size_t count_text(const char *path, const char *text)
+{
+    unsigned char *data;
+    size_t size, n = 0;
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    for (const char *at = (const char *)data; (at = strstr(at, text)); at++)
+        n++;
+    base_free(data);
+    return n;
+}
+
+static void metrics_have_one_line_an_epoch(void **state)
+{
+    (void)state;
+    char checkpoint[PATH], metrics[PATH], sha256[65];
+    in_folder(checkpoint, "c.safetensors");
+    in_folder(metrics, "metrics.jsonl");
+    struct sotto_pretrain_options o = tiny();
+    o.checkpoint = checkpoint;
+    o.metrics = metrics;
+    struct stopper s = {0, 16}; /* inside the second epoch */
+    struct sotto_context ctx = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
+    struct sotto_encoder *e = NULL;
+    assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx), SOTTO_ESTOPPED);
+    assert_int_equal(count_text(metrics, "\n"), 1);
+    /* As after kill -9 between line and checkpoint: the second line exists before the second epoch is
+     * resumed. */
+    char kept[PATH];
+    in_folder(kept, "kept.safetensors");
+    assert_int_equal(link(checkpoint, kept), 0);
+    train(sha256, NULL, &o, 2);
+    assert_int_equal(rename(kept, checkpoint), 0);
+    train(sha256, NULL, &o, 2);
+    assert_int_equal(count_text(metrics, "\n"), 2);
+    assert_int_equal(count_text(metrics, "\"epoch\": 1, "), 1);
+    assert_int_equal(count_text(metrics, "\"epoch\": 2, "), 1);
+    unlink(checkpoint);
+    unlink(metrics);
+}
+
+static void expect_error(const struct sotto_pretrain_options *o, sotto_status expected, const char *text)
+{
+    struct sotto_encoder *e = NULL;
+    sotto_status status = sotto_pretrain(&e, NULL, images, NULL, 0, o, NULL);
+    if (status != expected || !strstr(sotto_error_text(), text))
+        fail_msg("expected %s '%s', got %s '%s'", sotto_status_name(expected), text,
+                 sotto_status_name(status), sotto_error_text());
+    assert_null(e);
+}
+
+static void bad_options_are_one_clear_line(void **state)
+{
+    (void)state;
+    struct sotto_pretrain_options o;
+    o = tiny(), o.batch = 15;
+    expect_error(&o, SOTTO_EINVAL, "batch 15 is larger than the 14 images to train on");
+    o = tiny(), o.batch = 1;
+    expect_error(&o, SOTTO_EINVAL,
+                 "batch must be at least 2 (got 1): a contrastive loss needs at least one negative");
+    o = tiny(), o.batch = 0;
+    expect_error(&o, SOTTO_EINVAL, "batch must be at least 1 (got 0)");
+    o = tiny(), o.epochs = 0;
+    expect_error(&o, SOTTO_EINVAL, "epochs must be at least 1 (got 0)");
+    o = tiny(), o.temperature = 0;
+    expect_error(&o, SOTTO_EINVAL, "temperature must be > 0 (got 0)");
+    o = tiny(), o.temperature = NAN;
+    expect_error(&o, SOTTO_EINVAL, "temperature must be > 0 (got nan)");
+    o = tiny(), o.lr = -1;
+    expect_error(&o, SOTTO_EINVAL, "lr must be > 0 (got -1)");
+    o = tiny(), o.min_area = 1.5;
+    expect_error(&o, SOTTO_EINVAL, "min_area must be in (0, 1] (got 1.5)");
+    o = tiny(), o.method = "simclear";
+    expect_error(&o, SOTTO_EINVAL, "method 'simclear' is unknown; expected one of: rotation, simclr");
+    o = tiny(), o.encoder = "keras";
+    expect_error(&o, SOTTO_EINVAL, "model 'keras' is unknown; expected one of: keras-simclr");
+    o = tiny(), o.encoder = "mlp";
+    expect_error(&o, SOTTO_EINVAL, "mlp");
+    o = tiny(), o.dtype = "f16";
+    expect_error(&o, SOTTO_EINVAL, "dtype 'f16' is unknown; expected one of: auto, bf16, f32");
+    o = tiny(), o.dtype = "bf16", o.backend = "ref";
+    expect_error(&o, SOTTO_ENOTSUP,
+                 "dtype bf16: the ref backend has no fast bf16 on this machine; use f32 or auto");
+    o = tiny(), o.schedule = "linear";
+    expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected one of: constant, cosine");
+    o = tiny(), o.loss = "triplet";
+    expect_error(&o, SOTTO_EINVAL, "loss 'triplet' is unknown; expected one of: keras, simclr");
+    o = tiny(), o.checkpoint = "/nonexistent/c.safetensors";
+    expect_error(&o, SOTTO_ECREATE, "/nonexistent/c.safetensors");
+}
+
+static void another_runs_checkpoint_is_refused(void **state)
+{
+    (void)state;
+    char checkpoint[PATH], sha256[65];
+    in_folder(checkpoint, "c.safetensors");
+    struct sotto_pretrain_options o = tiny();
+    o.epochs = 1;
+    o.checkpoint = checkpoint;
+    train(sha256, NULL, &o, 2);
+    o.batch = 5;
+    expect_error(&o, SOTTO_EINVAL,
+                 "this checkpoint was made with batch 4, now batch is 5; it cannot be continued");
+    o.batch = 4, o.seed = 6;
+    expect_error(&o, SOTTO_EINVAL,
+                 "this checkpoint was made with seed 5, now seed is 6; it cannot be continued");
+    o.seed = 5;
+    struct sotto_encoder *e = NULL;
+    assert_int_equal(sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3, 4}, 5, &o, NULL),
+                     SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "made with images 14, now images is 5"));
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(file_read(&data, &size, checkpoint, 1 << 26), SOTTO_OK);
+    assert_int_equal(file_write(checkpoint, data, size / 2), SOTTO_OK);
+    base_free(data);
+    expect_error(&o, SOTTO_EFORMAT, checkpoint);
+    unlink(checkpoint);
+}
+
+static void divergence_is_an_error(void **state)
+{
+    (void)state;
+    struct sotto_pretrain_options o = tiny();
+    o.lr = 1e30;
+    expect_error(&o, SOTTO_EDIVERGED, "");
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct sotto_pretrain_options o = tiny();
+    o.epochs = 1;
+    o.batch = 2;
+    int failed = 0;
+    for (long n = 0; n < 200; n += 3) {
+        struct sotto_encoder *e = NULL;
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_pretrain(&e, NULL, images, (const int64_t[]){3, 8}, 2, &o, NULL);
+        base_alloc_fail_after(-1);
+        sotto_encoder_free(e);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+        failed++;
+    }
+    assert_true(failed > 5);
+}
+
+/* On made-up shapes: the loss of a short run falls, and its features beat the untrained network's by k-NN. */
+static void pretraining_learns(void **state)
+{
+    (void)state;
+    const struct nn_backend *backend;
+    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
+    if (strcmp(nn_backend_name(backend), "ref") == 0) {
+        print_message("skipped: the reference kernels are too slow for a real run\n");
+        skip();
+    }
+    enum { N = 1400, TRAIN = 1200, D = 128 };
+    struct sotto_dataset *data;
+    struct sotto_encoder *trained, *random;
+    struct sotto_pretrain_result first, last;
+    struct sotto_pretrain_options o;
+    sotto_pretrain_defaults(&o);
+    o.batch = 100;
+    o.epochs = 1;
+    assert_int_equal(sotto_dataset_open(&data, "synthetic-images-n1400", NULL), SOTTO_OK);
+    assert_int_equal(sotto_pretrain(&trained, &first, data, NULL, 0, &o, NULL), SOTTO_OK);
+    sotto_encoder_free(trained);
+    o.epochs = 8;
+    assert_int_equal(sotto_pretrain(&trained, &last, data, NULL, 0, &o, NULL), SOTTO_OK);
+    assert_true(last.loss < 0.8 * first.loss && last.accuracy > 1.5 * first.accuracy);
+    assert_int_equal(sotto_encoder_random(&random, data, "keras-simclr", 0), SOTTO_OK);
+    double accuracy[2];
+    float *x = base_alloc(N * D, sizeof *x);
+    assert_non_null(x);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sotto_embed(x, i ? trained : random, data, NULL, N, NULL), SOTTO_OK);
+        assert_int_equal(sotto_knn_accuracy(accuracy + i, x, data->labels, TRAIN, x + TRAIN * D,
+                                            data->labels + TRAIN, N - TRAIN, D, 20, NULL),
+                         SOTTO_OK);
+    }
+    print_message("k-NN: random %.3f, trained %.3f; loss %.3f to %.3f\n", accuracy[0], accuracy[1],
+                  first.loss, last.loss);
+    assert_true(accuracy[1] > accuracy[0] + .05);
+    base_free(x);
+    sotto_encoder_free(trained);
+    sotto_encoder_free(random);
+    sotto_dataset_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
+        cmocka_unit_test(a_finished_run_is_not_repeated),
+        cmocka_unit_test(equal_seeds_give_equal_bytes),
+        cmocka_unit_test(more_steps_allocate_nothing_more),
+        cmocka_unit_test(metrics_have_one_line_an_epoch),
+        cmocka_unit_test(bad_options_are_one_clear_line),
+        cmocka_unit_test(another_runs_checkpoint_is_refused),
+        cmocka_unit_test(divergence_is_an_error),
+        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(pretraining_learns),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
