@@ -43,8 +43,9 @@ struct dataset_source {
     const char *obtain;  /* what to do when it is missing; NULL for generated sets */
     size_t classes;
     const char *const *class_names; /* or NULL */
-    const char *sha256;             /* of a generated set without options: the same on every machine */
-    int synthetic;                  /* also answers to NAME-x123 options, see synthetic.h */
+    const char *options;            /* generated sets: what may follow the name, with defaults */
+    const char *sha256; /* of a generated set without options: the same everywhere; NULL: libm decides */
+    int synthetic;      /* also answers to NAME-x123 options, see synthetic.h */
     /** Where it was found on this machine, or "" (path of `capacity` bytes). NULL: nowhere but the import
      * folder. */
     void (*locate)(char *path, size_t capacity);

@@ -13,7 +13,7 @@
 struct listed {
     const char *name, *title, *state, *licence;
     char where[4096];
-    const char *obtain;
+    const char *obtain, *options;
     size_t n; /* 0: not known without opening it */
 };
 typedef sotto_status (*list_visitor)(void *arg, const struct listed *line);
@@ -31,6 +31,7 @@ static sotto_status visit_registered(list_visitor visit, void *arg)
             line.where[0] = '\0';
         if ((*s)->synthetic) {
             line.state = "generated";
+            line.options = (*s)->options;
         } else if (imported) {
             line.state = store_summarise(&summary, line.where) == SOTTO_OK ? "imported" : "damaged";
             line.n = strcmp(line.state, "imported") == 0 ? summary.n : 0;
@@ -80,6 +81,7 @@ static sotto_status put_line(void *arg, const struct listed *line)
     json_put_text(&one, "state", line->state);
     json_put_text(&one, "where", line->where[0] ? line->where : NULL);
     json_put_text(&one, "obtain", line->obtain);
+    json_put_text(&one, "options", line->options);
     json_put_text(&one, "licence", line->licence);
     json_put(&one, "n", line->n ? json_make_integer((int64_t)line->n) : json_make_null());
     json_push(sets, one);
@@ -149,6 +151,8 @@ static sotto_status print_line(void *arg, const struct listed *line)
     TRY(text_add(arg, "%-18s %-10s %s\n", line->name, line->state, line->title));
     if (line->where[0])
         TRY(text_add(arg, "%30s%s%s\n", "", count, line->where));
+    if (line->options)
+        TRY(text_add(arg, "%30soptions: %s\n", "", line->options));
     if (line->obtain)
         TRY(text_add(arg, "%30sto get it: %s\n", "", line->obtain));
 done:

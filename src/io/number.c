@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -108,4 +109,22 @@ bool number_whole(int64_t *out, const char *text, size_t length)
     }
     *out = value;
     return true;
+}
+
+const char *number_text(char out[NUMBER_TEXT], double x)
+{
+    const char *point = localeconv()->decimal_point;
+    double back = NAN;
+    for (int digits = 15; digits <= 17; digits++) {
+        int length = snprintf(out, NUMBER_TEXT, "%.*g", digits, x);
+        char *at = point[0] != '.' ? strstr(out, point) : NULL;
+        if (at) { /* a decimal comma: one character in every known locale, maybe more bytes */
+            *at = '.';
+            memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
+            length = (int)strlen(out);
+        }
+        if (number_real(&back, out, (size_t)length) && back == x)
+            break;
+    }
+    return out;
 }

@@ -12,4 +12,8 @@ bool number_real(double *out, const char *text, size_t length);
 /** Digits only, at most 2^63 - 1. */
 bool number_whole(int64_t *out, const char *text, size_t length);
 
+enum { NUMBER_TEXT = 40 };
+/** The shortest of 15 to 17 significant digits that reads back as x. Returns out. */
+const char *number_text(char out[NUMBER_TEXT], double x);
+
 #endif
