@@ -16,6 +16,7 @@ struct dataset {
     float *features;          /* (N, D) */
     int64_t *labels;          /* (N) */
     char **class_names;       /* set.classes strings, or NULL */
+    bool recorded;            /* set.sha256 comes from a dataset.json */
     char licence[256];        /* one line, "" if unknown */
     struct json *columns;     /* array describing the feature columns (code books), or NULL */
 };

@@ -262,7 +262,7 @@ static sotto_status check(const char **against, char hex[65], const char *name,
                                                    : "nothing (generated with options)";
         if (strcmp(name, source->name) == 0 && strcmp(hex, source->sha256) != 0)
             FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s; expected %s", name, hex, source->sha256);
-    } else if (imported || (file_is_folder(name) && s->sha256[0] && strcmp(s->name, path_base(name)) == 0)) {
+    } else if (((struct dataset *)s->owner)->recorded) {
         *against = "dataset.json";
         if (strcmp(hex, s->sha256) != 0)
             FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s; dataset.json says %s", name, hex, s->sha256);

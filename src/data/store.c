@@ -192,6 +192,7 @@ static sotto_status read_facts(struct dataset *d, const struct json *doc, const 
     const struct json *train = json_find(doc, "splits.train");
     TRY(read_class_names(d, doc, path));
     s->synthetic = synthetic;
+    d->recorded = true;
     int64_t last =
         json_kind(train) == JSON_KIND_ARRAY && json_count(train) == 2 ? json_whole(json_at(train, 1)) : -1;
     if (last < 0 || (uint64_t)last > s->n || s->n == 0)

@@ -1,0 +1,192 @@
+#!/usr/bin/env bats
+# sotto data: messages, exit codes, JSON. Real archives are read from $SOTTO_SHARED where they lie there.
+
+setup() {
+  work=$(mktemp -d)
+  export SOTTO_DATA_DIR=$work/data SOTTO_FASHION_MNIST=$work/none
+  cd "$work"
+}
+
+teardown() { rm -rf "$work"; }
+
+# run the program; output and error text in one variable
+sotto() { run "$SOTTO" "$@"; }
+
+@test "data list shows registered sets and how to get the missing ones" {
+  sotto data list
+  [ "$status" -eq 0 ]
+  [[ $output == *"fashion-mnist"*"missing"*"dataset-fashion-mnist"* ]]
+  [[ $output == *"synthetic-images"*"generated"* ]]
+  [[ $output == *"Imported sets live in $work/data."* ]]
+}
+
+@test "data list --json prints one object" {
+  sotto data list --json
+  [ "$status" -eq 0 ]
+  [[ $output == "{"*'"schema": "sotto.data-list/1"'*"}" ]]
+}
+
+@test "usage errors exit with 64" {
+  sotto data
+  [ "$status" -eq 64 ]
+  sotto data frobnicate
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import or verify" ]
+  sotto data info
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: data info: expects NAME; see 'sotto data --help'" ]
+  sotto data list extra
+  [ "$status" -eq 64 ]
+  sotto data import x.csv
+  [ "$status" -eq 64 ]
+  [[ $output == *"--name is missing"* ]]
+  sotto data info synthetic-images --size 3x3
+  [ "$status" -eq 64 ]
+  [[ $output == *"--size is an option of 'data import'"* ]]
+  for size in 0x4 4 4x 4x4x4 -4x4 99999x1; do
+    sotto data import x.csv --name x "--size=$size"
+    [ "$status" -eq 64 ]
+    [[ $output == *"is not a size like 32x32"* ]]
+  done
+  sotto data import x.csv --name ../x
+  [ "$status" -eq 64 ]
+  [[ $output == *"data set name '../x': expected 1 to 63 of"* ]]
+}
+
+@test "an unknown set exits with 66 and a hint" {
+  sotto data info cifar10
+  [ "$status" -eq 66 ]
+  [ "${lines[0]}" = "sotto: error: data set 'cifar10' not found" ]
+  [[ ${lines[1]} == "hint: sotto data import PATH --name cifar10"* ]]
+  sotto data info fashion-mnist --json
+  [ "$status" -eq 66 ]
+  [[ $output == '{"error": "data set '"'fashion-mnist'"' not found", "hint": "install the Debian package dataset-fashion-mnist'*'"exit_code": 66}' ]]
+  sotto data import missing.tar --name x
+  [ "$status" -eq 66 ]
+  [ "$output" = "reading missing.tar
+sotto: error: missing.tar: No such file or directory" ]
+}
+
+@test "a table is imported, described, verified; a changed byte is noticed" {
+  printf '"1",0,1\n"2",1,1\n"1",1,0\n' > t.csv
+  sotto data import t.csv --name t
+  [ "$status" -eq 0 ]
+  sotto data info t
+  [ "$status" -eq 0 ]
+  [[ $output == *"records    3 (3 training, 0 test)"*"features   2 columns"*"classes    0 1: 2"* ]]
+  sotto data verify t
+  [ "$status" -eq 0 ]
+  [ "$output" = "t: ok" ]
+  printf 'x' | dd of=data/t/features.npy bs=1 seek=140 conv=notrunc status=none
+  sotto data verify t
+  [ "$status" -eq 1 ]
+  [[ $output == "sotto: error: t: contents have SHA-256 "*"; dataset.json says "* ]]
+  sotto data import t.csv --name t
+  [ "$status" -eq 73 ]
+  [[ $output == *"data set 't' exists already in $work/data/t"*"hint: remove that folder, or choose another --name" ]]
+}
+
+@test "bad data exits with 65, names the file, and leaves nothing behind" {
+  : > empty.csv
+  sotto data import empty.csv --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"empty.csv"* ]]
+  mkdir nothing
+  sotto data import nothing --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"nothing: the folder holds no files" ]]
+  mkdir -p pictures/cat
+  echo "no picture" > pictures/cat/1.jpg
+  sotto data import pictures --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"pictures/cat/1.jpg: is neither JPEG nor PNG"* ]]
+  mkdir idx
+  printf '\0\0\10\3\0\0\352\140\0\0\0\34\0\0\0\34' > idx/train-images-idx3-ubyte
+  printf '\0\0\10\1\0\0\352\140' > idx/train-labels-idx1-ubyte
+  sotto data import idx --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"idx/train-images-idx3-ubyte: header says 60000x28x28, file holds 0 images" ]]
+  rm idx/train-labels-idx1-ubyte
+  sotto data import idx --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"has no matching labels file" ]]
+  printf 'a,b\n1\n' > ragged.csv
+  sotto data import ragged.csv --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"ragged.csv:2"* ]]
+  head -c 100 /dev/urandom > noise.bin
+  sotto data import noise.bin --name x
+  [ "$status" -eq 65 ]
+  [ ! -e data/x ]
+  [ -z "$(ls -A data 2>/dev/null)" ]
+}
+
+@test "an unreadable file exits with 66" {
+  [ "$(id -u)" -ne 0 ] || skip "root may read everything"
+  echo "1,2" > t.csv
+  chmod 0 t.csv
+  sotto data import t.csv --name x
+  [ "$status" -eq 66 ]
+}
+
+@test "a path that leaves its archive is refused" {
+  mkdir inner
+  echo 1,0 > evil.csv
+  (cd inner && tar cPf ../evil.tar ../evil.csv)
+  sotto data import evil.tar --name x
+  [ "$status" -eq 65 ]
+  [[ $output == *"evil.tar: file name '../evil.csv' points outside the archive" ]]
+}
+
+@test "a label that cannot be guessed must be said" {
+  printf 'x,kind,y\n1,3,5\n2,4,6\n' > t.csv
+  sotto data import t.csv --name t
+  [ "$status" -eq 65 ]
+  [[ $output == *"cannot tell which of 3 columns is the label"*"hint: say so: --label first"* ]]
+  sotto data import t.csv --name t --label kind
+  [ "$status" -eq 0 ]
+}
+
+@test "a killed import leaves no set behind" {
+  mkdir many
+  printf '1,0\n2,1\n%.0s' $(seq 1 200000) > many/big.csv
+  "$SOTTO" data import many/big.csv --name big >/dev/null 2>&1 &
+  sleep 0.05
+  kill -9 $! 2>/dev/null || :
+  wait $! 2>/dev/null || :
+  [ ! -e data/big ] || "$SOTTO" data verify big # it may have been quicker than the signal
+  rm -rf data/big
+  sotto data import many/big.csv --name big
+  [ "$status" -eq 0 ]
+  [ "$(ls -A data)" = big ]
+}
+
+@test "Fashion-MNIST of the Debian package verifies" {
+  unset SOTTO_FASHION_MNIST
+  [ -e /usr/share/datasets/fashion-mnist ] || skip "the package dataset-fashion-mnist is not installed"
+  sotto data verify fashion-mnist
+  [ "$status" -eq 0 ]
+  [ "$output" = "fashion-mnist: ok" ]
+}
+
+@test "the shared Location and Adult files import as they are" {
+  [ -e "${SOTTO_SHARED-}/data/location.csv.xz" ] || skip "no shared data folder"
+  sotto data import "$SOTTO_SHARED/data/location.csv.xz" --name location
+  [ "$status" -eq 0 ]
+  sotto data info location
+  [[ $output == *"records    5010 (5010 training, 0 test)"*"features   446 columns"*"29 30: "* ]]
+  sotto data import "$SOTTO_SHARED/data/adult.data.xz" --name adult
+  [ "$status" -eq 0 ]
+  sotto data info adult
+  [[ $output == *"records    32561 "*"features   14 columns"*"classes    0 <=50K: 24720"*"1 >50K: 7841"* ]]
+}
+
+@test "the shared CIFAR-10 archive imports as it is" {
+  [ -e "${SOTTO_SHARED-}/data/cifar10-jpeg.tar.xz" ] || skip "no shared data folder"
+  sotto data import "$SOTTO_SHARED/data/cifar10-jpeg.tar.xz" --name cifar10
+  [ "$status" -eq 0 ]
+  sotto data info cifar10
+  [[ $output == *"records    60000 (50000 training, 10000 test)"*"3 x 32 x 32"*"0 airplane: 6000"*"9 truck: 6000"* ]]
+  sotto data verify cifar10
+  [ "$status" -eq 0 ]
+}
