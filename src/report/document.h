@@ -53,6 +53,7 @@ struct row {
     size_t pairs;
     struct guarantee proved, conditional;
     bool proof_counts; /* finite, every assumption met, noise not seeded */
+    bool proof_means;  /* ... and epsilon is small enough to mean something (docs/FORMATS.md) */
     const struct json *audit, *notes;
     double confidence;
     size_t attack_count,

@@ -9,6 +9,7 @@
 #include "sotto/sotto.h"
 
 static const char document[] = "report";
+static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect nobody */
 enum { PATH = 128, MAX_ROWS = 1000, MAX_ATTACKS = 64 };
 
 const struct json *part(const struct json *j, const char *path)
@@ -401,6 +402,7 @@ static sotto_status read_rows(struct report *r, const struct reader *top)
         struct row *row = &r->rows[i];
         row->proof_counts =
             row->proved.given && row->proved.all_met && isfinite(row->proved.upper) && !r->insecure_noise;
+        row->proof_means = row->proof_counts && row->proved.upper <= largest_meaningful;
         row_judge(row);
     }
 done:

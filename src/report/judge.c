@@ -91,9 +91,9 @@ static void describe(struct row *r, enum verdict verdict)
         break;
     case VERDICT_NOT_DETECTED:
         snprintf(out, room,
-                 "No attack tried here beat guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]).%s", a->name,
-                 a->auc.value, a->auc.lower, a->auc.upper,
-                 r->proof_counts ? "" : " A stronger attack might; that is not a proof.");
+                 "%so attack tried here beat guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]).%s",
+                 r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
+                 r->proof_means ? "" : " A stronger attack might; that is not a proof.");
         break;
     case VERDICT_NOT_ATTACKED:
         snprintf(out, room, "Not attacked: nothing was measured.");

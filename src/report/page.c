@@ -107,6 +107,20 @@ void page_percent(struct page *p, double x)
         page_format(p, "%.*f%s%%", percent != 0 && percent < 0.995 ? 2 : 1, percent, thin_space);
 }
 
+void page_percent_plain(struct page *p, double x)
+{
+    page_format(p, "%.3g%s%%", 100 * x, thin_space);
+}
+
+void page_small(struct page *p, double x)
+{
+    double power = x > 0 ? round(log10(x)) : 0;
+    if (x > 0 && power < -2 && fabs(x / pow(10, power) - 1) < 1e-9)
+        page_format(p, "10<sup>\xe2\x88\x92%.0f</sup>", -power);
+    else
+        page_format(p, "%.3g", x);
+}
+
 void page_count(struct page *p, double n)
 {
     char digits[64];

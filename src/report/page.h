@@ -22,9 +22,11 @@ void page_name(struct page *p, const char *name);
 void page_json(struct page *p, const char *json);
 
 /* Numbers as the page shows them. NAN is a dash. */
-void page_fraction(struct page *p, double x); /* 0.617 */
-void page_percent(struct page *p, double x);  /* 1.6 % */
-void page_count(struct page *p, double n);    /* 10 000, thin spaces */
+void page_fraction(struct page *p, double x);      /* 0.617 */
+void page_percent(struct page *p, double x);       /* 1.6 % */
+void page_percent_plain(struct page *p, double x); /* 1 %, 0.1 %: for levels that were chosen, not measured */
+void page_small(struct page *p, double x);         /* a power of ten where it is one */
+void page_count(struct page *p, double n);         /* 10 000, thin spaces */
 void page_significant(struct page *p, double x, int digits);
 /** Never below x in the digits shown. INFINITY prints the sign. */
 void page_rounded_up(struct page *p, double x);

@@ -146,7 +146,7 @@ void section_attacks(struct page *p, const struct report *r)
     page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All attacks\"><table "
                  "class=\"attacks\">\n<caption>All "
                  "attacks on all settings. In brackets: intervals at ");
-    page_percent(p, confidence);
+    page_percent_plain(p, confidence);
     page_html(p, " confidence, each for its own number. Thresholds were chosen on one random half of the "
                  "records and scored on the "
                  "other; the advantage is the best over all thresholds and therefore optimistic. Random "
@@ -156,7 +156,7 @@ void section_attacks(struct page *p, const struct report *r)
                  "class=\"number\">AUC</th>");
     for (size_t k = 0; k < rate_count; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">TPR at ");
-        page_percent(p, strtod(rates[k], NULL));
+        page_percent_plain(p, strtod(rates[k], NULL));
         page_html(p, " FPR</th>");
     }
     page_html(

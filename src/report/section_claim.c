@@ -53,6 +53,8 @@ static void row_cells(struct page *p, const struct row *r)
         epsilon_interval(p, &r->proved);
     else
         page_html(p, "<span class=\"none\">none</span>");
+    if (r->proof_counts && !r->proof_means)
+        page_html(p, " <span class=\"ci\">no meaningful guarantee</span>");
     page_html(p, "</td><td class=\"number conditional\">");
     if (r->conditional.given)
         epsilon_interval(p, &r->conditional);
@@ -61,7 +63,7 @@ static void row_cells(struct page *p, const struct row *r)
     const struct guarantee *g = r->proof_counts ? &r->proved : &r->conditional;
     page_html(p, "</td><td class=\"number\">");
     if (g->given)
-        page_format(p, "%.3g", g->delta);
+        page_small(p, g->delta);
     else
         page_html(p, "\xe2\x80\x93");
     page_html(p, "</td><td class=\"number proved\">");
@@ -96,10 +98,13 @@ static void assumptions(struct page *p, const struct row *r)
         page_text(p, g->accountant);
         page_html(p, "</li>");
     }
-    if (g->delta > 0 && r->records > 0)
-        page_format(p, "<li>\xce\xb4 = %.3g, %s 1/N = %.3g for %zu records</li>", g->delta,
+    if (g->delta > 0 && r->records > 0) {
+        page_html(p, "<li>\xce\xb4 = ");
+        page_small(p, g->delta);
+        page_format(p, ", %s 1/N = %.3g for %zu records</li>",
                     g->delta * (double)r->records < 1 ? "below" : "<strong>not below</strong>",
                     1 / (double)r->records, r->records);
+    }
     page_html(p, "</ul></details>\n");
 }
 

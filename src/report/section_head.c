@@ -57,14 +57,25 @@ static void badge(struct page *p, enum verdict v)
     page_format(p, "<span class=\"badge %s\">%s</span>", verdict_name(v), verdict_label(v));
 }
 
+/* "epsilon <= 1 at delta = 10^-5" */
+static void epsilon_delta(struct page *p, const struct row *r)
+{
+    page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
+    page_rounded_up(p, r->proved.upper);
+    if (r->proved.delta > 0) {
+        page_html(p, " <span class=\"ci\">at \xce\xb4\xc2\xa0=\xc2\xa0");
+        page_small(p, r->proved.delta);
+        page_html(p, "</span>");
+    }
+}
+
 static void proved_cell(struct page *p, const struct row *r)
 {
     if (r->proof_counts) {
-        page_html(p, "<strong>\xce\xb5 \xe2\x89\xa4 ");
-        page_rounded_up(p, r->proved.upper);
-        page_html(p, "</strong>");
-        if (r->proved.delta > 0)
-            page_format(p, " <span class=\"ci\">at \xce\xb4 = %.3g</span>", r->proved.delta);
+        page_html(p, r->proof_means ? "<strong>" : "<span>");
+        epsilon_delta(p, r);
+        page_html(p, r->proof_means ? "</strong>"
+                                    : "</span> <span class=\"ci\">too large to mean anything</span>");
     } else {
         page_html(p, "<span class=\"none\">none</span>");
     }
@@ -116,7 +127,7 @@ static void proven_line(struct page *p, const struct report *r)
     size_t count = 0;
     for (size_t i = 0; i < r->row_count; i++) {
         const struct row *row = &r->rows[i];
-        if (!row->proof_counts)
+        if (!row->proof_means)
             continue;
         count++;
         if (!best || row->proved.upper < best->proved.upper)
@@ -124,15 +135,15 @@ static void proven_line(struct page *p, const struct report *r)
     }
     page_html(p, "<div class=\"card proved\"><h3>Proved</h3>");
     if (!best) {
-        page_html(p, "<p><strong>No proved guarantee</strong> for any setting on this page.</p></div>\n");
+        page_html(
+            p,
+            "<p><strong>No meaningful proved guarantee</strong> for any setting on this page.</p></div>\n");
         return;
     }
     page_format(p, "<p><strong>%zu of %zu settings</strong> carry a proof. Strongest: ", count, r->row_count);
     page_name(p, best->title);
-    page_html(p, ", \xce\xb5 \xe2\x89\xa4 ");
-    page_rounded_up(p, best->proved.upper);
-    if (best->proved.delta > 0)
-        page_format(p, " at \xce\xb4 = %.3g", best->proved.delta);
+    page_html(p, ", ");
+    epsilon_delta(p, best);
     page_html(p, ".</p></div>\n");
 }
 
@@ -221,22 +232,26 @@ void section_words(struct page *p, const struct report *r)
                  "those that trained "
                  "it</strong> (up to ");
     page_count(p, (double)records);
-    page_html(p, " private records here)? For medical or financial records that alone can reveal a secret. "
-                 "To answer it, attacks guess for known members and known non-members, and we count how "
-                 "often they are right: an AUC of "
-                 "0.5 is a coin, 1 is certainty. "
-                 "A <em>proof</em>, where there is one, bounds every attack, also those not yet invented: "
-                 "\xce\xb5 (epsilon) near 0 "
-                 "means that one record hardly changes anything an attacker can see, \xce\xb5 in the "
-                 "hundreds means nothing. "
-                 "Noise that protects also costs accuracy, so that cost stands beside every setting.</p>\n"
-                 "<details open><summary>What this report does not show</summary><ul>"
-                 "<li>That no attack exists. Attacks that found nothing are evidence, never a proof.</li>"
-                 "<li>Protection of groups or of persons with several records: one record is the unit.</li>"
-                 "<li>Other risks: leaks through the training of the encoder on its own (public) data, "
-                 "inference of attributes, "
-                 "side channels such as timing, and access to the unprotected files.</li>"
-                 "<li>Behaviour on other data, models or seeds: the intervals cover the choice of records "
-                 "for one trained model."
-                 "</li></ul></details></section>\n");
+    page_html(p,
+              " private records here)? For medical or financial records that alone can reveal a secret.</p>\n"
+              "<p><strong class=\"measured\">Measured.</strong> Attacks guess who was a member, on records "
+              "where the answer is known, "
+              "and we count how often they are right. An AUC of 0.5 is a coin toss, 1 is certainty.</p>\n"
+              "<p><strong class=\"proved\">Proved.</strong> A proof, where there is one, bounds every "
+              "attack, also those not yet "
+              "invented. \xce\xb5 (epsilon) near 0 means that one record hardly changes anything an attacker "
+              "can see; above about 20 it "
+              "means nothing any more.</p>\n"
+              "<p><strong class=\"cost\">Cost.</strong> Noise that protects also makes the model less "
+              "accurate, so that cost stands "
+              "beside every setting. A model that no longer works is not a protected model.</p>\n"
+              "<details open><summary>What this report does not show</summary><ul>"
+              "<li>That no attack exists. Attacks that found nothing are evidence, never a proof.</li>"
+              "<li>Protection of groups or of persons with several records: one record is the unit.</li>"
+              "<li>Other risks: leaks through the training of the encoder on its own (public) data, "
+              "inference of attributes, "
+              "side channels such as timing, and access to the unprotected files.</li>"
+              "<li>Behaviour on other data, models or seeds: the intervals cover the choice of records "
+              "for one trained model."
+              "</li></ul></details></section>\n");
 }
