@@ -3,6 +3,7 @@
 #define SOTTO_ATTACK_H
 
 #include "sotto/base.h"
+#include "sotto/io.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +12,7 @@ extern "C" {
 /** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
 struct sotto_audit_input {
     const float *member, *nonmember;          /**< (n, K) logits, or probabilities if `probabilities` */
+    const double *member_f8, *nonmember_f8;   /**< the same in double precision, instead of the two above */
     int probabilities;
     const int64_t *member_labels, *nonmember_labels;
     const double *member_losses, *nonmember_losses; /**< instead of logits */
@@ -30,6 +32,12 @@ struct sotto_audit_options {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
                                                     const struct sotto_audit_options *options,
                                                     const struct sotto_context *ctx);
+
+/** A table for people from such an object: one line per attack (free with sotto_text_free). EFORMAT. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const char *audit_json);
+/** Reads an array to audit: "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with or without a
+ *  line of column names, as (rows, columns) f8. Errors as in io.h, with the file's name. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_load(struct sotto_array *out, const char *path);
 
 struct sotto_estimate { double estimate, lower, upper; };
 /** AUC of scores with DeLong's interval (half ties). */

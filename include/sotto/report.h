@@ -9,8 +9,27 @@ extern "C" {
 #endif
 
 /** Renders a "sotto.report/1" document (docs/FORMATS.md) as a single self-contained HTML file: no network, readable
- *  without script, all text escaped. EFORMAT names the missing or wrong member. */
+ *  without script, all text escaped. Same document, same bytes. EFORMAT names the missing or wrong member. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_path, const char *report_json);
+/** The same from a file. ENOENT, EIO, and as above with the file's name in front. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path, const char *json_path);
+/** *judged: the document with its verdicts filled in, per row and for the whole (free with sotto_text_free). They follow
+ *  from the numbers alone; verdicts that the document already has are replaced. EFORMAT as above. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(char **judged, const char *report_json);
+
+/** One input of an audit: what it is ("member logits") and the file, of which only the SHA-256 is kept. */
+struct sotto_report_input {
+    const char *role, *path;
+};
+struct sotto_audit_facts {
+    const char *title;                       /**< NULL: "Membership audit" */
+    const struct sotto_report_input *inputs; /**< inputs_count entries, or NULL */
+    size_t inputs_count;
+};
+/** Writes folder/result.json (the audit), report.json and report.html; makes the folder. `audit_json` is what sotto_audit()
+ *  gave. The time in the report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder, const char *audit_json,
+                                                           const struct sotto_audit_facts *facts);
 
 #ifdef __cplusplus
 }

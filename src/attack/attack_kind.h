@@ -16,7 +16,7 @@ enum attack_need {
 };
 
 struct attack_input {
-    const float *outputs;  /* (n, classes), NULL without NEED_OUTPUTS */
+    const double *outputs; /* (n, classes), NULL without NEED_OUTPUTS */
     bool probabilities;    /* outputs are probabilities, not logits */
     const int64_t *labels; /* (n), 0 .. classes-1 */
     const double *losses;  /* (n), nats */

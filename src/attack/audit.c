@@ -104,7 +104,7 @@ static struct json *accuracies(const struct audit_sides *sides, double confidenc
 
 static const char *kind_of_input(const struct sotto_audit_input *in)
 {
-    if (in->member)
+    if (in->member || in->member_f8)
         return in->probabilities ? "probabilities" : "logits";
     return in->member_losses ? "losses" : "scores";
 }
@@ -118,7 +118,8 @@ static struct json *header(const struct sotto_audit_input *in, const struct audi
     json_put_text(&doc, "input", kind_of_input(in));
     json_put_integer(&doc, "n_member", (int64_t)in->n_member);
     json_put_integer(&doc, "n_nonmember", (int64_t)in->n_nonmember);
-    json_put(&doc, "classes", in->member ? json_make_integer((int64_t)in->classes) : json_make_null());
+    json_put(&doc, "classes",
+             sides->have & NEED_OUTPUTS ? json_make_integer((int64_t)in->classes) : json_make_null());
     json_put_real(&doc, "confidence", settings->confidence);
     json_put_real(&doc, "delta", settings->delta);
     json_put_integer(&doc, "seed", (int64_t)settings->seed);
@@ -131,7 +132,7 @@ sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
 {
     sotto_status status = SOTTO_OK;
     struct audit_settings settings;
-    struct audit_sides sides;
+    struct audit_sides sides = {0};
     struct audit_halves halves = {0};
     struct json *doc = NULL, *attacks = json_make_array();
     const char *const *names = options ? options->names : NULL;
@@ -162,6 +163,7 @@ done:
     json_free(attacks);
     json_free(doc);
     audit_halves_clear(&halves);
+    audit_sides_clear(&sides);
     return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static sotto_status check_finite(const float *x, size_t n, size_t classes, const char *side,
+static sotto_status check_finite(const double *x, size_t n, size_t classes, const char *side,
                                  bool probabilities)
 {
     size_t bad = 0, first_row = 0, first_column = 0;
@@ -26,7 +26,7 @@ static sotto_status check_finite(const float *x, size_t n, size_t classes, const
                        probabilities ? "probabilities" : "logits");
 }
 
-static sotto_status check_probabilities(const float *p, size_t n, size_t classes, const char *side)
+static sotto_status check_probabilities(const double *p, size_t n, size_t classes, const char *side)
 {
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
@@ -90,32 +90,75 @@ static sotto_status both(const void *member, const void *nonmember, const char *
                        member ? "members" : "non-members");
 }
 
+/* Attacks compute in double whatever the caller has; *owned is NULL when nothing had to be copied. */
+static sotto_status widen(const double **out, double **owned, const float *narrow, const double *wide,
+                          size_t n, size_t classes)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count;
+    *out = wide;
+    if (!narrow)
+        return SOTTO_OK;
+    if (!size_multiply(&count, n, classes) || !(*owned = base_alloc(count, sizeof **owned)))
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu outputs", n, classes);
+    for (size_t i = 0; i < count; i++)
+        (*owned)[i] = narrow[i];
+    *out = *owned;
+done:
+    return status;
+}
+
 sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
+    struct audit_sides s = {0};
+    bool outputs = in->member || in->member_f8;
     TRY(both(in->member, in->nonmember, "logits or probabilities"));
+    TRY(both(in->member_f8, in->nonmember_f8, "logits or probabilities"));
     TRY(both(in->member_labels, in->nonmember_labels, "labels"));
     TRY(both(in->member_losses, in->nonmember_losses, "losses"));
     TRY(both(in->member_scores, in->nonmember_scores, "scores"));
-    if (!in->member && !in->member_losses && !in->member_scores)
+    if (in->member && in->member_f8)
+        FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
+    if (!outputs && !in->member_losses && !in->member_scores)
         FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
     REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
             "audit: %zu members and %zu non-members; at least 2 of each are needed", in->n_member,
             in->n_nonmember);
-    REQUIRE(!in->member || in->classes >= 2, "audit: %zu class; at least 2 are needed", in->classes);
-    struct audit_sides s = {.member = {in->member, in->probabilities != 0, in->member_labels,
-                                       in->member_losses, in->member_scores, in->n_member, in->classes},
-                            .nonmember = {in->nonmember, in->probabilities != 0, in->nonmember_labels,
-                                          in->nonmember_losses, in->nonmember_scores, in->n_nonmember,
-                                          in->classes}};
+    REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; at least 2 are needed", in->classes);
+    s.member = (struct attack_input){NULL,
+                                     in->probabilities != 0,
+                                     in->member_labels,
+                                     in->member_losses,
+                                     in->member_scores,
+                                     in->n_member,
+                                     in->classes};
+    s.nonmember = (struct attack_input){NULL,
+                                        in->probabilities != 0,
+                                        in->nonmember_labels,
+                                        in->nonmember_losses,
+                                        in->nonmember_scores,
+                                        in->n_nonmember,
+                                        in->classes};
+    TRY(widen(&s.member.outputs, &s.owned[0], in->member, in->member_f8, in->n_member, in->classes));
+    TRY(widen(&s.nonmember.outputs, &s.owned[1], in->nonmember, in->nonmember_f8, in->n_nonmember,
+              in->classes));
     TRY(check_side(&s.member, "members"));
     TRY(check_side(&s.nonmember, "non-members"));
-    s.have = (in->member ? NEED_OUTPUTS : 0u) |
-             (in->member && in->member_labels ? NEED_LABELS | NEED_LOSSES : 0u) |
+    s.have = (outputs ? NEED_OUTPUTS : 0u) | (outputs && in->member_labels ? NEED_LABELS | NEED_LOSSES : 0u) |
              (in->member_losses ? NEED_LOSSES : 0u) | (in->member_scores ? NEED_SCORES : 0u);
     *out = s;
 done:
+    if (status != SOTTO_OK)
+        audit_sides_clear(&s);
     return status;
+}
+
+void audit_sides_clear(struct audit_sides *s)
+{
+    base_free(s->owned[0]);
+    base_free(s->owned[1]);
+    *s = (struct audit_sides){0};
 }
 
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options)

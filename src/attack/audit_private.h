@@ -21,8 +21,10 @@ sotto_status audit_settings_resolve(struct audit_settings *out, const struct sot
 struct audit_sides {
     struct attack_input member, nonmember;
     unsigned have;
+    double *owned[2]; /* outputs that were given in single precision */
 };
 sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in);
+void audit_sides_clear(struct audit_sides *s);
 
 /* The random halves, the same for every attack: order[0 .. n/2) chooses thresholds, the rest is scored. */
 struct audit_halves {

@@ -13,7 +13,7 @@ static double clamp(double p)
 }
 
 /* log of the sum of exp(z_k) over all k but `skip` (skip = classes: over all). */
-static double log_sum(const float *z, size_t classes, size_t skip)
+static double log_sum(const double *z, size_t classes, size_t skip)
 {
     double top = -INFINITY, sum = 0;
     for (size_t k = 0; k < classes; k++)
@@ -26,7 +26,7 @@ static double log_sum(const float *z, size_t classes, size_t skip)
 }
 
 /* The sum of all probabilities but one. */
-static double others(const float *p, size_t classes, size_t skip)
+static double others(const double *p, size_t classes, size_t skip)
 {
     double sum = 0;
     for (size_t k = 0; k < classes; k++)
@@ -37,7 +37,7 @@ static double others(const float *p, size_t classes, size_t skip)
 
 double posterior_log(const struct attack_input *in, size_t row, size_t k)
 {
-    const float *z = in->outputs + row * in->classes;
+    const double *z = in->outputs + row * in->classes;
     if (in->probabilities)
         return log(clamp(z[k]));
     return z[k] - log_sum(z, in->classes, in->classes);
@@ -50,7 +50,7 @@ double posterior_loss(const struct attack_input *in, size_t row)
 
 double posterior_entropy(const struct attack_input *in, size_t row)
 {
-    const float *z = in->outputs + row * in->classes;
+    const double *z = in->outputs + row * in->classes;
     double total = in->probabilities ? 0 : log_sum(z, in->classes, in->classes), sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
         double log_p = in->probabilities ? log(clamp(z[k])) : z[k] - total;
@@ -62,7 +62,7 @@ double posterior_entropy(const struct attack_input *in, size_t row)
 
 double posterior_modified_entropy(const struct attack_input *in, size_t row)
 {
-    const float *z = in->outputs + row * in->classes;
+    const double *z = in->outputs + row * in->classes;
     size_t y = (size_t)in->labels[row];
     double total = in->probabilities ? 0 : log_sum(z, in->classes, in->classes), sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
@@ -86,7 +86,7 @@ double posterior_modified_entropy(const struct attack_input *in, size_t row)
 
 size_t posterior_argmax(const struct attack_input *in, size_t row)
 {
-    const float *z = in->outputs + row * in->classes;
+    const double *z = in->outputs + row * in->classes;
     size_t best = 0;
     for (size_t k = 1; k < in->classes; k++)
         if (z[k] > z[best])

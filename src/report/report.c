@@ -73,3 +73,19 @@ done:
     report_clear(&r);
     return status;
 }
+
+sotto_status sotto_report_render_file(const char *html_path, const char *json_path)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *text = NULL;
+    size_t size;
+    TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
+    if (strlen((char *)text) != size)
+        FAIL(SOTTO_EFORMAT, "%s: holds a NUL byte; expected JSON", json_path);
+    status = sotto_report_render(html_path, (char *)text);
+    if (status == SOTTO_EFORMAT)
+        status_prefix(json_path);
+done:
+    base_free(text);
+    return status;
+}

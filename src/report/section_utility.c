@@ -4,6 +4,16 @@
 #include <math.h>
 #include <stdio.h>
 
+/* With a real minus sign. */
+static void change(struct page *p, double points)
+{
+    page_format(p, "<strong>%s%.1f</strong> points",
+                points < -0.05  ? "\xe2\x88\x92"
+                : points > 0.05 ? "+"
+                                : "",
+                fabs(points));
+}
+
 static void utility_line(struct page *p, const struct row *r)
 {
     page_html(p, "<tr><th scope=\"row\">");
@@ -19,7 +29,7 @@ static void utility_line(struct page *p, const struct row *r)
         page_html(p, "\xe2\x80\x93");
     page_html(p, "</td><td class=\"number\">");
     if (r->is_protected && r->accuracy.given && r->unprotected.given)
-        page_format(p, "<strong>%+.1f</strong> points", 100 * (r->accuracy.value - r->unprotected.value));
+        change(p, 100 * (r->accuracy.value - r->unprotected.value));
     else
         page_html(p, "\xe2\x80\x93");
     page_html(p, "</td><td class=\"number\">");
@@ -94,9 +104,9 @@ static void training_lines(struct page *p, const struct json *chart)
             page_html(p, "</td>");
         }
         page_html(p, "<td class=\"number\">");
-        page_significant(p, n ? json_number(json_at(json_at(points, n - 1), 0)) : NAN, 6);
-        page_html(p, " ");
         page_text(p, part_text(chart, "x"));
+        page_html(p, " ");
+        page_significant(p, n ? json_number(json_at(json_at(points, n - 1), 0)) : NAN, 6);
         page_html(p, "</td></tr>\n");
     }
 }

@@ -1,0 +1,32 @@
+/* audit_inputs.h - the arrays that `audit` reads, checked with the names of their files. */
+#ifndef CLI_AUDIT_INPUTS_H
+#define CLI_AUDIT_INPUTS_H
+
+#include "options.h"
+
+#define AUDIT_INPUT_ROWS                                                                                      \
+    {"member-logits", OPTION_TEXT, "FILE", NULL, "logits of the members (n, classes)", NULL},                 \
+        {"nonmember-logits", OPTION_TEXT, "FILE", NULL, "logits of the non-members (m, classes)", NULL},      \
+        {"member-probabilities", OPTION_TEXT, "FILE", NULL, "probabilities instead of logits", NULL},         \
+        {"nonmember-probabilities", OPTION_TEXT, "FILE", NULL, "probabilities instead of logits", NULL},      \
+        {"member-labels", OPTION_TEXT, "FILE", NULL, "true classes of the members, from 0 (n)", NULL},        \
+        {"nonmember-labels", OPTION_TEXT, "FILE", NULL, "true classes of the non-members, from 0 (m)", NULL}, \
+        {"member-losses", OPTION_TEXT, "FILE", NULL, "losses of the members, nats (n)", NULL},                \
+        {"nonmember-losses", OPTION_TEXT, "FILE", NULL, "losses of the non-members, nats (m)", NULL},         \
+        {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
+    {                                                                                                         \
+        "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
+    }
+
+struct audit_inputs {
+    struct sotto_audit_input input; /* points into the arrays below */
+    struct sotto_array arrays[8];
+    double *scores; /* members first, then non-members */
+    struct sotto_report_input files[8];
+    size_t file_count;
+};
+/* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */
+sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o);
+void audit_inputs_clear(struct audit_inputs *in);
+
+#endif

@@ -1,0 +1,95 @@
+/* The audit as a table on a terminal. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/json.h"
+#include "sotto/attack.h"
+
+enum { LINE = 256, MAX_RATES = 8 };
+
+/* "6.4 % [3.7, 10.2]" in the width of a column; "refused" for null. */
+static void percent_cell(char out[64], const struct json *e)
+{
+    if (json_kind(e) != JSON_KIND_OBJECT)
+        snprintf(out, 64, "not measurable");
+    else
+        snprintf(out, 64, "%.3g [%.2g, %.2g] %%", 100 * json_number(json_member(e, "estimate")),
+                 100 * json_number(json_member(e, "lower")), 100 * json_number(json_member(e, "upper")));
+}
+
+static size_t rates_of(const char *rates[MAX_RATES], const struct json *attack)
+{
+    const struct json *tpr = json_member(attack, "tpr_at_fpr");
+    size_t count = 0;
+    for (const char *key = json_first_key(tpr); key && count < MAX_RATES; key = json_next_key(tpr, key))
+        rates[count++] = key;
+    return count;
+}
+
+static void add(char **text, size_t *used, const char *line)
+{
+    size_t length = strlen(line);
+    char *grown = *text ? base_regrow(*text, *used + 1, *used + length + 1, 1) : NULL;
+    if (!grown)
+        base_free(*text);
+    else
+        memcpy(grown + *used, line, length + 1);
+    *text = grown;
+    *used += length;
+}
+
+static void add_attack(char **text, size_t *used, const struct json *attack, const char *const *rates,
+                       size_t count)
+{
+    char line[LINE], cell[64];
+    snprintf(line, sizeof line, "%-18.18s %.3f [%.3f, %.3f]  ", json_text(json_member(attack, "name")),
+             json_number(json_find(attack, "auc.estimate")), json_number(json_find(attack, "auc.lower")),
+             json_number(json_find(attack, "auc.upper")));
+    add(text, used, line);
+    for (size_t k = 0; k < count; k++) {
+        percent_cell(cell, json_member(json_member(attack, "tpr_at_fpr"), rates[k]));
+        snprintf(line, sizeof line, "%-23s", cell);
+        add(text, used, line);
+    }
+    snprintf(line, sizeof line, "%-10.3f %.3g\n", json_number(json_member(attack, "balanced_accuracy")),
+             json_number(json_member(attack, "epsilon_lower_bound")));
+    add(text, used, line);
+}
+
+sotto_status sotto_audit_summary(char **text, const char *audit_json)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *audit = NULL;
+    const struct json *attacks;
+    const char *rates[MAX_RATES], *name;
+    char *out = NULL, line[LINE], head[32];
+    size_t used = 0;
+    TRY(json_parse(&audit, audit_json, strlen(audit_json), "audit"));
+    TRY(json_get_array(&attacks, audit, "audit", "attacks"));
+    for (size_t i = 0; i < json_count(attacks); i++)
+        TRY(json_get_text(&name, json_at(attacks, i), "audit", "name"));
+    out = base_strdup("");
+    snprintf(line, sizeof line,
+             "%.0f members, %.0f non-members; intervals at %g %% confidence; 0.5 is guessing\n\n",
+             json_number(json_member(audit, "n_member")), json_number(json_member(audit, "n_nonmember")),
+             100 * json_number(json_member(audit, "confidence")));
+    add(&out, &used, line);
+    size_t count = rates_of(rates, json_at(attacks, 0));
+    snprintf(line, sizeof line, "%-18s %-22s ", "attack", "AUC");
+    add(&out, &used, line);
+    for (size_t k = 0; k < count; k++) {
+        snprintf(head, sizeof head, "TPR at FPR %.8s", rates[k]);
+        snprintf(line, sizeof line, "%-23s", head);
+        add(&out, &used, line);
+    }
+    add(&out, &used, "bal. acc.  epsilon >=\n");
+    for (size_t i = 0; i < json_count(attacks); i++)
+        add_attack(&out, &used, json_at(attacks, i), rates, count);
+    if (!out)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for the summary");
+    *text = out;
+done:
+    json_free(audit);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* An audit of somebody's own arrays becomes a report with one row. File names stay out of it: they can be
+ * private. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "report/document.h"
+#include "sotto/sotto.h"
+
+static void time_text(char out[32])
+{
+    const char *fixed = getenv("SOURCE_DATE_EPOCH");
+    time_t now = fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    struct tm utc;
+    if (!gmtime_r(&now, &utc) || strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        out[0] = '\0';
+}
+
+static struct json *utility_json(const struct json *audit)
+{
+    const struct json *accuracy = part(audit, "accuracy");
+    if (!accuracy)
+        return json_make_null();
+    struct json *j = json_make_object();
+    json_put(&j, "accuracy", json_clone(json_member(accuracy, "nonmember")));
+    json_put_real(&j, "train_accuracy", part_number(accuracy, "member.estimate"));
+    return j;
+}
+
+static struct json *row_json(const struct json *audit)
+{
+    struct json *row = json_make_object();
+    json_put_text(&row, "name", "model");
+    json_put_text(&row, "title", "The audited model");
+    json_put_boolean(&row, "protected", false);
+    json_put(&row, "records", json_clone(json_member(audit, "n_member")));
+    json_put(&row, "measured", json_clone(audit));
+    json_put(&row, "utility", utility_json(audit));
+    return row;
+}
+
+static sotto_status inputs_json(struct json **out, const struct sotto_audit_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array();
+    for (size_t i = 0; facts && i < facts->inputs_count; i++) {
+        char hash[SHA256_HEX], *file = base_strdup(facts->inputs[i].path);
+        if (!file)
+            FAIL(SOTTO_ENOMEM, "report: out of memory");
+        char *inside = strstr(file, ".npz:");
+        if (inside)
+            inside[4] = '\0';
+        status = sha256_file(hash, file);
+        base_free(file);
+        if (status != SOTTO_OK)
+            goto done;
+        struct json *one = json_make_object();
+        json_put_text(&one, "name", facts->inputs[i].role);
+        json_put_text(&one, "sha256", hash);
+        json_push(&list, one);
+    }
+    *out = list;
+    list = NULL;
+done:
+    json_free(list);
+    return status;
+}
+
+static sotto_status report_json(char **text, const struct json *audit, const struct sotto_audit_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    char when[32];
+    struct json *inputs = NULL, *doc = json_make_object(), *rows = json_make_array(),
+                *run = json_make_object(), *reproduce = json_make_object();
+    TRY(inputs_json(&inputs, facts));
+    time_text(when);
+    json_put_text(&run, "name", "audit");
+    json_put_text(&run, "version", sotto_version());
+    json_put_text(&run, "created", when);
+    json_put(&run, "seed", json_clone(json_member(audit, "seed")));
+    json_put(&reproduce, "inputs", inputs);
+    inputs = NULL;
+    json_push(&rows, row_json(audit));
+    json_put_text(&doc, "schema", "sotto.report/1");
+    json_put_text(&doc, "title", facts && facts->title ? facts->title : "Membership audit");
+    json_put(&doc, "run", run);
+    json_put(&doc, "rows", rows);
+    json_put(&doc, "reproduce", reproduce);
+    run = rows = reproduce = NULL;
+    TRY(json_dump(text, doc, JSON_LINE));
+done:
+    json_free(inputs);
+    json_free(run);
+    json_free(rows);
+    json_free(reproduce);
+    json_free(doc);
+    return status;
+}
+
+static sotto_status write_text(const char *folder, const char *name, const char *text)
+{
+    sotto_status status = SOTTO_OK;
+    char path[4096];
+    TRY(path_join(path, sizeof path, folder, name));
+    TRY(file_write(path, text, strlen(text)));
+done:
+    return status;
+}
+
+sotto_status sotto_report_audit(const char *folder, const char *audit_json,
+                                const struct sotto_audit_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *audit = NULL;
+    char *plain = NULL, *judged = NULL, page[4096];
+    TRY(json_parse(&audit, audit_json, strlen(audit_json), "audit"));
+    TRY(report_json(&plain, audit, facts));
+    TRY(sotto_report_judge(&judged, plain));
+    TRY(path_join(page, sizeof page, folder, "report.html"));
+    TRY(folder_make(folder));
+    TRY(write_text(folder, "result.json", audit_json));
+    TRY(write_text(folder, "report.json", judged));
+    TRY(sotto_report_render(page, judged));
+done:
+    sotto_text_free(plain);
+    sotto_text_free(judged);
+    json_free(audit);
+    return status;
+}
