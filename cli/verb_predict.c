@@ -1,13 +1,78 @@
 #include "head_inputs.h"
+#include "image_inputs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)", NULL},
-    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D)", NULL},
+    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D); or --encoder and --data", NULL},
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings", NULL},
+    {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path", NULL},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "only these rows of --data, in this order", NULL},
+    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of --data", NULL},
     {"logits", OPTION_FLAG, NULL, NULL, "write logits instead of probabilities", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write (N, K) f4", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status check_options(const struct options *o)
+{
+    sotto_status status = option_require(o, "head");
+    if (status == SOTTO_OK)
+        status = option_require(o, "output");
+    if (status != SOTTO_OK)
+        return status;
+    if (option_given(o, "features") == (option_given(o, "encoder") || option_given(o, "data")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: give either --features X.npy or --encoder FILE with --data SET");
+    if (option_given(o, "encoder") != option_given(o, "data"))
+        return cli_fail(SOTTO_EUSAGE, "predict: --encoder and --data belong together");
+    if (option_given(o, "features") && (option_given(o, "indices") || option_given(o, "split")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --indices and --split choose rows of --data, not of --features");
+    return SOTTO_OK;
+}
+
+/* A head that knows its encoder answers only that encoder's embeddings. */
+static sotto_status check_encoder(const struct sotto_head *h, const struct options *o)
+{
+    struct sotto_head *same = NULL;
+    if (!sotto_head_encoder(h)[0])
+        return SOTTO_OK;
+    sotto_status status = sotto_head_copy(&same, h);
+    if (status == SOTTO_OK)
+        status = sotto_head_set_encoder_file(same, option_text(o, "encoder"));
+    if (status == SOTTO_OK && strcmp(sotto_head_encoder(h), sotto_head_encoder(same)) != 0)
+        status = cli_fail(SOTTO_EINVAL,
+                          "%s was trained on embeddings of another encoder than %s (SHA-256 differs)",
+                          option_text(o, "head"), option_text(o, "encoder"));
+    sotto_head_free(same);
+    return status;
+}
+
+static sotto_status embed_images(struct sotto_array *x, const struct sotto_head *h, const struct options *o,
+                                 const struct sotto_context *ctx)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_encoder *encoder = NULL;
+    struct sotto_array chosen = {0};
+    sotto_status status = check_encoder(h, o);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_load(&encoder, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK)
+        status =
+            sotto_array_make(x, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_encoder_width(encoder)});
+    if (status == SOTTO_OK)
+        status = sotto_embed(x->data, encoder, data, chosen.data, chosen.count, ctx);
+    sotto_array_clear(&chosen);
+    sotto_encoder_free(encoder);
+    sotto_dataset_free(data);
+    return status;
+}
 
 static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
                            int json)
@@ -16,8 +81,9 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
     struct sotto_array out = {0};
     size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
     if (x->shape[1] != sotto_head_inputs(h))
-        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu", option_text(o, "features"),
-                        x->shape[1], option_text(o, "head"), sotto_head_inputs(h));
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu",
+                        option_text(o, option_given(o, "features") ? "features" : "encoder"), x->shape[1],
+                        option_text(o, "head"), sotto_head_inputs(h));
     sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
     if (status == SOTTO_OK)
         status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
@@ -35,18 +101,15 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    (void)ctx;
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
-    sotto_status status = option_require(o, "head");
-    if (status == SOTTO_OK)
-        status = option_require(o, "features");
-    if (status == SOTTO_OK)
-        status = option_require(o, "output");
+    sotto_status status = check_options(o);
     if (status == SOTTO_OK)
         status = sotto_head_load(&h, option_text(o, "head"));
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && option_given(o, "features"))
         status = head_features_load(&x, option_text(o, "features"));
+    else if (status == SOTTO_OK)
+        status = embed_images(&x, h, o, ctx);
     if (status == SOTTO_OK)
         status = answer(o, h, &x, json);
     sotto_array_clear(&x);
@@ -59,7 +122,8 @@ const struct verb verb_predict = {
     .summary = "answer queries from a head: probabilities or logits",
     .arguments = "",
     .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
-                "  sotto predict --head protected.safetensors --features X.npy --logits "
-                "-o logits.npy",
+                "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
+                "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
+                "--split test -o p.npy",
     .options = rows,
     .run = run};

@@ -155,37 +155,44 @@ done:
     return status;
 }
 
-sotto_status sotto_head_load(struct sotto_head **out, const char *path)
+sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors t = {0};
     struct sotto_head *h = NULL;
     size_t layers = 0, width[HEAD_MAX_LAYERS + 1];
-    TRY(sotto_safetensors_load(&t, path));
-    const char *format = sotto_tensors_metadata(&t, format_key);
+    const char *format = sotto_tensors_metadata(t, format_key);
     /* PyTorch's own writer says "pt" here. */
     if (format && strncmp(format, "sotto.", 6) == 0 && strcmp(format, format_name) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: holds %s; expected %s", path, format, format_name);
-    TRY(read_widths(&layers, width, &t, path));
+        FAIL(SOTTO_EFORMAT, "%s: holds %.64s; expected %s", path, format, format_name);
+    TRY(read_widths(&layers, width, t, path));
     TRY(head_create(&h, layers, width));
     for (size_t l = 0; l < layers; l++) {
         char name[32];
         float *weights = h->parameters + head_offset(h, l);
-        struct sotto_array *w = layer_tensor(&t, l, "weight", name);
+        struct sotto_array *w = layer_tensor(t, l, "weight", name);
         TRY(copy_tensor(weights, w, path, name));
-        struct sotto_array *b = layer_tensor(&t, l, "bias", name);
+        struct sotto_array *b = layer_tensor(t, l, "bias", name);
         TRY(copy_tensor(weights + w->count, b, path, name));
     }
-    TRY(copy_hash(h->recipe_hash, &t, "recipe_hash", path));
-    TRY(copy_hash(h->fingerprint, &t, "data_fingerprint", path));
-    TRY(copy_hash(h->encoder, &t, "encoder_sha256", path));
-    TRY(read_recipe(h, &t, path));
-    const char *isa = sotto_tensors_metadata(&t, "isa");
+    TRY(copy_hash(h->recipe_hash, t, "recipe_hash", path));
+    TRY(copy_hash(h->fingerprint, t, "data_fingerprint", path));
+    TRY(copy_hash(h->encoder, t, "encoder_sha256", path));
+    TRY(read_recipe(h, t, path));
+    const char *isa = sotto_tensors_metadata(t, "isa");
     snprintf(h->isa, sizeof h->isa, "%s", isa ? isa : "");
     *out = h;
     h = NULL;
 done:
-    sotto_tensors_clear(&t);
     sotto_head_free(h);
+    return status;
+}
+
+sotto_status sotto_head_load(struct sotto_head **out, const char *path)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    if (status == SOTTO_OK)
+        status = head_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
     return status;
 }

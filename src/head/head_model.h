@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "sotto/head.h"
+#include "sotto/io.h"
 
 enum { HEAD_MAX_LAYERS = SOTTO_MAX_HIDDEN + 1, HEAD_RECIPE_TEXT = 512 };
 
@@ -31,6 +32,9 @@ sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *w
 /** Offset of layer l's weights in the parameter block; the bias follows after width[l] * width[l + 1]
  * numbers. */
 size_t head_offset(const struct sotto_head *h, size_t l);
+
+/** The checks behind sotto_head_load(); `path` names the file in errors. Converts tensors in place. */
+sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path);
 
 /** EINVAL names the member; on success r->trainer points to static text. */
 sotto_status head_recipe_check(struct sotto_head_recipe *r);

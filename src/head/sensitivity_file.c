@@ -1,8 +1,7 @@
 /* sensitivity.json: evidence about a recipe on a data set, and nothing more; the file says so itself. */
+#include "head/sensitivity_file.h"
+
 #include "base/file.h"
-#include "io/json.h"
-#include "sotto/head.h"
-#include "sotto/io.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,13 +78,12 @@ done:
     return status;
 }
 
-sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const char *path)
+sotto_status sensitivity_from_json(struct sotto_sensitivity_sample *out, const struct json *doc,
+                                   const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
     struct sotto_sensitivity_sample s = {0};
     const char *found;
-    TRY(json_read_file(&doc, path));
     TRY(json_get_text(&found, doc, path, "schema"));
     if (strcmp(found, schema) != 0)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s", path, found, schema);
@@ -104,6 +102,15 @@ sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const 
     TRY(check(&s, path));
     *out = s;
 done:
+    return status;
+}
+
+sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const char *path)
+{
+    struct json *doc = NULL;
+    sotto_status status = json_read_file(&doc, path);
+    if (status == SOTTO_OK)
+        status = sensitivity_from_json(out, doc, path);
     json_free(doc);
     return status;
 }

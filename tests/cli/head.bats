@@ -166,3 +166,29 @@ refused() {
   [ ! -e slow.safetensors ]
   grep -q "stopped in epoch" log
 }
+
+@test "predict: what contradicts" {
+  fit
+  refused 64 "either --features" "$SOTTO" predict --head h.safetensors -o p.npy
+  refused 64 "either --features" "$SOTTO" predict --head h.safetensors --features X.npy --data X.npy:y.npy -o p.npy
+  refused 64 "belong together" "$SOTTO" predict --head h.safetensors --encoder h.safetensors -o p.npy
+  refused 64 "not of --features" "$SOTTO" predict --head h.safetensors --features X.npy --split test -o p.npy
+}
+
+@test "predict refuses images through another encoder than the head's" {
+  u1 1 2 3 > encoder.safetensors
+  plain --encoder encoder.safetensors
+  u1 1 2 4 > encoder.safetensors
+  refused 65 "was trained on embeddings of another encoder" \
+    "$SOTTO" predict --head h.safetensors --encoder encoder.safetensors --data synthetic-images -o p.npy
+}
+
+@test "predict through an encoder equals embedding first" {
+  u1 $(seq 0 39) | npy rows.npy '|u1' '40,'
+  "$SOTTO" pretrain --data synthetic-images --indices rows.npy --epochs 1 --batch 20 -o encoder.safetensors --quiet
+  "$SOTTO" embed --encoder encoder.safetensors --data synthetic-images --indices rows.npy -o E.npy --labels-out L.npy
+  "$SOTTO" head --features E.npy --labels L.npy --encoder encoder.safetensors -o h.safetensors
+  "$SOTTO" predict --head h.safetensors --features E.npy -o first.npy
+  "$SOTTO" predict --head h.safetensors --encoder encoder.safetensors --data synthetic-images --indices rows.npy -o p.npy
+  cmp p.npy first.npy
+}
