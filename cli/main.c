@@ -59,7 +59,8 @@ static int report_failure(sotto_status status, int json)
         print_json_text(stderr, text);
         fprintf(stderr, ", \"hint\": ");
         print_json_text(stderr, hint);
-        fprintf(stderr, ", \"status\": \"%s\", \"exit_code\": %d}\n", sotto_status_name(status), exit_code(status));
+        fprintf(stderr, ", \"status\": \"%s\", \"exit_code\": %d}\n", sotto_status_name(status),
+                exit_code(status));
     } else {
         fprintf(stderr, "sotto: error: %s\n", text);
         if (hint[0])
@@ -103,8 +104,9 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         json |= strcmp(argv[i], "--json") == 0;
     if (!verb) {
-        sotto_status status = best.name ? cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name)
-                                        : cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
+        sotto_status status =
+            best.name ? cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name)
+                      : cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
         return report_failure(status, json);
     }
     struct options *options = calloc(1, sizeof *options);
@@ -121,8 +123,10 @@ int main(int argc, char **argv)
         terminal_start(options);
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
-        struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop,
-                                    .progress = terminal_progress, .log = terminal_log};
+        struct sotto_context ctx = {.threads = (int)option_count(options, "threads"),
+                                    .stop = &stop,
+                                    .progress = terminal_progress,
+                                    .log = terminal_log};
         status = verb->run(options, &ctx, json);
         terminal_finish();
     }

@@ -1,4 +1,5 @@
-/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known one. */
+/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known one.
+ */
 #include "options_private.h"
 
 #include <errno.h>
@@ -9,7 +10,8 @@
 #include <string.h>
 
 static const struct option_row common_rows[] = {
-    {"json", OPTION_FLAG, NULL, NULL, "print exactly one JSON object on stdout; errors as JSON on stderr", NULL},
+    {"json", OPTION_FLAG, NULL, NULL, "print exactly one JSON object on stdout; errors as JSON on stderr",
+     NULL},
     {"threads", OPTION_COUNT, "N", NULL, "threads (default: the CPUs this process may use)", NULL},
     {"progress", OPTION_TEXT, "WHEN", "auto", "auto, always or never", NULL},
     {"color", OPTION_TEXT, "WHEN", "auto", "auto, always or never (NO_COLOR is honoured)", NULL},
@@ -161,10 +163,10 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
                 nearest_consider(&best, name, r->name);
             for (const struct option_row *r = common_rows; r->name; r++)
                 nearest_consider(&best, name, r->name);
-            return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?", verb->name,
-                                        (int)length, name, best.name)
-                             : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; see 'sotto %s --help'", verb->name,
-                                        (int)length, name, verb->name);
+            return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?",
+                                        verb->name, (int)length, name, best.name)
+                             : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; see 'sotto %s --help'",
+                                        verb->name, (int)length, name, verb->name);
         }
         const char *text = "1";
         if (row->kind == OPTION_FLAG) {
@@ -184,9 +186,11 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     if (option_flag(o, "help"))
         return SOTTO_OK;
     if (o->argument_count < verb->min_arguments)
-        return cli_fail(SOTTO_EUSAGE, "%s: expects %s; see 'sotto %s --help'", verb->name, verb->arguments, verb->name);
+        return cli_fail(SOTTO_EUSAGE, "%s: expects %s; see 'sotto %s --help'", verb->name, verb->arguments,
+                        verb->name);
     if (o->argument_count > verb->max_arguments)
-        return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name, o->arguments[verb->max_arguments]);
+        return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
+                        o->arguments[verb->max_arguments]);
     return SOTTO_OK;
 }
 
@@ -238,7 +242,8 @@ const char *option_argument(const struct options *o, size_t i)
     return i < o->argument_count ? o->arguments[i] : NULL;
 }
 
-sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o, const char *name)
+sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o,
+                          const char *name)
 {
     *count = 0;
     const char *text = option_text(o, name);
@@ -261,7 +266,8 @@ sotto_status option_require(const struct options *o, const char *name)
 {
     if (option_given(o, name))
         return SOTTO_OK;
-    return cli_fail(SOTTO_EUSAGE, "%s: --%s is missing; see 'sotto %s --help'", o->verb->name, name, o->verb->name);
+    return cli_fail(SOTTO_EUSAGE, "%s: --%s is missing; see 'sotto %s --help'", o->verb->name, name,
+                    o->verb->name);
 }
 
 static void print_rows(FILE *out, const struct option_row *rows)
@@ -281,8 +287,8 @@ static void print_rows(FILE *out, const struct option_row *rows)
 
 void verb_print_help(FILE *out, const struct verb *verb)
 {
-    fprintf(out, "sotto %s: %s\n\nExamples:\n%s\n\nUsage: sotto %s%s%s [options]\n\nOptions:\n", verb->name, verb->summary,
-            verb->examples, verb->name, verb->arguments[0] ? " " : "", verb->arguments);
+    fprintf(out, "sotto %s: %s\n\nExamples:\n%s\n\nUsage: sotto %s%s%s [options]\n\nOptions:\n", verb->name,
+            verb->summary, verb->examples, verb->name, verb->arguments[0] ? " " : "", verb->arguments);
     print_rows(out, verb->options);
     fprintf(out, "\nCommon options:\n");
     print_rows(out, common_rows);

@@ -4,9 +4,15 @@
 
 #include "sotto/sotto.h"
 
-enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_COUNT /* >= 0 integer */, OPTION_REAL, OPTION_LIST /* repeatable text */ };
+enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_COUNT /* >= 0 integer */,
+    OPTION_REAL,
+    OPTION_LIST /* repeatable text */
+};
 struct option_row {
-    const char *name;     /* long name without dashes; NULL ends the table */
+    const char *name; /* long name without dashes; NULL ends the table */
     enum option_kind kind;
     const char *value;    /* what --help prints for the value: "FILE", "N", "EPSILON" */
     const char *fallback; /* default as text, or NULL: none */
@@ -14,28 +20,31 @@ struct option_row {
     const char *alias;    /* second accepted long name, or NULL */
 };
 
-struct options; /* parsed values */
-const char *option_text(const struct options *o, const char *name);           /* NULL: not given, no default */
+struct options;                                                     /* parsed values */
+const char *option_text(const struct options *o, const char *name); /* NULL: not given, no default */
 uint64_t option_count(const struct options *o, const char *name);
-double option_real(const struct options *o, const char *name);                /* NAN: not given, no default */
+double option_real(const struct options *o, const char *name); /* NAN: not given, no default */
 int option_flag(const struct options *o, const char *name);
 int option_given(const struct options *o, const char *name);
-const char *const *option_list(const struct options *o, const char *name);    /* NULL-terminated */
-size_t option_argument_count(const struct options *o);                        /* positional arguments */
+const char *const *option_list(const struct options *o, const char *name); /* NULL-terminated */
+size_t option_argument_count(const struct options *o);                     /* positional arguments */
 const char *option_argument(const struct options *o, size_t i);
 /* "512,128" -> {512,128}; EUSAGE on anything else. */
-sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o, const char *name);
+sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o,
+                          const char *name);
 
 struct verb {
-    const char *name, *summary;   /* summary: one line */
-    const char *arguments;        /* "CONFIG.yaml", "NAME ...", or "" */
+    const char *name, *summary; /* summary: one line */
+    const char *arguments;      /* "CONFIG.yaml", "NAME ...", or "" */
     size_t min_arguments, max_arguments;
-    const char *examples;         /* printed first by --help; lines "  sotto ..." */
+    const char *examples; /* printed first by --help; lines "  sotto ..." */
     const struct option_row *options;
-    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on stdout. */
+    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on stdout.
+     */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
-/* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet --help. */
+/* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet
+ * --help. */
 
 /* For the body of a verb: record a failure (EUSAGE for contradicting options) and return its status. */
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

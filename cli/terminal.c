@@ -68,7 +68,8 @@ void terminal_progress(void *user, const char *stage, uint64_t done, uint64_t to
         for (int i = 0; i < 20; i++)
             cells[i] = i < percent / 5 ? '#' : '.';
         cells[20] = '\0';
-        fprintf(stderr, "\r%-22.22s [%s] %3d %%  %.4g %s/s%s   ", terminal.stage, cells, percent, rate, unit, eta);
+        fprintf(stderr, "\r%-22.22s [%s] %3d %%  %.4g %s/s%s   ", terminal.stage, cells, percent, rate, unit,
+                eta);
         if (done >= total)
             terminal_finish();
         fflush(stderr);

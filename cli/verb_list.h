@@ -1,4 +1,6 @@
 /* One row per verb, in the order of `sotto help`. A verb exists only once it works. */
+ROW(demo)
+ROW(run)
 ROW(data)
 ROW(pretrain)
 ROW(embed)

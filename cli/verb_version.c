@@ -8,11 +8,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     (void)o, (void)ctx;
     if (json)
-        printf("{\"schema\": \"sotto.version/1\", \"version\": \"%s\"}\n", sotto_version());
+        printf("{\"schema\": \"sotto.version/1\", \"version\": \"%s\", \"build\": \"%s\"}\n", sotto_version(),
+               sotto_version_line());
     else
-        printf("sotto %s\n", sotto_version());
+        printf("%s\n", sotto_version_line());
     return SOTTO_OK;
 }
 
-const struct verb verb_version = {.name = "version", .summary = "version and build facts, for bug reports", .arguments = "",
-                                  .examples = "  sotto version\n  sotto --version --json", .options = rows, .run = run};
+const struct verb verb_version = {.name = "version",
+                                  .summary = "version and build facts, for bug reports",
+                                  .arguments = "",
+                                  .examples = "  sotto version\n  sotto --version --json",
+                                  .options = rows,
+                                  .run = run};

@@ -16,7 +16,9 @@ add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
 target_include_directories(sotto_objects PUBLIC include src)
 target_link_libraries(sotto_objects PUBLIC sotto_deps)
 target_compile_definitions(sotto_objects PRIVATE SOTTO_VERSION="${PROJECT_VERSION}" SOTTO_CHART_JS="${CHART_JS}"
-                           SOTTO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOTTO_DATA_PREFIX="${CMAKE_INSTALL_PREFIX}/share/sotto")
+                           SOTTO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOTTO_DATA_PREFIX="${CMAKE_INSTALL_PREFIX}/share/sotto"
+                           SOTTO_DEMO_YAML="${CMAKE_SOURCE_DIR}/experiments/demo.yaml")
+set_property(SOURCE src/run/run_assets.S APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_SOURCE_DIR}/experiments/demo.yaml)
 set(SOTTO_OBJECTS $<TARGET_OBJECTS:sotto_objects>)
 
 # NAME.isa.c is compiled once per instruction-set level (src/base/cpu.h); elsewhere than x86-64, four plain copies.

@@ -9,18 +9,23 @@ extern "C" {
 #endif
 
 struct sotto_run_options {
-    const char *folder;            /**< NULL: runs/NAME */
-    const char *const *overrides;  /**< "key.path=value", NULL-terminated; NULL: none */
-    int fresh;                     /**< start another folder instead of continuing */
-    int insecure;                  /**< seeded privacy noise, stamped on every output */
+    const char *folder;           /**< NULL: runs/NAME */
+    const char *const *overrides; /**< "key.path=value", NULL-terminated; NULL: none */
+    int fresh;                    /**< start another folder instead of continuing */
+    int insecure;                 /**< seeded privacy noise, stamped on every output */
     uint64_t insecure_seed;
-    const char *command_line;      /**< recorded in run.json */
+    const char *command_line; /**< recorded in run.json */
 };
 /** Runs the experiment in `config_path` (or, if it is NULL, in config_text, named `config_name` in errors).
- *  Finished stages whose hash is unchanged are reused. *folder: where the results are (free with sotto_text_free). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_run(char **folder, const char *config_path, const char *config_text,
-                                                  const char *config_name, const struct sotto_run_options *options,
+ *  Finished stages whose hash is unchanged are reused. *folder: where the results are (free with
+ * sotto_text_free). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_run(char **folder, const char *config_path,
+                                                  const char *config_text, const char *config_name,
+                                                  const struct sotto_run_options *options,
                                                   const struct sotto_context *ctx);
+
+/** The experiment that `sotto demo` runs, as YAML text. Static storage. */
+SOTTO_API const char *sotto_demo_config(void);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "base/cpu.h"
 
 #include <sched.h>

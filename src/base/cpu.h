@@ -2,11 +2,12 @@
 #ifndef BASE_CPU_H
 #define BASE_CPU_H
 
-/* A file src/X/NAME.isa.c is compiled once per level below, with ISA_NAME(f) giving each copy its own suffix; the
- * table of the best level is picked once, when a plan or handle is made, and stored there. */
+/* A file src/X/NAME.isa.c is compiled once per level below, with ISA_NAME(f) giving each copy its own suffix;
+ * the table of the best level is picked once, when a plan or handle is made, and stored there. */
 enum cpu_isa { CPU_V2, CPU_V3, CPU_V4, CPU_V4_BF16, CPU_ISA_COUNT };
 
-/** Best level of this CPU; lowered by SOTTO_ISA=v2|v3|v4|v4bf16 in the environment (tests, reproducibility). */
+/** Best level of this CPU; lowered by SOTTO_ISA=v2|v3|v4|v4bf16 in the environment (tests, reproducibility).
+ */
 enum cpu_isa cpu_best_isa(void);
 const char *cpu_isa_name(enum cpu_isa isa);
 /** CPUs this process may run on (affinity), at least 1. */

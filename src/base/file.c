@@ -1,5 +1,5 @@
-/* Atomic replacement: temporary name beside the target, fsync, rename, fsync of the folder. A killed process leaves
- * either the old file or the new one; at worst a ".tmp-PID" file that no reader looks at. */
+/* Atomic replacement: temporary name beside the target, fsync, rename, fsync of the folder. A killed process
+ * leaves either the old file or the new one; at worst a ".tmp-PID" file that no reader looks at. */
 #include "base/file.h"
 
 #include <errno.h>

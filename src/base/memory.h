@@ -13,13 +13,15 @@ bool size_add(size_t *out, size_t a, size_t b);
  *  A zero size gives a valid unique pointer. Free with base_free(). */
 void *base_alloc(size_t count, size_t size);
 void base_free(void *block);
-/** Grows a base_alloc block: new zeroed block, old contents copied, old block freed. NULL leaves the old one alone. */
+/** Grows a base_alloc block: new zeroed block, old contents copied, old block freed. NULL leaves the old one
+ * alone. */
 void *base_regrow(void *block, size_t old_count, size_t new_count, size_t size);
 char *base_strdup(const char *text);
 /** Overwrites with zeros in a way that the compiler keeps. */
 void base_wipe(void *block, size_t bytes);
 
-/** Test hook: the next `n` allocations succeed, every later one fails. Negative: off. Thread-unsafe, tests only. */
+/** Test hook: the next `n` allocations succeed, every later one fails. Negative: off. Thread-unsafe, tests
+ * only. */
 void base_alloc_fail_after(long n);
 /** Allocations made since start; a training step must not change it. */
 uint64_t base_alloc_count(void);

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof(struct sha256), "the opaque state holds libsodium's");
+_Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof(struct sha256),
+               "the opaque state holds libsodium's");
 
 void sha256_init(struct sha256 *s)
 {

@@ -58,9 +58,9 @@ const char *sotto_error_hint(void)
 
 const char *sotto_status_name(sotto_status status)
 {
-    static const char *const names[] = {"OK",     "EUSAGE",  "EINVAL", "EFORMAT", "ENOENT",  "ENOTSUP",
-                                        "EINTERNAL", "ENOMEM", "ECREATE", "EIO", "EAGAIN",  "EBUDGET",
-                                        "ECONFIG", "EDOMAIN", "EDIVERGED", "ESTOPPED", "EGATE"};
+    static const char *const names[] = {"OK",        "EUSAGE",  "EINVAL",    "EFORMAT",  "ENOENT", "ENOTSUP",
+                                        "EINTERNAL", "ENOMEM",  "ECREATE",   "EIO",      "EAGAIN", "EBUDGET",
+                                        "ECONFIG",   "EDOMAIN", "EDIVERGED", "ESTOPPED", "EGATE"};
     _Static_assert(sizeof names / sizeof *names == SOTTO_EGATE + 1, "one name per status");
     return (unsigned)status <= SOTTO_EGATE ? names[status] : "unknown";
 }

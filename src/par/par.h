@@ -1,7 +1,7 @@
 /* par.h - the only door to OpenMP: fixed chunks, first error by chunk number.
  *
- * Work is cut into chunks whose borders never depend on the thread count; a reduction writes one partial result per
- * chunk and adds them in chunk order, so the thread count never changes bits. */
+ * Work is cut into chunks whose borders never depend on the thread count; a reduction writes one partial
+ * result per chunk and adds them in chunk order, so the thread count never changes bits. */
 #ifndef PAR_PAR_H
 #define PAR_PAR_H
 
@@ -18,8 +18,8 @@ const char *par_runtime(void);
 
 /** Body of a parallel loop. `thread` is in [0, threads): index of per-thread scratch. */
 typedef sotto_status (*par_body)(void *arg, size_t chunk, int thread);
-/** Runs body for chunk = 0 .. chunks-1 on up to `threads` threads, handed out dynamically. After a failure no new
- *  chunk starts; the error returned (text included) is that of the lowest failing chunk that ran. */
+/** Runs body for chunk = 0 .. chunks-1 on up to `threads` threads, handed out dynamically. After a failure no
+ * new chunk starts; the error returned (text included) is that of the lowest failing chunk that ran. */
 sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg);
 
 #endif

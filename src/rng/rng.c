@@ -1,5 +1,5 @@
-/* Philox 4x32-10: ten rounds of two 32x32 -> 64 multiplications over a 128-bit counter. The 64-bit key mixes seed and
- * purpose; the counter holds (block number, index, step), so distinct streams never overlap. */
+/* Philox 4x32-10: ten rounds of two 32x32 -> 64 multiplications over a 128-bit counter. The 64-bit key mixes
+ * seed and purpose; the counter holds (block number, index, step), so distinct streams never overlap. */
 #include "rng/rng.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static uint64_t mix(uint64_t x)
 
 struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint64_t step, uint64_t index)
 {
-    /* 32 bits of block number leave 2^34 draws a stream; index takes 32 bits of counter, its upper half and the upper
-     * half of step go into the key. */
+    /* 32 bits of block number leave 2^34 draws a stream; index takes 32 bits of counter, its upper half and
+     * the upper half of step go into the key. */
     uint64_t key = mix(seed ^ mix((uint64_t)purpose) ^ mix((step >> 32) << 32 | (index >> 32)));
     struct rng r = {.key = {(uint32_t)key, (uint32_t)(key >> 32)},
                     .counter = {0, (uint32_t)index, (uint32_t)step, (uint32_t)purpose}};

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 enum rng_purpose {
-    RNG_INIT = 1,    /* weight initialisation; index = tensor */
-    RNG_ORDER,       /* shuffles; step = epoch */
-    RNG_AUGMENT,     /* step = training step, index = position in batch * views + view */
-    RNG_DROPOUT,     /* step = training step, index = layer */
-    RNG_SPLIT,       /* data splits */
-    RNG_SYNTHETIC,   /* synthetic data; index = record */
-    RNG_PAIRS,       /* pairs of the sensitivity sampler */
-    RNG_BOOTSTRAP,   /* resampling in reports */
-    RNG_EVALUATE,    /* noise drawn to MEASURE utility and attacks, never released; step = draw */
+    RNG_INIT = 1,  /* weight initialisation; index = tensor */
+    RNG_ORDER,     /* shuffles; step = epoch */
+    RNG_AUGMENT,   /* step = training step, index = position in batch * views + view */
+    RNG_DROPOUT,   /* step = training step, index = layer */
+    RNG_SPLIT,     /* data splits */
+    RNG_SYNTHETIC, /* synthetic data; index = record */
+    RNG_PAIRS,     /* pairs of the sensitivity sampler */
+    RNG_BOOTSTRAP, /* resampling in reports */
+    RNG_EVALUATE,  /* noise drawn to MEASURE utility and attacks, never released; step = draw */
     RNG_TEST
 };
 

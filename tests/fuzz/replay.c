@@ -1,5 +1,5 @@
-/* Replays every file of the folders given through a fuzz target, in name order. The ordinary test run links this instead
- * of libFuzzer; an empty input is always tried. */
+/* Replays every file of the folders given through a fuzz target, in name order. The ordinary test run links
+ * this instead of libFuzzer; an empty input is always tried. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,0 +1,67 @@
+#include "options.h"
+
+#include <stdio.h>
+
+static const struct option_row rows[] = {
+    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default runs/NAME; running again continues it)", NULL},
+    {"set", OPTION_LIST, "KEY=VALUE", NULL,
+     "override one value, e.g. -s pretrain.epochs=2 (repeatable; also -s)", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "start another folder instead of continuing", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "tests only: seeded noise; every output then says it protects nobody", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status print_folder(char *folder, int json)
+{
+    if (json)
+        printf("{\"schema\": \"sotto.run/1\", \"folder\": \"%s\"}\n", folder);
+    else
+        printf("%s/report.html\n", folder);
+    sotto_text_free(folder);
+    return SOTTO_OK;
+}
+
+static sotto_status execute(const char *config, const char *text, const char *name, const struct options *o,
+                            const struct sotto_context *ctx, int json)
+{
+    struct sotto_run_options options = {.folder = option_text(o, "output"),
+                                        .overrides = option_list(o, "set"),
+                                        .fresh = option_flag(o, "fresh"),
+                                        .insecure = option_given(o, "insecure-noise-seed"),
+                                        .insecure_seed = option_count(o, "insecure-noise-seed")};
+    char *folder = NULL;
+    sotto_status status = sotto_run(&folder, config, text, name, &options, ctx);
+    return status == SOTTO_OK ? print_folder(folder, json) : status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    return execute(option_argument(o, 0), NULL, NULL, o, ctx, json);
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .summary =
+        "a whole experiment from one YAML file; finished stages are reused, an interrupted one continues",
+    .arguments = "CONFIG.yaml",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto run experiments/demo.yaml\n"
+                "  sotto run experiments/demo.yaml -s seed=2 -o runs/demo-seed-2",
+    .options = rows,
+    .run = run};
+
+static sotto_status run_demo(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    return execute(NULL, sotto_demo_config(), "demo.yaml", o, ctx, json);
+}
+
+const struct verb verb_demo = {
+    .name = "demo",
+    .summary =
+        "the whole main job on the default data: pre-train, embed, fit, protect, query, attack, report",
+    .arguments = "",
+    .examples = "  sotto demo\n"
+                "  sotto demo -o runs/demo -s data.set=synthetic-images",
+    .options = rows,
+    .run = run_demo};

@@ -1,0 +1,134 @@
+/* An experiment is a list of stages. Each one looks for its own finished work first, so running again
+ * continues. */
+#include "run/run_stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "par/par.h"
+#include "sotto/io.h"
+
+extern const char run_demo_yaml[];
+
+const char *sotto_demo_config(void)
+{
+    return run_demo_yaml;
+}
+
+/* runs/NAME, or with --fresh the first of runs/NAME-2, runs/NAME-3, ... that does not exist. */
+static sotto_status choose_folder(char out[RUN_PATH], const struct run_config *config,
+                                  const struct sotto_run_options *options)
+{
+    sotto_status status = SOTTO_OK;
+    char base[RUN_PATH];
+    TRY(path_join(base, sizeof base, "runs", config->name));
+    const char *name = options->folder ? options->folder : base;
+    if (snprintf(out, RUN_PATH, "%s", name) >= RUN_PATH)
+        FAIL(SOTTO_EINVAL, "%s: path is too long", name);
+    for (unsigned i = 2; options->fresh && file_exists(out); i++)
+        if (snprintf(out, RUN_PATH, "%s-%u", name, i) >= RUN_PATH)
+            FAIL(SOTTO_EINVAL, "%s: path is too long", name);
+done:
+    return status;
+}
+
+static sotto_status keep_config(struct run *r, const char *path, const char *text, const char *resolved)
+{
+    sotto_status status = SOTTO_OK;
+    char out[RUN_PATH];
+    unsigned char *given = NULL;
+    size_t size = 0;
+    if (path)
+        TRY(file_read(&given, &size, path, 1 << 20));
+    TRY(run_folder_path(out, &r->folder, "config.yaml"));
+    TRY(file_write(out, given ? (const char *)given : text, given ? size : strlen(text)));
+    TRY(run_folder_path(out, &r->folder, "config.resolved.yaml"));
+    TRY(file_write(out, resolved, strlen(resolved)));
+    json_put_text(&r->folder.document, "name", r->config.name);
+    json_put_text(&r->folder.document, "version", sotto_version());
+    json_put_text(&r->folder.document, "build", sotto_version_line());
+    json_put_integer(&r->folder.document, "seed", (int64_t)r->config.seed);
+    json_put_integer(&r->folder.document, "threads", par_threads(r->ctx));
+    if (r->options->command_line)
+        json_put_text(&r->folder.document, "command", r->options->command_line);
+    TRY(run_folder_save(&r->folder));
+done:
+    base_free(given);
+    return status;
+}
+
+static sotto_status check_sizes(const struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < r->config.case_count; i++)
+        if (r->config.cases[i].records < r->classes)
+            FAIL(SOTTO_EINVAL, "%s: %zu records are fewer than the %zu classes", r->config.cases[i].name,
+                 r->config.cases[i].records, r->classes);
+done:
+    return status;
+}
+
+static sotto_status run_case(struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_model m;
+    TRY(run_stage_head(r, index));
+    if (r->config.cases[index].pairs > 0)
+        TRY(run_stage_sensitivity(r, index));
+    for (long p = -1; p < (long)r->config.cases[index].protection_count; p++) {
+        run_model_name(&m, r, index, p);
+        if (p >= 0)
+            TRY(run_stage_protect(r, &m));
+        TRY(run_stage_measure(r, &m));
+    }
+done:
+    return status;
+}
+
+static sotto_status run_stages(struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(run_stage_split(r));
+    TRY(check_sizes(r));
+    TRY(run_stage_pretrain(r));
+    TRY(run_stage_embed(r));
+    if (r->config.evaluate_encoder)
+        TRY(run_stage_encoder(r));
+    for (size_t i = 0; i < r->config.case_count; i++)
+        TRY(run_case(r, i));
+    TRY(run_copy_ledgers(r));
+    TRY(run_report(r));
+done:
+    return status;
+}
+
+sotto_status sotto_run(char **folder, const char *config_path, const char *config_text,
+                       const char *config_name, const struct sotto_run_options *options,
+                       const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct run r = {.options = options, .ctx = ctx, .folder = {.lock = -1}};
+    char *resolved = NULL, *kept = NULL;
+    char path[RUN_PATH];
+    TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
+    par_set_threads(par_threads(ctx));
+    TRY(choose_folder(path, &r.config, options));
+    TRY(run_folder_open(&r.folder, path));
+    TRY(keep_config(&r, config_path, config_text, resolved));
+    context_log(ctx, SOTTO_LOG_INFO, "run folder: %s", path);
+    TRY(run_stages(&r));
+    kept = base_strdup(path);
+    if (!kept)
+        FAIL(SOTTO_ENOMEM, "run: out of memory");
+    *folder = kept;
+done:
+    sotto_text_free(resolved);
+    sotto_array_clear(&r.private_x);
+    sotto_array_clear(&r.private_y);
+    sotto_array_clear(&r.heldout_x);
+    sotto_array_clear(&r.heldout_y);
+    sotto_split_clear(&r.split);
+    sotto_dataset_free(r.data);
+    run_folder_close(&r.folder);
+    return status;
+}

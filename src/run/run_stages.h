@@ -1,0 +1,57 @@
+/* run_stages.h - the stages of an experiment. Each one computes or reuses its files and leaves what later
+ * ones need in struct run. */
+#ifndef RUN_RUN_STAGES_H
+#define RUN_RUN_STAGES_H
+
+#include "run/run_config.h"
+#include "run/run_folder.h"
+#include "sotto/attack.h"
+#include "sotto/dp.h"
+#include "sotto/run.h"
+
+/* One model that is measured: a head as trained (protection < 0) or one protected copy of it. */
+struct run_model {
+    size_t index;    /* of the case */
+    long protection; /* -1: unprotected */
+    char name[RUN_NAME + 16];
+};
+
+struct run {
+    struct run_config config;
+    struct run_folder folder;
+    const struct sotto_run_options *options;
+    const struct sotto_context *ctx;
+    struct sotto_dataset *data;
+    struct sotto_split split;
+    size_t width, classes;                   /* of embeddings; labels */
+    struct sotto_array private_x, private_y; /* (N, D) f4; (N) i8 */
+    struct sotto_array heldout_x, heldout_y;
+};
+
+/** Start of a stage key: what every stage depends on. */
+struct json *run_key(const struct run *r);
+/** Rows of the private part that belong to a case: [*first, *first + records). */
+size_t run_case_first(const struct run *r, size_t index);
+void run_model_name(struct run_model *m, const struct run *r, size_t index, long protection);
+/** "models/NAME.safetensors" for trained heads, "protected/NAME.safetensors" for released ones. */
+void run_model_file(char out[RUN_PATH], const struct run_model *m);
+
+sotto_status run_stage_split(struct run *r);
+sotto_status run_stage_pretrain(struct run *r);
+sotto_status run_stage_embed(struct run *r);
+sotto_status run_stage_encoder(struct run *r);
+sotto_status run_stage_head(struct run *r, size_t index);
+sotto_status run_stage_sensitivity(struct run *r, size_t index);
+sotto_status run_stage_protect(struct run *r, const struct run_model *m);
+sotto_status run_stage_measure(struct run *r, const struct run_model *m);
+/** Copies the ledgers that this run's releases were written to into ledger.jsonl. */
+sotto_status run_copy_ledgers(struct run *r);
+/** The report's "training" member. */
+sotto_status run_training_curves(struct json **out, const struct run *r);
+/** report.json, report.html, metrics.csv. */
+sotto_status run_report(struct run *r);
+
+/** Result of a finished stage, or NULL. */
+const struct json *run_result(const struct run *r, const char *stage);
+
+#endif
