@@ -13,7 +13,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from safetensors.numpy import save_file
 
-SAMPLES = 257
+SAMPLES = 129
 
 
 def uniform(tensor, count):
@@ -100,6 +100,71 @@ def simclr(path):
            {"accuracy": np.array([hits]), "output": spread(z)})
 
 
+def norm(kind, channels):
+    return nn.BatchNorm2d(channels) if kind == "batch" else nn.GroupNorm(8, channels)
+
+
+def conv(c, k, size, stride):
+    return nn.Conv2d(c, k, size, stride, size // 2, bias=False)
+
+
+class PreActivation(nn.Module):
+    def __init__(self, kind, c, k, stride):
+        super().__init__()
+        self.bn1, self.conv1, self.bn2, self.conv2 = norm(kind, c), conv(c, k, 3, stride), norm(kind, k), conv(k, k, 3, 1)
+        if stride != 1 or c != k:
+            self.shortcut = conv(c, k, 1, stride)
+
+    def forward(self, x):
+        a = F.relu(self.bn1(x))
+        shortcut = self.shortcut(a) if hasattr(self, "shortcut") else x
+        return self.conv2(F.relu(self.bn2(self.conv1(a)))) + shortcut
+
+
+class Basic(nn.Module):
+    def __init__(self, kind, c, k, stride):
+        super().__init__()
+        self.conv1, self.bn1, self.conv2, self.bn2 = conv(c, k, 3, stride), norm(kind, k), conv(k, k, 3, 1), norm(kind, k)
+        if stride != 1 or c != k:
+            self.downsample = nn.Sequential(conv(c, k, 1, stride), norm(kind, k))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + (self.downsample(x) if hasattr(self, "downsample") else x))
+
+
+def resnet(path, build, forward, parameters):
+    model = build().double()
+    fill(model)
+    assert sum(p.numel() for p in model.parameters()) == parameters
+    logits = model.classifier(forward(model.encoder, images(8, 3, 32)).mean((2, 3)))
+    loss = F.cross_entropy(logits, torch.arange(8) * 3 % 10)
+    record(path, model, loss, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4),
+           {"output": spread(logits)})
+
+
+def resnet8(path, kind):
+    def build():
+        return Named(encoder=Named(conv1=conv(3, 16, 3, 1), layer1=nn.Sequential(PreActivation(kind, 16, 16, 1)),
+                                   layer2=nn.Sequential(PreActivation(kind, 16, 32, 2)),
+                                   layer3=nn.Sequential(PreActivation(kind, 32, 64, 2)), bn=norm(kind, 64)),
+                     classifier=nn.Linear(64, 10))
+    resnet(path, build, lambda e, x: F.relu(e.bn(e.layer3(e.layer2(e.layer1(e.conv1(x)))))), 77850)
+
+
+def resnet18(path, kind):
+    def build():
+        parts, c = {"conv1": conv(3, 64, 3, 1), "bn1": norm(kind, 64)}, 64
+        for stage, k in enumerate((64, 128, 256, 512), 1):
+            parts[f"layer{stage}"] = nn.Sequential(Basic(kind, c, k, 1 if stage == 1 else 2), Basic(kind, k, k, 1))
+            c = k
+        return Named(encoder=Named(**parts), classifier=nn.Linear(512, 10))
+    resnet(path, build, lambda e, x: e.layer4(e.layer3(e.layer2(e.layer1(F.relu(e.bn1(e.conv1(x))))))), 11173962)
+
+
 if __name__ == "__main__":
     folder = sys.argv[1]
     simclr(folder + "/simclr_step.safetensors")
+    resnet8(folder + "/resnet8_step.safetensors", "batch")
+    resnet8(folder + "/resnet8_group_step.safetensors", "group")
+    resnet18(folder + "/resnet18_step.safetensors", "batch")

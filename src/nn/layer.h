@@ -108,6 +108,7 @@ struct layer {
     void (*release)(struct layer_run *run);
 };
 
-extern const struct layer layer_conv, layer_dense;
+extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_max_pool,
+    layer_average_pool, layer_global_pool, layer_dropout;
 
 #endif

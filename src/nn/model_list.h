@@ -1,3 +1,5 @@
 /* One row per model; the name is the file's: model_NAME.c holds model_NAME. */
 ROW(keras_simclr)
 ROW(mlp)
+ROW(resnet18)
+ROW(resnet8)

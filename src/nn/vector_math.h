@@ -36,6 +36,45 @@ LANE_INLINE lanes lanes_load_part(const float *from, size_t n, float fill)
     return x;
 }
 
+typedef uint16_t lane_halves __attribute__((vector_size(32)));
+typedef uint32_t lane_words __attribute__((vector_size(64)));
+
+LANE_INLINE lanes lanes_from_bf16(lane_halves h)
+{
+    return (lanes)(__builtin_convertvector(h, lane_words) << 16);
+}
+
+/** Rounds to nearest even; a NaN stays a NaN. */
+LANE_INLINE lane_halves lanes_to_bf16(lanes x)
+{
+    lane_words bits = (lane_words)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    lane_words nan = (lane_words)(x != x);
+    return __builtin_convertvector((rounded & ~nan) | (((bits >> 16) | 0x40) & nan), lane_halves);
+}
+
+/** n <= LANES elements from position i of a f32 (half = 0) or bf16 (half = 1) array; the other lanes are 0. n
+ * is a constant LANES in the hot loops, so that the branch and the copy fold into one load. */
+LANE_INLINE lanes lanes_get(const void *array, size_t i, size_t n, int half)
+{
+    if (half) {
+        lane_halves h = {0};
+        memcpy(&h, (const uint16_t *)array + i, n * sizeof(uint16_t));
+        return lanes_from_bf16(h);
+    }
+    lanes x = {0};
+    memcpy(&x, (const float *)array + i, n * sizeof(float));
+    return x;
+}
+
+LANE_INLINE void lanes_put(void *array, size_t i, lanes x, size_t n, int half)
+{
+    if (half) {
+        lane_halves h = lanes_to_bf16(x);
+        memcpy((uint16_t *)array + i, &h, n * sizeof(uint16_t));
+    } else
+        memcpy((float *)array + i, &x, n * sizeof(float));
+}
+
 LANE_INLINE lanes lanes_select(lane_ints mask, lanes yes, lanes no)
 {
     return (lanes)(((lane_ints)yes & mask) | ((lane_ints)no & ~mask));

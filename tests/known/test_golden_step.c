@@ -51,6 +51,32 @@ static void run_simclr(struct step *s, const struct nn_backend *backend, enum nn
     ntxent_free(loss);
 }
 
+struct resnet_case {
+    const char *file, *model, *norm;
+};
+static void run_resnet(struct step *s, const struct resnet_case *c, const struct nn_backend *backend,
+                       enum nn_dtype dtype)
+{
+    enum { N = 8, CLASSES = 10 };
+    struct nn_model_config config = {
+        .name = c->model, .input = {3, 32, 32}, .classes = CLASSES, .norm = c->norm};
+    int64_t labels[N];
+    for (int i = 0; i < N; i++)
+        labels[i] = i * 3 % CLASSES;
+    load(s, c->file);
+    assert_int_equal(nn_model_create(&s->model, &config, 1), SOTTO_OK);
+    golden_fill(s->model);
+    assert_int_equal(nn_plan_create(&s->plan, s->model,
+                                    &(struct nn_plan_config){
+                                        .batch = N, .dtype = dtype, .backend = backend, .training = 1}),
+                     SOTTO_OK);
+    golden_images(nn_plan_input(s->plan), N, config.input);
+    nn_plan_forward(s->plan, 1, 1, 0);
+    s->loss =
+        loss_softmax_cross_entropy(nn_plan_diff_output(s->plan), nn_plan_output(s->plan), labels, N, CLASSES);
+    nn_plan_backward(s->plan);
+}
+
 static void clear(struct step *s)
 {
     nn_plan_free(s->plan);
@@ -147,11 +173,62 @@ static void simclr_step_in_bf16_is_close(void **state)
     clear(&s);
 }
 
+static const struct resnet_case resnets[] = {
+    {"resnet8_step.safetensors", "resnet8", "batch"},
+    {"resnet8_group_step.safetensors", "resnet8", "group"},
+    {"resnet18_step.safetensors", "resnet18", "batch"},
+};
+
+/** Loss, gradients, SGD with momentum and weight decay, and the running statistics. ResNet-18 only on the
+ * fast backend. */
+static void resnet_steps_match_pytorch(void **state)
+{
+    (void)state;
+    static const char *const backends[] = {"ref", "auto"};
+    for (size_t b = 0; b < 2; b++)
+        for (size_t i = 0; i < sizeof resnets / sizeof *resnets; i++) {
+            const struct nn_backend *backend;
+            assert_int_equal(nn_backend_find(&backend, backends[b]), SOTTO_OK);
+            if (strcmp(nn_backend_name(backend), "ref") == 0 && strcmp(resnets[i].model, "resnet18") == 0)
+                continue;
+            struct step s = {0};
+            run_resnet(&s, &resnets[i], backend, NN_F32);
+            if (fabs(s.loss - scalar(&s, "loss")) >= 1e-5)
+                fail_msg("%s: loss %.9g, expected %.9g", resnets[i].file, s.loss, scalar(&s, "loss"));
+            check_gradients(&s, 1e-4);
+            update(&s, &(struct nn_optimizer_config){.name = "sgd", .momentum = .9, .weight_decay = 1e-4},
+                   0.1);
+            check_next(&s, 1e-4);
+            clear(&s);
+        }
+}
+
+static void resnet_steps_in_bf16_are_close(void **state)
+{
+    (void)state;
+    const struct nn_backend *backend;
+    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
+    if (!nn_backend_has_bf16(backend)) {
+        print_message("skipped: no fast bf16 on this CPU\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof resnets / sizeof *resnets; i++) {
+        struct step s = {0};
+        run_resnet(&s, &resnets[i], backend, NN_BF16);
+        if (fabs(s.loss - scalar(&s, "loss")) >= 1e-2 || cosine(&s) < 0.999)
+            fail_msg("%s: loss %.6g, expected %.6g; cosine %.6g", resnets[i].file, s.loss, scalar(&s, "loss"),
+                     cosine(&s));
+        clear(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simclr_step_matches_pytorch),
         cmocka_unit_test(simclr_step_in_bf16_is_close),
+        cmocka_unit_test(resnet_steps_match_pytorch),
+        cmocka_unit_test(resnet_steps_in_bf16_are_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,16 @@
+/* layer_norm_parts.h - what batch norm and group norm share. */
+#ifndef NN_LAYER_NORM_PARTS_H
+#define NN_LAYER_NORM_PARTS_H
+
+#include "nn/layer.h"
+
+/** PyTorch's: variance + 1e-5 under the root; running = 0.9 running + 0.1 batch. */
+#define NORM_EPSILON 1e-5
+#define NORM_MOMENTUM 0.1
+
+/** The result has the source's shape. */
+sotto_status norm_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
+/** weight and bias, one per channel. */
+size_t norm_affine(struct nn_parameter out[LAYER_PARAMETERS_MAX], size_t channels);
+
+#endif

@@ -1,0 +1,182 @@
+/* Pooling over windows of one channel: largest value, average, and the average over the whole image.
+ *
+ * max:     padding never wins; in backward the gradient goes to the first largest value of the window, found
+ * again. average: padding counts as zeros in a window of kernel^2 values (PyTorch's default). global:  (C, H,
+ * W) to (C, 1, 1). */
+#include "nn/layer.h"
+
+#include "nn/bf16.h"
+#include "nn/kernels.h"
+#include "par/par.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+static float get(const struct activation *t, const void *data, size_t i)
+{
+    return t->dtype == NN_BF16 ? bf16_to_float(((const bf16 *)data)[i]) : ((const float *)data)[i];
+}
+
+static void put(const struct activation *t, void *data, size_t i, float x)
+{
+    if (t->dtype == NN_BF16)
+        ((bf16 *)data)[i] = bf16_from_float(x);
+    else
+        ((float *)data)[i] = x;
+}
+
+static sotto_status window_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+{
+    sotto_status status = SOTTO_OK;
+    size_t height = src.height + 2 * spec->pad, width = src.width + 2 * spec->pad;
+    REQUIRE(spec->kernel > 0 && spec->stride > 0, "%s: kernel and stride must be > 0", spec->path);
+    REQUIRE(spec->pad <= spec->kernel / 2, "%s: padding %zu is more than half of the %zux%zu window",
+            spec->path, spec->pad, spec->kernel, spec->kernel);
+    REQUIRE(height >= spec->kernel && width >= spec->kernel,
+            "%s: its source is %zux%zu, smaller than the %zux%zu window", spec->path, src.height, src.width,
+            spec->kernel, spec->kernel);
+    *dst = (struct nn_shape){.channels = src.channels,
+                             .height = (height - spec->kernel) / spec->stride + 1,
+                             .width = (width - spec->kernel) / spec->stride + 1};
+done:
+    return status;
+}
+
+static sotto_status global_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
+{
+    (void)spec;
+    *dst = (struct nn_shape){.channels = src.channels, .height = 1, .width = 1};
+    return SOTTO_OK;
+}
+
+/** The part of the window of output (p, q) that lies inside the image; global: all of it. */
+struct window {
+    size_t top, bottom, left, right;
+    float area;
+};
+static struct window window_of(const struct layer_run *run, size_t p, size_t q)
+{
+    const struct layer_spec *s = run->spec;
+    struct nn_shape src = run->src->shape;
+    if (s->kernel == 0)
+        return (struct window){0, src.height, 0, src.width, (float)(src.height * src.width)};
+    size_t top = p * s->stride, left = q * s->stride, bottom = top + s->kernel, right = left + s->kernel;
+    struct window w = {.area = (float)(s->kernel * s->kernel)};
+    w.top = top > s->pad ? top - s->pad : 0;
+    w.left = left > s->pad ? left - s->pad : 0;
+    w.bottom = bottom - s->pad < src.height ? bottom - s->pad : src.height;
+    w.right = right - s->pad < src.width ? right - s->pad : src.width;
+    return w;
+}
+
+/** Index of the value at (image, h, w, channel 0). */
+static size_t index_of(struct nn_shape s, size_t image, size_t h, size_t w)
+{
+    return ((image * s.height + h) * s.width + w) * s.channels;
+}
+
+/** Position of the window's first largest value. A NaN wins, so that it is not lost. */
+static size_t largest(const struct layer_run *run, const struct window *w, size_t image, size_t c)
+{
+    struct nn_shape s = run->src->shape;
+    size_t best = index_of(s, image, w->top, w->left) + c;
+    float most = -INFINITY;
+    for (size_t h = w->top; h < w->bottom; h++)
+        for (size_t x = w->left; x < w->right; x++) {
+            size_t i = index_of(s, image, h, x) + c;
+            float value = get(run->src, run->src->data, i);
+            if (value > most || isnan(value)) {
+                most = value;
+                best = i;
+            }
+        }
+    return best;
+}
+
+static float sum_of(const struct layer_run *run, const struct window *w, size_t image, size_t c)
+{
+    float sum = 0;
+    for (size_t h = w->top; h < w->bottom; h++)
+        for (size_t x = w->left; x < w->right; x++)
+            sum += get(run->src, run->src->data, index_of(run->src->shape, image, h, x) + c);
+    return sum;
+}
+
+static bool takes_largest(const struct layer_run *run)
+{
+    return run->spec->layer == &layer_max_pool;
+}
+
+static sotto_status forward_image(void *arg, size_t image, int thread)
+{
+    (void)thread;
+    struct layer_run *run = arg;
+    struct nn_shape d = run->dst->shape;
+    for (size_t p = 0; p < d.height; p++)
+        for (size_t q = 0; q < d.width; q++) {
+            struct window w = window_of(run, p, q);
+            for (size_t c = 0; c < d.channels; c++)
+                put(run->dst, run->dst->data, index_of(d, image, p, q) + c,
+                    takes_largest(run) ? get(run->src, run->src->data, largest(run, &w, image, c))
+                                       : sum_of(run, &w, image, c) / w.area);
+        }
+    return SOTTO_OK;
+}
+
+/* Windows may overlap, so gradients add up; in bf16 each addition rounds once. */
+static void add_to(struct layer_run *run, size_t i, float x)
+{
+    put(run->src, run->src->diff, i, get(run->src, run->src->diff, i) + x);
+}
+
+static sotto_status backward_image(void *arg, size_t image, int thread)
+{
+    (void)thread;
+    struct layer_run *run = arg;
+    struct nn_shape d = run->dst->shape, s = run->src->shape;
+    for (size_t i = image * shape_count(s); i < (image + 1) * shape_count(s); i++)
+        put(run->src, run->src->diff, i, 0);
+    for (size_t p = 0; p < d.height; p++)
+        for (size_t q = 0; q < d.width; q++) {
+            struct window w = window_of(run, p, q);
+            for (size_t c = 0; c < d.channels; c++) {
+                float diff = get(run->dst, run->dst->diff, index_of(d, image, p, q) + c);
+                if (takes_largest(run)) {
+                    add_to(run, largest(run, &w, image, c), diff);
+                    continue;
+                }
+                for (size_t h = w.top; h < w.bottom; h++)
+                    for (size_t x = w.left; x < w.right; x++)
+                        add_to(run, index_of(s, image, h, x) + c, diff / w.area);
+            }
+        }
+    return SOTTO_OK;
+}
+
+static void over_images(par_body body, struct layer_run *run)
+{
+    sotto_status status = par_chunks(run->batch, run->threads, body, run);
+    assert(status == SOTTO_OK); /* no body can fail */
+    (void)status;
+}
+
+static void forward(struct layer_run *run, const struct pass *pass)
+{
+    (void)pass;
+    over_images(forward_image, run);
+}
+
+static void backward(struct layer_run *run, const struct pass *pass)
+{
+    (void)pass;
+    if (run->need_diff_src)
+        over_images(backward_image, run);
+}
+
+const struct layer layer_max_pool = {
+    .name = "max pool", .shape = window_shape, .forward = forward, .backward = backward};
+const struct layer layer_average_pool = {
+    .name = "average pool", .shape = window_shape, .forward = forward, .backward = backward};
+const struct layer layer_global_pool = {
+    .name = "global average pool", .shape = global_shape, .forward = forward, .backward = backward};

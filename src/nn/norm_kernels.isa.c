@@ -1,0 +1,131 @@
+/* Sixteen channels at a time down all rows, so that the sums stay in registers; four rows at once hide the
+ * latency of the additions. Every pass is bound by memory; chunks are small enough for the second pass to
+ * come from cache. */
+#include "nn/norm_kernels.h"
+
+#include "base/cpu.h"
+#include "nn/vector_math.h"
+
+enum { UNROLL = 4 };
+
+/* Runs BODY for every block of channels with `at` = first channel and `n` = lanes in use, a constant for
+ * whole blocks. */
+#define EACH_BLOCK(body, ...)                                                                                \
+    do {                                                                                                     \
+        size_t at = 0;                                                                                       \
+        for (; at + LANES <= channels; at += LANES)                                                          \
+            body(__VA_ARGS__, at, LANES);                                                                    \
+        if (at < channels)                                                                                   \
+            body(__VA_ARGS__, at, channels - at);                                                            \
+    } while (0)
+
+LANE_INLINE void sums_block(float *sum, const void *x, size_t rows, size_t channels, int half, size_t at,
+                            size_t n)
+{
+    lanes total[UNROLL] = {{0}};
+    size_t r = 0;
+    for (; r + UNROLL <= rows; r += UNROLL)
+        for (size_t u = 0; u < UNROLL; u++)
+            total[u] += lanes_get(x, (r + u) * channels + at, n, half);
+    for (; r < rows; r++)
+        total[0] += lanes_get(x, r * channels + at, n, half);
+    lanes_put(sum, at, (total[0] + total[1]) + (total[2] + total[3]), n, 0);
+}
+
+LANE_INLINE void squares_block(float *square, const void *x, const float *center, size_t rows,
+                               size_t channels, int half, size_t at, size_t n)
+{
+    lanes total[UNROLL] = {{0}}, middle = lanes_get(center, at, n, 0);
+    size_t r = 0;
+    for (; r + UNROLL <= rows; r += UNROLL)
+        for (size_t u = 0; u < UNROLL; u++) {
+            lanes d = lanes_get(x, (r + u) * channels + at, n, half) - middle;
+            total[u] += d * d;
+        }
+    for (; r < rows; r++) {
+        lanes d = lanes_get(x, r * channels + at, n, half) - middle;
+        total[0] += d * d;
+    }
+    lanes_put(square, at, (total[0] + total[1]) + (total[2] + total[3]), n, 0);
+}
+
+LANE_INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu,
+                             size_t rows, size_t channels, int half, size_t at, size_t n)
+{
+    const lanes zero = {0}, s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
+    for (size_t r = 0; r < rows; r++) {
+        lanes v = lanes_get(x, r * channels + at, n, half) * s + t;
+        if (relu)
+            v = lanes_select(v > zero, v, zero);
+        lanes_put(y, r * channels + at, v, n, half);
+    }
+}
+
+LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x,
+                                 const float *center, size_t rows, size_t channels, int half, size_t at,
+                                 size_t n)
+{
+    lanes total[2] = {{0}}, along[2] = {{0}}, middle = lanes_get(center, at, n, 0);
+    size_t r = 0;
+    for (; r + 2 <= rows; r += 2)
+        for (size_t u = 0; u < 2; u++) {
+            lanes g = lanes_get(dy, (r + u) * channels + at, n, half);
+            total[u] += g;
+            along[u] += g * (lanes_get(x, (r + u) * channels + at, n, half) - middle);
+        }
+    if (r < rows) {
+        lanes g = lanes_get(dy, r * channels + at, n, half);
+        total[0] += g;
+        along[0] += g * (lanes_get(x, r * channels + at, n, half) - middle);
+    }
+    lanes_put(sum, at, total[0] + total[1], n, 0);
+    lanes_put(product, at, along[0] + along[1], n, 0);
+}
+
+LANE_INLINE void back_apply_block(void *dx, const void *dy, const void *x, const float *a, const float *b,
+                                  const float *d, size_t rows, size_t channels, int half, size_t at, size_t n)
+{
+    const lanes p = lanes_get(a, at, n, 0), q = lanes_get(b, at, n, 0), t = lanes_get(d, at, n, 0);
+    for (size_t r = 0; r < rows; r++) {
+        size_t i = r * channels + at;
+        lanes_put(dx, i, lanes_get(dy, i, n, half) * p + (lanes_get(x, i, n, half) * q + t), n, half);
+    }
+}
+
+#define EACH_TYPE(TYPE, HALF)                                                                                \
+    static void sums_##TYPE(float *sum, const void *x, size_t rows, size_t channels)                         \
+    {                                                                                                        \
+        EACH_BLOCK(sums_block, sum, x, rows, channels, HALF);                                                \
+    }                                                                                                        \
+    static void squares_##TYPE(float *square, const void *x, const float *center, size_t rows,               \
+                               size_t channels)                                                              \
+    {                                                                                                        \
+        EACH_BLOCK(squares_block, square, x, center, rows, channels, HALF);                                  \
+    }                                                                                                        \
+    static void apply_##TYPE(void *y, const void *x, const float *scale, const float *shift, int relu,       \
+                             size_t rows, size_t channels)                                                   \
+    {                                                                                                        \
+        if (relu)                                                                                            \
+            EACH_BLOCK(apply_block, y, x, scale, shift, 1, rows, channels, HALF);                            \
+        else                                                                                                 \
+            EACH_BLOCK(apply_block, y, x, scale, shift, 0, rows, channels, HALF);                            \
+    }                                                                                                        \
+    static void back_sums_##TYPE(float *sum, float *product, const void *dy, const void *x,                  \
+                                 const float *center, size_t rows, size_t channels)                          \
+    {                                                                                                        \
+        EACH_BLOCK(back_sums_block, sum, product, dy, x, center, rows, channels, HALF);                      \
+    }                                                                                                        \
+    static void back_apply_##TYPE(void *dx, const void *dy, const void *x, const float *a, const float *b,   \
+                                  const float *d, size_t rows, size_t channels)                              \
+    {                                                                                                        \
+        EACH_BLOCK(back_apply_block, dx, dy, x, a, b, d, rows, channels, HALF);                              \
+    }
+EACH_TYPE(f32, 0)
+EACH_TYPE(bf16, 1)
+
+extern const struct norm_kernels ISA_NAME(norm_kernels);
+const struct norm_kernels ISA_NAME(norm_kernels) = {.sums = {sums_f32, sums_bf16},
+                                                    .squares = {squares_f32, squares_bf16},
+                                                    .apply = {apply_f32, apply_bf16},
+                                                    .back_sums = {back_sums_f32, back_sums_bf16},
+                                                    .back_apply = {back_apply_f32, back_apply_bf16}};
