@@ -1,0 +1,12 @@
+/* Arbitrary bytes as a .safetensors file. */
+#include "io/safetensors.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sotto_tensors out = {0};
+    if (safetensors_from_memory(&out, data, size, "input.safetensors") == SOTTO_OK)
+        sotto_tensors_clear(&out);
+    return 0;
+}
