@@ -62,3 +62,7 @@ set_target_properties(sotto_static PROPERTIES IMPORTED_LOCATION ${SOTTO_STATIC})
 target_include_directories(sotto_static INTERFACE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(sotto_static INTERFACE sotto_deps)
 add_dependencies(sotto_static sotto_static_file)
+
+# Tests and benchmarks see internals through an archive, so that each program links only what it uses.
+add_library(sotto_internals STATIC EXCLUDE_FROM_ALL ${SOTTO_OBJECTS})
+target_link_libraries(sotto_internals PUBLIC sotto_deps)
