@@ -83,19 +83,36 @@ static void add_bound(struct sotto_account *a, const char *name, double epsilon)
     }
 }
 
-/* A shift that an adjacent pair may really have bounds epsilon from below: all of it in one coordinate. */
+/* One coordinate that moves by t in each of k releases. */
+static double scalar_lower(const struct mechanism *m, struct interval t, double delta, double k)
+{
+    if (m->by_l2)
+        return m->epsilon(iv_mul(t, iv_sqrt(iv(k))), delta).lo;
+    if (k > 1 && m->composed && k <= m->composed_max)
+        return m->composed(t, k, delta).lo;
+    return m->epsilon(t, delta).lo; /* more releases never tell less than one */
+}
+
+enum { SPREAD = 2048 }; /* coordinates; already within a fraction of a percent of the limit */
+
+/* What some adjacent pair really gives: its shift all in one coordinate, or spread evenly over as many as
+ * both norms allow. Both are shifts within the sensitivity, so epsilon cannot be smaller. */
 static double lower_bound(const struct mechanism *m, const struct shifts *s, double delta, double k)
 {
     struct interval one = iv_min(s->l1, s->l2);
     if (delta == 0)
         return m->pure ? iv_scale(s->dimension > 0 ? s->l1 : one, k).lo : INFINITY;
-    if (m->by_l2)
-        one = iv_mul(one, iv_sqrt(iv(k)));
-    return m->epsilon(one, delta).lo;
+    double lower = scalar_lower(m, one, delta, k);
+    double spread = fmin(fmin(s->dimension, SPREAD), floor(m->composed_max / k));
+    if (isfinite(s->l1.hi))
+        spread = fmin(spread, floor(iv_square(iv_div(s->l1, s->l2)).lo));
+    if (m->composed && spread >= 2)
+        lower = fmax(lower, m->composed(iv_div(s->l2, iv_sqrt(iv(spread))), k * spread, delta).lo);
+    return lower;
 }
 
-void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
-                     const struct shifts *s, double delta, size_t compose)
+void account_upper(struct sotto_account *out, const struct mechanism *m, double scale, const struct shifts *s,
+                   double delta, size_t compose)
 {
     double k = (double)compose;
     bool has1 = isfinite(s->l1.hi);
@@ -115,19 +132,27 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
         out->pure_epsilon = iv_scale(s->l1, k).hi;
         add_bound(out, compose > 1 ? "pure, basic composition" : "pure", out->pure_epsilon);
     }
-    if (delta > 0) {
-        struct curve curve = {m, s, k};
-        if (m->by_l2)
-            add_bound(out, "analytic gaussian", m->epsilon(iv_mul(s->l2, iv_sqrt(iv(k))), delta).hi);
-        else if (has1)
-            add_bound(out, "closed form by l1", m->epsilon(iv_scale(s->l1, k), delta).hi);
-        if (m->renyi_ball && s->dimension > 0)
-            add_bound(out, "l2 theorem, renyi", renyi_curve_epsilon(curve_l2, &curve, delta));
-        if (has1 && !m->by_l2)
-            add_bound(out, "renyi by l1", renyi_curve_epsilon(curve_l1, &curve, delta));
-        add_bound(out, "zcdp", zcdp_epsilon(rho.hi, delta));
-    }
-    out->epsilon.lower = fmin(lower_bound(m, s, delta, k), out->epsilon.upper);
+    if (delta == 0)
+        return;
+    struct curve curve = {m, s, k};
+    if (m->by_l2)
+        add_bound(out, "analytic gaussian", m->epsilon(iv_mul(s->l2, iv_sqrt(iv(k))), delta).hi);
+    else if (has1)
+        add_bound(out, "closed form by l1", m->epsilon(iv_scale(s->l1, k), delta).hi);
+    if (m->composed && has1 && k > 1 && k <= m->composed_max)
+        add_bound(out, "exact composition by l1", m->composed(s->l1, k, delta).hi);
+    if (m->renyi_ball && s->dimension > 0)
+        add_bound(out, "l2 theorem, renyi", renyi_curve_epsilon(curve_l2, &curve, delta));
+    if (has1 && !m->by_l2)
+        add_bound(out, "renyi by l1", renyi_curve_epsilon(curve_l1, &curve, delta));
+    add_bound(out, "zcdp", zcdp_epsilon(rho.hi, delta));
+}
+
+void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
+                     const struct shifts *s, double delta, size_t compose)
+{
+    account_upper(out, m, scale, s, delta, compose);
+    out->epsilon.lower = fmin(lower_bound(m, s, delta, (double)compose), out->epsilon.upper);
 }
 
 sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism, double scale,

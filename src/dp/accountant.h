@@ -24,6 +24,9 @@ double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *ar
 /** The same for rho-zCDP. */
 double zcdp_epsilon(double rho, double delta);
 
+/** The account of checked inputs without its lower end (0); cannot fail. */
+void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
+                   const struct shifts *shifts, double delta, size_t compose);
 /** The account of checked inputs; cannot fail. */
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
                      const struct shifts *shifts, double delta, size_t compose);

@@ -17,7 +17,7 @@ static bool holds(double scale, const void *arg)
     struct sotto_account account;
     if (shifts_make(&shifts, scale, s->sensitivity) != SOTTO_OK)
         return false;
-    account_compute(&account, s->m, scale, &shifts, s->target.delta, s->compose);
+    account_upper(&account, s->m, scale, &shifts, s->target.delta, s->compose);
     return account.epsilon.upper <= s->target.epsilon;
 }
 

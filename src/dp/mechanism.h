@@ -28,6 +28,10 @@ struct mechanism {
     struct interval (*epsilon)(struct interval t, double delta);
     /* Hockey-stick divergence of the scalar pair at epsilon >= 0. */
     struct interval (*delta)(struct interval t, double epsilon);
+    /* Smallest epsilon of k >= 2 independent scalar pairs; NULL: no exact composition. At most composed_max
+     * pairs. */
+    struct interval (*composed)(struct interval t, double k, double delta);
+    double composed_max;
     /* Renyi divergence of order alpha > 1 of the scalar pair. */
     struct interval (*renyi)(struct interval t, double alpha);
     /* The same for n coordinates and any shift vector of L2 norm at most t; NULL: alpha t^2 / divisor is all

@@ -3,6 +3,7 @@
  * e^(eps/2))^2 / (e^t - 1) = (1 - e^((eps-t)/2))^2 / (1 - e^-t) eps(delta)   = t + 2 ln(1 - sqrt(delta (1 -
  * e^-t))) renyi        = (h((alpha - 1/2) t) - h(t/2)) / (alpha - 1),  h(x) = ln(sinh x / x) renyi_ball   = n
  * renyi(t / sqrt n): the L2 theorem, by concavity of renyi in t^2. */
+#include "dp/logistic_compose.h"
 #include "dp/mechanism.h"
 #include "num/special.h"
 
@@ -64,6 +65,8 @@ const struct mechanism mechanism_logistic = {
     .pure = true,
     .epsilon = epsilon,
     .delta = delta,
+    .composed = logistic_composed_epsilon,
+    .composed_max = LOGISTIC_COMPOSE_MAX,
     .renyi = renyi,
     .renyi_ball = renyi_ball,
     .shift = shift,

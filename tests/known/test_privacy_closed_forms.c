@@ -87,6 +87,32 @@ static void logistic_renyi(void **state)
     close_to(m_of("logistic")->renyi_ball(iv(1), 1e12, 8).hi, 8.0 / 6, 1e-9);
 }
 
+static void logistic_composition(void **state)
+{
+    (void)state; /* dp.md (g): eps at delta = 1e-5 after k = 2, 10, 100, 1000; finite sum and contour in 113 bits agree there */
+    const double k[] = {2, 10, 100, 1000}, a[] = {0.1, 0.5, 1, 2};
+    const double known[4][4] = {{0.18701862956339, 0.61161637048479, 2.32091241076471, 8.92737173687175},
+                                {0.96644392336437, 3.51748950754174, 15.54865317462431, 79.19680041791194},
+                                {1.95387477517556, 7.62558659523586, 38.94740619798189, 238.4153838632335},
+                                {3.94305995182782, 16.71191346662778, 104.1988407536056, 764.6693982119248}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            struct interval e = m_of("logistic")->composed(iv(a[i]), k[j], 1e-5);
+            close_to(e.lo, known[i][j], 2e-11);
+            close_to(e.hi, known[i][j], 2e-11);
+            assert_true(e.lo <= known[i][j] * (1 + 1e-13) && e.hi >= known[i][j] * (1 - 1e-13));
+        }
+    /* table "std needed" of 3(g): a for (1, 1e-5) in total */
+    const double needed[][2] = {{10, 0.157785}, {100, 0.0467321}, {1000, 0.0146912}};
+    struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
+    for (int i = 0; i < 3; i++) {
+        double scale;
+        assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, (size_t)needed[i][0]),
+                         SOTTO_OK);
+        assert_true(fabs(1 / scale / needed[i][1] - 1) < 5e-6);
+    }
+}
+
 static void logistic_by_l2(void **state)
 {
     (void)state; /* papers.md B.2: delta 1e-5, Delta_2 = 1, all by RDP */
@@ -194,6 +220,7 @@ int main(void)
         cmocka_unit_test(logistic_epsilon),
         cmocka_unit_test(logistic_shift_for_a_target),
         cmocka_unit_test(logistic_renyi),
+        cmocka_unit_test(logistic_composition),
         cmocka_unit_test(logistic_by_l2),
         cmocka_unit_test(gaussian_calibration),
         cmocka_unit_test(gaussian_delta_of_the_classical_formula),
