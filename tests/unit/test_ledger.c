@@ -1,0 +1,310 @@
+/* src/dp/ledger.c: the chain, torn lines, budgets, two processes, kill -9 at any point. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "dp/ledger.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[64], path[128], torn[160];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/sotto-test-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/sub/l.jsonl", folder);
+    snprintf(torn, sizeof torn, "%s.torn", path);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static struct sotto_release release_of(double scale)
+{
+    return (struct sotto_release){.mechanism = "logistic",
+                                  .scale = scale,
+                                  .target = {NAN, 1e-5},
+                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+                                  .fingerprint = "toy",
+                                  .ledger = path};
+}
+
+static sotto_status release_once(double scale)
+{
+    struct sotto_release r = release_of(scale);
+    float v[4] = {0};
+    char *certificate = NULL;
+    sotto_status status = sotto_dp_release(&certificate, v, 4, &r, NULL);
+    sotto_text_free(certificate);
+    return status;
+}
+
+static void releases_add_up(void **state)
+{
+    (void)state;
+    struct ledger l;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(l.entries, 3);
+    assert_int_equal(l.proved.releases, 3);
+    assert_true(fabs(l.proved.pure - 1.5) < 1e-12);
+    assert_true(fabs(l.proved.rho - 3 * 0.25 / 6) < 1e-12);
+    assert_true(ledger_sum_epsilon(&l.proved, 0) == l.proved.pure);
+    assert_true(ledger_sum_epsilon(&l.proved, 1e-4) <= l.proved.epsilon);
+    assert_true(ledger_sum_epsilon(&l.conditional, 0) == 0);
+    ledger_close(&l);
+}
+
+static void write_text(const char *name, const char *text, size_t bytes)
+{
+    assert_int_equal(file_write(name, text, bytes), SOTTO_OK);
+}
+
+static void a_changed_ledger_is_refused(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t size;
+    struct ledger l;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    char *first_end = strchr((char *)data, '\n') + 1, *second_end = strchr(first_end, '\n') + 1;
+
+    char *digit = strstr(first_end, "\"scale\":2"); /* one digit of line 2 */
+    digit[8] = '9';
+    write_text(path, (char *)data, size);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "line 2: its hash does not match; the ledger was changed"));
+    assert_int_equal(release_once(2), SOTTO_EFORMAT);
+    digit[8] = '2';
+
+    write_text(path, first_end, size - (size_t)(first_end - (char *)data)); /* line 1 removed */
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "line 1: does not follow the line before it"));
+
+    memmove(first_end, second_end, size - (size_t)(second_end - (char *)data)); /* line 2 removed */
+    write_text(path, (char *)data, size - (size_t)(second_end - first_end));
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "line 2: does not follow the line before it"));
+
+    write_text(path, "{}\n", 3);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "line 1: has no hash at its end"));
+    assert_int_equal(ledger_read(&l, torn), SOTTO_ENOENT);
+    base_free(data);
+}
+
+static void a_torn_line_is_moved_aside_and_recorded(void **state)
+{
+    (void)state;
+    unsigned char *data, *aside;
+    size_t size, aside_size;
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    size_t first = (size_t)(strchr((char *)data, '\n') - (char *)data) + 1;
+    struct ledger l;
+    write_text(path, (char *)data, first + 40); /* 40 bytes of the second line */
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "the last line is cut off"));
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(l.entries, 3); /* release, torn, release */
+    assert_int_equal(l.proved.releases, 2);
+    ledger_close(&l);
+    assert_int_equal(file_read(&aside, &aside_size, torn, 1 << 20), SOTTO_OK);
+    assert_int_equal(aside_size, 41);
+    assert_memory_equal(aside, data + first, 40);
+    base_free(aside);
+    base_free(data);
+}
+
+static void a_budget_cannot_be_exceeded_or_raised(void **state)
+{
+    (void)state;
+    struct sotto_release r = release_of(2);
+    float v[1] = {5};
+    char *certificate = NULL;
+    r.target.delta = 0;
+    r.budget = (struct sotto_dp){1.2, 0};
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 0.5 */
+    sotto_text_free(certificate);
+    r.budget = (struct sotto_dp){0, 0};
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 1.0 */
+    sotto_text_free(certificate);
+    certificate = NULL;
+    float before = v[0];
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET); /* 1.5 */
+    assert_non_null(strstr(
+        sotto_error_text(),
+        "the privacy budget (epsilon 1.2, delta 0) would be exceeded: spent 1, with this release 1.5"));
+    assert_true(v[0] == before && certificate == NULL);
+    r.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED; /* no way around it */
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
+    r.budget = (struct sotto_dp){5, 0};
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "a budget can only be tightened (got 5, 0)"));
+    r.budget = (struct sotto_dp){-1, 0};
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
+}
+
+static void two_processes_share_one_chain(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 3, EACH = 8 };
+    for (int p = 0; p < PROCESSES; p++)
+        if (fork() == 0) {
+            for (int i = 0; i < EACH; i++)
+                if (release_once(2) != SOTTO_OK)
+                    _exit(1);
+            _exit(0);
+        }
+    for (int p = 0; p < PROCESSES; p++) {
+        int result;
+        wait(&result);
+        assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    }
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(l.proved.releases, PROCESSES * EACH);
+    ledger_close(&l);
+}
+
+/* A child releases as fast as it can and reports each release that came back; it is killed at a random
+ * moment. Whatever came back must be in the ledger, and the ledger must go on working. */
+static void nothing_released_is_missing_after_kill_9(void **state)
+{
+    (void)state;
+    size_t reported = 0;
+    for (int round = 0; round < 12; round++) {
+        int pipes[2];
+        assert_int_equal(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            close(pipes[0]);
+            while (release_once(2) == SOTTO_OK)
+                if (write(pipes[1], "x", 1) != 1)
+                    _exit(2);
+            _exit(1);
+        }
+        close(pipes[1]);
+        nanosleep(&(struct timespec){0, (5 + 7 * round) * 1000000L}, NULL);
+        kill(child, SIGKILL);
+        int result;
+        waitpid(child, &result, 0);
+        assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
+        char block[4096];
+        ssize_t got;
+        while ((got = read(pipes[0], block, sizeof block)) > 0)
+            reported += (size_t)got;
+        close(pipes[0]);
+        struct ledger l;
+        assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK); /* repairs a torn line */
+        assert_true(l.proved.releases >= reported);
+        assert_true(l.proved.releases <= reported + (size_t)round + 1); /* at most one unreported per kill */
+        ledger_close(&l);
+    }
+    assert_true(reported > 0);
+}
+
+static void default_paths(void **state)
+{
+    (void)state;
+    char *out;
+    setenv("XDG_DATA_HOME", "/data", 1);
+    assert_int_equal(ledger_default_path(&out, "abc-1.x"), SOTTO_OK);
+    assert_string_equal(out, "/data/sotto/ledger/abc-1.x.jsonl");
+    base_free(out);
+    assert_int_equal(ledger_default_path(&out, "../../etc/passwd"), SOTTO_OK); /* hashed */
+    assert_int_equal(strlen(out), strlen("/data/sotto/ledger/.jsonl") + 64);
+    assert_null(strstr(out, ".."));
+    base_free(out);
+    setenv("XDG_DATA_HOME", "relative", 1); /* the standard says: ignore */
+    setenv("HOME", "/home/u", 1);
+    assert_int_equal(ledger_default_path(&out, "a"), SOTTO_OK);
+    assert_string_equal(out, "/home/u/.local/share/sotto/ledger/a.jsonl");
+    base_free(out);
+    unsetenv("XDG_DATA_HOME");
+    unsetenv("HOME");
+    assert_int_equal(ledger_default_path(&out, "a"), SOTTO_EINVAL);
+    assert_int_equal(ledger_default_path(&out, ""), SOTTO_EINVAL);
+}
+
+static void a_ledger_that_cannot_be_made_is_one_line(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "%s/l.jsonl", folder);
+    assert_int_equal(file_write(path, "", 0), SOTTO_OK);
+    struct ledger l;
+    char below[160];
+    snprintf(below, sizeof below, "%s/x.jsonl", path);
+    assert_int_equal(ledger_open(&l, below, NULL), SOTTO_ECREATE);
+    assert_int_equal(ledger_open(&l, folder, NULL), SOTTO_ECREATE);
+    assert_non_null(strstr(sotto_error_text(), "cannot open the ledger"));
+}
+
+/* Every allocation in a release fails once: ENOMEM, vector untouched, and the ledger stays sound. */
+static void allocation_failures_leave_all_as_it_was(void **state)
+{
+    (void)state;
+    sotto_status status = SOTTO_ENOMEM;
+    int n;
+    for (n = 0; status != SOTTO_OK && n < 2000; n++) {
+        struct sotto_release r = release_of(2);
+        float v[2] = {1, 2};
+        char *certificate = NULL;
+        base_alloc_fail_after(n);
+        status = sotto_dp_release(&certificate, v, 2, &r, NULL);
+        base_alloc_fail_after(-1);
+        if (status != SOTTO_OK) {
+            assert_int_equal(status, SOTTO_ENOMEM);
+            assert_true(v[0] == 1 && v[1] == 2);
+            assert_null(certificate);
+        }
+        sotto_text_free(certificate);
+    }
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(n > 10);
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    ledger_close(&l);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(releases_add_up),
+        TEST(a_changed_ledger_is_refused),
+        TEST(a_torn_line_is_moved_aside_and_recorded),
+        TEST(a_budget_cannot_be_exceeded_or_raised),
+        TEST(two_processes_share_one_chain),
+        TEST(nothing_released_is_missing_after_kill_9),
+        TEST(a_ledger_that_cannot_be_made_is_one_line),
+        TEST(allocation_failures_leave_all_as_it_was),
+        TEST(default_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
