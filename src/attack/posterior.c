@@ -1,6 +1,7 @@
-/* log p_k = z_k - LSE(z), never log(softmax(z)). log(1 - p_k) is log1p(-p_k) while p_k <= 1/2; above that, 1
- * - p_k is the sum of the others, which keeps its digits however close p_k is to 1 (at most one class is
- * above 1/2, so this costs one more pass). */
+/* log p_k = z_k - LSE(z), never log(softmax(z)). For the largest logit that is -log1p(sum of the others
+ * relative to it), which keeps its digits however close p_k is to 1: overfitted models put most members
+ * there, and rounding them all to 0 would make them ties. log(1 - p_k) is log1p(-p_k) while p_k <= 1/2; above
+ * that, 1 - p_k is the sum of the others (at most one class is above 1/2, so this costs one more pass). */
 #include "attack/posterior.h"
 
 #include <math.h>
@@ -12,17 +13,40 @@ static double clamp(double p)
     return p < smallest ? smallest : p;
 }
 
-/* log of the sum of exp(z_k) over all k but `skip` (skip = classes: over all). */
-static double log_sum(const double *z, size_t classes, size_t skip)
+/* The largest logit and the sum of exp(z_k - top) over all classes but `top_class`, whose term is 1. */
+struct tops {
+    double top, rest;
+    size_t top_class;
+};
+
+static struct tops find_top(const double *z, size_t classes)
 {
-    double top = -INFINITY, sum = 0;
+    struct tops t = {z[0], 0, 0};
+    for (size_t k = 1; k < classes; k++)
+        if (z[k] > t.top)
+            t.top = z[k], t.top_class = k;
     for (size_t k = 0; k < classes; k++)
-        if (k != skip && z[k] > top)
-            top = z[k];
+        if (k != t.top_class)
+            t.rest += exp(z[k] - t.top);
+    return t;
+}
+
+static double log_p_of(const double *z, size_t k, const struct tops *t)
+{
+    return z[k] - t->top - log1p(t->rest); /* for the top class the first two cancel exactly */
+}
+
+/* log of t->rest, also where t->rest itself is too small for a double. */
+static double log_others(const double *z, size_t classes, const struct tops *t)
+{
+    double second = -INFINITY, sum = 0;
     for (size_t k = 0; k < classes; k++)
-        if (k != skip)
-            sum += exp(z[k] - top);
-    return top + log(sum); /* one class only: the sum over the others is empty, -inf */
+        if (k != t->top_class && z[k] > second)
+            second = z[k];
+    for (size_t k = 0; k < classes; k++)
+        if (k != t->top_class)
+            sum += exp(z[k] - second);
+    return second - t->top + log(sum);
 }
 
 /* The sum of all probabilities but one. */
@@ -40,7 +64,8 @@ double posterior_log(const struct attack_input *in, size_t row, size_t k)
     const double *z = in->outputs + row * in->classes;
     if (in->probabilities)
         return log(clamp(z[k]));
-    return z[k] - log_sum(z, in->classes, in->classes);
+    struct tops t = find_top(z, in->classes);
+    return log_p_of(z, k, &t);
 }
 
 double posterior_loss(const struct attack_input *in, size_t row)
@@ -51,9 +76,10 @@ double posterior_loss(const struct attack_input *in, size_t row)
 double posterior_entropy(const struct attack_input *in, size_t row)
 {
     const double *z = in->outputs + row * in->classes;
-    double total = in->probabilities ? 0 : log_sum(z, in->classes, in->classes), sum = 0;
+    struct tops t = find_top(z, in->classes); /* of probabilities: unused */
+    double sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
-        double log_p = in->probabilities ? log(clamp(z[k])) : z[k] - total;
+        double log_p = in->probabilities ? log(clamp(z[k])) : log_p_of(z, k, &t);
         double p = in->probabilities ? z[k] : exp(log_p);
         sum -= p * log_p;
     }
@@ -64,9 +90,10 @@ double posterior_modified_entropy(const struct attack_input *in, size_t row)
 {
     const double *z = in->outputs + row * in->classes;
     size_t y = (size_t)in->labels[row];
-    double total = in->probabilities ? 0 : log_sum(z, in->classes, in->classes), sum = 0;
+    struct tops t = find_top(z, in->classes); /* of probabilities: unused */
+    double sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
-        double log_p = in->probabilities ? log(clamp(z[k])) : z[k] - total;
+        double log_p = in->probabilities ? log(clamp(z[k])) : log_p_of(z, k, &t);
         double p = in->probabilities ? z[k] : exp(log_p), q, log_q; /* q = 1 - p */
         if (p <= 0.5) {
             q = 1 - p;
@@ -75,11 +102,10 @@ double posterior_modified_entropy(const struct attack_input *in, size_t row)
             q = others(z, in->classes, k);
             log_q = log(clamp(q));
         } else {
-            log_q = log_sum(z, in->classes, k) - total;
+            log_q = log_others(z, in->classes, &t) - log1p(t.rest); /* p > 1/2: k is the top class */
             q = exp(log_q);
         }
-        /* p = 1 exactly: nothing is left for the others and the term is 0 * log 0 = 0 for the true class. */
-        sum -= k == y ? (q > 0 ? q * log_p : 0) : p * log_q;
+        sum -= k == y ? q * log_p : p * log_q;
     }
     return sum;
 }

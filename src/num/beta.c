@@ -9,11 +9,12 @@
 #include <float.h>
 #include <math.h>
 
-/* log(1 + u) - u without cancellation: with r = u / (2 + u), log(1 + u) = 2 atanh(r) and 2r - u = -u r. */
-static double log1p_minus(double u)
+/* log(w) - u with w = 1 + u, without cancellation: with r = u / (2 + u), log(1 + u) = 2 atanh(r) and 2r - u =
+ * -u r. */
+static double log_minus(double w, double u)
 {
     if (fabs(u) > 0.4)
-        return log1p(u) - u;
+        return log(w) - u;
     double r = u / (2 + u), r2 = r * r, power = r2, sum = 0;
     for (int k = 3; k < 60; k += 2) {
         double term = power / k;
@@ -38,10 +39,10 @@ static double stirling_rest(double z)
 static double density_factor(double x, double y, double a, double b)
 {
     double n = a + b;
-    /* u = x / m - 1 and v = (1-x) / (1-m) - 1; a u + b v = 0, so only the log1p_minus parts remain. */
+    /* With u = x / m - 1 and v = (1-x) / (1-m) - 1, a u + b v = 0, so only log(1+u) - u and log(1+v) - v
+     * remain. */
     double d = (x * b - y * a) / n;
-    double u = d * n / a, v = -d * n / b;
-    double exponent = (u > -1 ? a * log1p_minus(u) : -INFINITY) + (v > -1 ? b * log1p_minus(v) : -INFINITY);
+    double exponent = a * log_minus(x * n / a, d * n / a) + b * log_minus(y * n / b, -d * n / b);
     double rest = stirling_rest(n) - stirling_rest(a) - stirling_rest(b);
     return sqrt(a * b / (2 * M_PI * n)) * exp(exponent + rest);
 }

@@ -34,6 +34,9 @@ void page_rounded_up(struct page *p, double x);
 void page_estimate(struct page *p, const struct estimate *e);
 void page_percent_estimate(struct page *p, const struct estimate *e);
 
+/** The whole page of a document into an empty p; free p->text with base_free() also after a failure. */
+sotto_status report_build(struct page *p, const char *json, size_t size);
+
 /* Sections, in the order of the template. */
 typedef void (*section)(struct page *p, const struct report *r);
 void section_title(struct page *p, const struct report *r);

@@ -60,17 +60,25 @@ done:
     return status;
 }
 
-sotto_status sotto_report_render(const char *html_path, const char *report_json)
+sotto_status report_build(struct page *p, const char *json, size_t size)
 {
     sotto_status status = SOTTO_OK;
     struct report r = {0};
+    TRY(report_read(&r, json, size));
+    TRY(fill_template(p, &r));
+done:
+    report_clear(&r);
+    return status;
+}
+
+sotto_status sotto_report_render(const char *html_path, const char *report_json)
+{
+    sotto_status status = SOTTO_OK;
     struct page p = {0};
-    TRY(report_read(&r, report_json, strlen(report_json)));
-    TRY(fill_template(&p, &r));
+    TRY(report_build(&p, report_json, strlen(report_json)));
     TRY(file_write(html_path, p.text, p.used));
 done:
     base_free(p.text);
-    report_clear(&r);
     return status;
 }
 

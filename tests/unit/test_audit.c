@@ -1,0 +1,430 @@
+/* src/attack: scores by hand, curves, thresholds, refusals, errors, allocation failures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attack/attack_kind.h"
+#include "attack/metrics.h"
+#include "io/json.h"
+#include "num/beta.h"
+#include "rng/rng.h"
+#include "sotto/sotto.h"
+
+static void near(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%.17g; expected %.17g", found, expected);
+}
+
+/* --- scores by hand
+ * ------------------------------------------------------------------------------------------ */
+
+static double score(const char *name, const double *outputs, size_t classes, int64_t label,
+                    bool probabilities)
+{
+    double s = NAN;
+    struct attack_input in = {
+        .outputs = outputs, .probabilities = probabilities, .labels = &label, .n = 1, .classes = classes};
+    assert_int_equal(attack_find(name)->run(&s, &in), SOTTO_OK);
+    return s;
+}
+
+/* p = (1/2, 1/4, 1/4), label 0: loss ln 2; entropy 1.5 ln 2; modified entropy -(1/2) ln(1/2) - 2 (1/4)
+ * ln(3/4). */
+static void scores_by_hand(void **state)
+{
+    (void)state;
+    const double p[] = {0.5, 0.25, 0.25}, z[] = {3 + log(2), 3, 3}, ln2 = log(2);
+    for (int probabilities = 0; probabilities < 2; probabilities++) {
+        const double *x = probabilities ? p : z;
+        near(score("loss", x, 3, 0, probabilities), -ln2, 1e-15);
+        near(score("loss", x, 3, 1, probabilities), -2 * ln2, 1e-15);
+        near(score("confidence", x, 3, 0, probabilities), 0.5, 1e-15);
+        near(score("entropy", x, 3, 0, probabilities), -1.5 * ln2, 1e-15);
+        near(score("modified-entropy", x, 3, 0, probabilities), -(0.5 * ln2 - 0.5 * log(0.75)), 1e-15);
+        near(score("modified-entropy", x, 3, 1, probabilities),
+             -(0.75 * 2 * ln2 + 0.5 * ln2 - 0.25 * log(0.75)), 1e-14);
+        near(score("correctness", x, 3, 0, probabilities), 1, 0);
+        near(score("correctness", x, 3, 2, probabilities), 0, 0);
+    }
+}
+
+static void saturated_logits_stay_finite(void **state)
+{
+    (void)state;
+    const double z[] = {100, -100, -100}, p[] = {1, 0, 0};
+    near(score("loss", z, 3, 0, false), -2 * exp(-200), 1e-300);
+    near(score("loss", z, 3, 1, false), -200, 1e-12);
+    /* Wrong and sure: -(1 - p_y) log p_y - p_0 log(1 - p_0) = 200 + (200 - ln 2); nothing is clamped. */
+    near(score("modified-entropy", z, 3, 1, false), -(400 - log(2)), 1e-10);
+    near(score("entropy", z, 3, 0, false), 0, 1e-80);
+    const double far[] = {-3e4, 3e4, 0};
+    near(score("modified-entropy", far, 3, 0, false), -9e4, 1e-9); /* 6e4 from the label, 3e4 from the sure wrong class */
+    for (size_t i = 0; attack_table[i]; i++)
+        if (attack_applies(attack_table[i], NEED_OUTPUTS | NEED_LABELS | NEED_LOSSES))
+            for (int64_t y = 0; y < 3; y++) {
+                assert_true(isfinite(score(attack_table[i]->name, z, 3, y, false)));
+                assert_true(isfinite(score(attack_table[i]->name, p, 3, y, true)));
+            }
+}
+
+static void the_table_is_well_formed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; attack_table[i]; i++) {
+        assert_non_null(attack_table[i]->run);
+        assert_true(attack_table[i]->needs != 0);
+        assert_true(strlen(attack_table[i]->title) > 0 && strlen(attack_table[i]->source) > 0);
+        assert_ptr_equal(attack_find(attack_table[i]->name), attack_table[i]);
+    }
+    assert_null(attack_find("no such attack"));
+}
+
+/* --- curves and thresholds
+ * ----------------------------------------------------------------------------------- */
+
+static void area_counts_ties_half(void **state)
+{
+    (void)state;
+    /* Pairs: 3>2 3>1 2=2 2>1 -> (1 + 1 + .5 + 1) / 4. */
+    const double member[] = {3, 2}, nonmember[] = {2, 1};
+    struct sotto_estimate e;
+    assert_int_equal(sotto_auc(&e, member, 2, nonmember, 2, 0.95), SOTTO_OK);
+    near(e.estimate, 0.875, 0);
+    assert_true(e.lower >= 0 && e.lower < e.estimate && e.estimate < e.upper && e.upper <= 1);
+}
+
+static void edges_have_intervals(void **state)
+{
+    (void)state;
+    double high[10], low[10], same[10];
+    for (int i = 0; i < 10; i++)
+        high[i] = i + 10, low[i] = i, same[i] = 7;
+    struct sotto_estimate e;
+    assert_int_equal(sotto_auc(&e, high, 10, low, 10, 0.95), SOTTO_OK);
+    assert_true(e.estimate == 1 && e.upper == 1);
+    near(e.lower, 1 - 0.3084971078187607, 1e-12); /* Clopper-Pearson, 10 of 10 */
+    assert_int_equal(sotto_auc(&e, low, 10, high, 10, 0.95), SOTTO_OK);
+    assert_true(e.estimate == 0 && e.lower == 0);
+    near(e.upper, 0.3084971078187607, 1e-12);
+    assert_int_equal(sotto_auc(&e, same, 10, same, 10, 0.95), SOTTO_OK);
+    assert_true(e.estimate == 0.5);
+    near(e.lower, 0.1870860284473985, 1e-12); /* 5 of 10: certainty is not claimed */
+    assert_int_equal(sotto_auc(&e, high, 1, low, 1, 0.95), SOTTO_OK);
+    near(e.lower, 0.025, 1e-15);
+}
+
+static void thresholds_never_exceed_the_rate(void **state)
+{
+    (void)state;
+    struct rng r = rng_stream(5, RNG_TEST, 0, 0);
+    for (int round = 0; round < 200; round++) {
+        double member[40], nonmember[50];
+        for (int i = 0; i < 40; i++)
+            member[i] = (double)rng_below(&r, 12); /* many ties */
+        for (int i = 0; i < 50; i++)
+            nonmember[i] = (double)rng_below(&r, 12) - 1;
+        struct curve c;
+        assert_int_equal(curve_make(&c, member, 40, nonmember, 50), SOTTO_OK);
+        for (double fpr = 0.01; fpr < 1; fpr += 0.07) {
+            double t = curve_threshold_at_fpr(&c, fpr);
+            struct rates rates = curve_rates(&c, t, 0.95);
+            assert_true(rates.fpr.estimate <= fpr + 1e-12);
+            /* No other threshold within the rate catches more. */
+            for (double other = -3; other < 13; other += 0.5) {
+                struct rates x = curve_rates(&c, other, 0.95);
+                assert_true(x.fpr.estimate > fpr || x.tpr.estimate <= rates.tpr.estimate);
+            }
+        }
+        struct rates best = curve_rates(&c, curve_threshold_balanced(&c), 0.95);
+        near(best.tpr.estimate - best.fpr.estimate, curve_advantage(&c), 1e-15);
+        curve_clear(&c);
+    }
+}
+
+static void thinned_curves_are_subsets(void **state)
+{
+    (void)state;
+    static double member[5000], nonmember[9000];
+    struct rng r = rng_stream(6, RNG_TEST, 0, 0);
+    for (int i = 0; i < 5000; i++)
+        member[i] = rng_normal(&r) + 0.5;
+    for (int i = 0; i < 9000; i++)
+        nonmember[i] = rng_normal(&r);
+    struct curve c;
+    size_t kept[100];
+    assert_int_equal(curve_make(&c, member, 5000, nonmember, 9000), SOTTO_OK);
+    size_t count = curve_thin(kept, 100, &c);
+    assert_true(count > 50 && count <= 100);
+    for (size_t i = 1; i < count; i++)
+        assert_true(kept[i] > kept[i - 1]);
+    assert_int_equal(kept[count - 1], c.points - 1);
+    /* Dense at low rates: at least a fifth of the points lie below FPR .01. */
+    size_t low = 0;
+    for (size_t i = 0; i < count; i++)
+        low += c.false_flags[kept[i]] < 90;
+    assert_true(low * 5 >= count);
+    curve_clear(&c);
+}
+
+static void epsilon_bounds_by_hand(void **state)
+{
+    (void)state;
+    /* Randomised response with epsilon = ln 3 has TPR .75 and FPR .25: the bound is ln 3 in the limit, never
+     * above it. */
+    struct rates exact = {.tpr = {.75, .75, .75}, .fpr = {.25, .25, .25}};
+    near(rates_epsilon(&exact, 0), log(3), 1e-15);
+    near(rates_epsilon(&exact, 0.05), log(0.7 / 0.25), 1e-15);
+    struct rates none = {.tpr = {0, 0, .01}, .fpr = {0, 0, .01}};
+    near(rates_epsilon(&none, 0), 0, 1e-15);
+    struct rates miss_side = {.tpr = {1, .99, 1},
+                              .fpr = {.5, .45, .55}}; /* log(.45 / .01) beats log(.99 / .55) */
+    near(rates_epsilon(&miss_side, 0), log(45), 1e-12);
+}
+
+/* --- whole audits
+ * -------------------------------------------------------------------------------------------- */
+
+static struct json *audit_scores(const double *member, size_t m, const double *nonmember, size_t n,
+                                 const struct sotto_audit_options *options)
+{
+    struct sotto_audit_input in = {
+        .member_scores = member, .nonmember_scores = nonmember, .n_member = m, .n_nonmember = n};
+    char *text = NULL;
+    struct json *doc = NULL;
+    if (sotto_audit(&text, &in, options, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
+    sotto_text_free(text);
+    return doc;
+}
+
+static double value(const struct json *doc, const char *path)
+{
+    return json_number(json_find(doc, path));
+}
+
+static void swapping_sides_mirrors_the_area(void **state)
+{
+    (void)state;
+    double a[300], b[400];
+    struct rng r = rng_stream(7, RNG_TEST, 0, 0);
+    for (int i = 0; i < 300; i++)
+        a[i] = floor(3 * rng_normal(&r)) + 1;
+    for (int i = 0; i < 400; i++)
+        b[i] = floor(3 * rng_normal(&r));
+    struct json *one = audit_scores(a, 300, b, 400, NULL), *two = audit_scores(b, 400, a, 300, NULL);
+    near(value(one, "attacks[0].auc.estimate") + value(two, "attacks[0].auc.estimate"), 1, 1e-15);
+    near(value(one, "attacks[0].auc.lower") + value(two, "attacks[0].auc.upper"), 1, 1e-13);
+    json_free(one);
+    json_free(two);
+}
+
+static void constant_scores_are_a_coin(void **state)
+{
+    (void)state;
+    double same[2000];
+    for (int i = 0; i < 2000; i++)
+        same[i] = 0.25;
+    struct json *doc = audit_scores(same, 2000, same, 2000, NULL);
+    assert_true(value(doc, "attacks[0].auc.estimate") == 0.5);
+    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.01.estimate") == 0);
+    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.001.estimate") == 0);
+    assert_true(value(doc, "attacks[0].balanced_accuracy") == 0.5);
+    assert_true(value(doc, "attacks[0].epsilon_lower_bound") == 0);
+    assert_true(value(doc, "attacks[0].advantage") == 0);
+    json_free(doc);
+}
+
+static void a_planted_leak_is_found(void **state)
+{
+    (void)state;
+    static double member[2000], nonmember[2000];
+    struct rng r = rng_stream(8, RNG_TEST, 0, 0);
+    for (int i = 0; i < 2000; i++) {
+        nonmember[i] = rng_normal(&r);
+        member[i] = rng_normal(&r) + (i % 10 == 0 ? 8 : 0); /* one in ten is given away */
+    }
+    struct json *doc = audit_scores(member, 2000, nonmember, 2000, NULL);
+    assert_true(value(doc, "attacks[0].auc.lower") > 0.51);
+    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.001.lower") > 0.07);
+    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.001.upper") < 0.13);
+    assert_true(value(doc, "attacks[0].epsilon_lower_bound") > 2);
+    json_free(doc);
+}
+
+static void rates_that_cannot_be_measured_are_refused(void **state)
+{
+    (void)state;
+    double x[999];
+    for (int i = 0; i < 999; i++)
+        x[i] = i;
+    const double fpr[] = {0.5, 0.01, 0.001};
+    struct sotto_audit_options options = {.fpr = fpr, .fpr_count = 3, .confidence = 0.95};
+    struct json *doc = audit_scores(x, 999, x, 999, &options);
+    const struct json *tpr = json_find(doc, "attacks[0].tpr_at_fpr");
+    assert_int_equal(json_kind(json_member(tpr, "0.001")), JSON_KIND_NULL);
+    assert_string_equal(json_text(json_member(json_find(doc, "attacks[0].tpr_at_fpr_refused"), "0.001")),
+                        "needs at least 1000 non-members (999 given)");
+    assert_string_equal(json_text(json_find(doc, "warnings[0]")),
+                        "999 non-members: the smallest measurable FPR is 0.1 %, so TPR at 0.1 % FPR is not "
+                        "reported (reported "
+                        "from n >= 1/FPR, marked weak below 10/FPR)");
+    bool weak = false;
+    assert_int_equal(json_get_boolean(&weak, tpr, "tpr", "0.5.weak"), SOTTO_OK);
+    assert_false(weak);
+    assert_int_equal(json_get_boolean(&weak, tpr, "tpr", "0.01.weak"), SOTTO_OK);
+    assert_true(weak); /* 999 < 1000 */
+    json_free(doc);
+}
+
+static void audits_repeat_bit_for_bit(void **state)
+{
+    (void)state;
+    double a[200], b[200];
+    struct rng r = rng_stream(9, RNG_TEST, 0, 0);
+    for (int i = 0; i < 200; i++)
+        a[i] = rng_normal(&r), b[i] = rng_normal(&r);
+    struct sotto_audit_input in = {
+        .member_scores = a, .nonmember_scores = b, .n_member = 200, .n_nonmember = 200};
+    struct sotto_audit_options options = {.seed = 3};
+    char *one = NULL, *two = NULL, *other = NULL;
+    assert_int_equal(sotto_audit(&one, &in, &options, NULL), SOTTO_OK);
+    assert_int_equal(sotto_audit(&two, &in, &options, NULL), SOTTO_OK);
+    options.seed = 4;
+    assert_int_equal(sotto_audit(&other, &in, &options, NULL), SOTTO_OK);
+    assert_string_equal(one, two);
+    assert_string_not_equal(one, other);
+    sotto_text_free(one);
+    sotto_text_free(two);
+    sotto_text_free(other);
+}
+
+/* --- refusals
+ * ------------------------------------------------------------------------------------------------ */
+
+static void expect(sotto_status status, const struct sotto_audit_input *in,
+                   const struct sotto_audit_options *options, const char *text)
+{
+    char *json = NULL;
+    assert_int_equal(sotto_audit(&json, in, options, NULL), status);
+    assert_null(json);
+    assert_string_equal(sotto_error_text(), text);
+}
+
+static void bad_inputs_are_refused(void **state)
+{
+    (void)state;
+    float a[] = {0, 1, 2, 3, 4, 5}, b[] = {0, 1, 2, 3, 4, 5};
+    int64_t ya[] = {0, 1, 0}, yb[] = {0, 1, 2};
+    struct sotto_audit_input in = {
+        .member = a, .nonmember = b, .n_member = 3, .n_nonmember = 3, .classes = 2};
+    struct sotto_audit_input none = {.n_member = 3, .n_nonmember = 3}, one_sided = in, few = in, labels = in,
+                             soft = in;
+    expect(SOTTO_EUSAGE, &none, NULL,
+           "audit: nothing to audit; expected logits, probabilities, losses or scores");
+    one_sided.nonmember = NULL;
+    expect(SOTTO_EUSAGE, &one_sided, NULL,
+           "audit: logits or probabilities were given for members only; both sides need them");
+    few.n_member = 1;
+    expect(SOTTO_EINVAL, &few, NULL, "audit: 1 members and 3 non-members; at least 2 of each are needed");
+    labels.member_labels = ya, labels.nonmember_labels = yb;
+    expect(SOTTO_EINVAL, &labels, NULL, "non-members: row 2 has label 2; expected 0 .. 1");
+    soft.probabilities = 1;
+    expect(SOTTO_EINVAL, &soft, NULL,
+           "members: row 1 sums to 5; probabilities must sum to 1 within 0.001 (are these logits?)");
+    b[3] = NAN;
+    expect(SOTTO_EINVAL, &in, NULL,
+           "non-members: 1 of 3 rows contain NaN (first: row 1, column 1); logits must be finite");
+    b[3] = 3;
+    const char *unknown[] = {"lossy", NULL}, *unfit[] = {"loss", NULL};
+    struct sotto_audit_options options = {.names = unknown};
+    expect(SOTTO_EUSAGE, &in, &options,
+           "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
+           "correctness, scores");
+    options.names = unfit;
+    expect(SOTTO_EUSAGE, &in, &options,
+           "audit: attack 'loss' needs other arrays than those given; they allow entropy");
+    options = (struct sotto_audit_options){.confidence = 1.5};
+    expect(SOTTO_EINVAL, &in, &options, "audit: confidence must be between 0 and 1 (got 1.5)");
+    options = (struct sotto_audit_options){.delta = -1};
+    expect(SOTTO_EINVAL, &in, &options, "audit: delta must be >= 0 and < 1 (got -1)");
+}
+
+static void allocation_failures_are_clean(void **state)
+{
+    (void)state;
+    float a[60], b[60];
+    int64_t y[20];
+    for (int i = 0; i < 60; i++)
+        a[i] = (float)(i % 7), b[i] = (float)(i % 5);
+    for (int i = 0; i < 20; i++)
+        y[i] = i % 3;
+    struct sotto_audit_input in = {.member = a,
+                                   .nonmember = b,
+                                   .member_labels = y,
+                                   .nonmember_labels = y,
+                                   .n_member = 20,
+                                   .n_nonmember = 20,
+                                   .classes = 3};
+    long n = 0;
+    sotto_status status;
+    do {
+        char *json = NULL;
+        base_alloc_fail_after(n++);
+        status = sotto_audit(&json, &in, NULL, NULL);
+        base_alloc_fail_after(-1);
+        assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
+        assert_true((json != NULL) == (status == SOTTO_OK));
+        sotto_text_free(json);
+    } while (status != SOTTO_OK && n < 20000);
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(n > 20);
+}
+
+static void the_beta_function_has_two_good_tails(void **state)
+{
+    (void)state;
+    /* I_x(1, b) = 1 - (1-x)^b and I_x(a, 1) = x^a: both tails keep their digits far out. */
+    struct beta_tails t = beta_cdf(1e-20, 1, 3);
+    near(t.lower / 3e-20, 1, 1e-12);
+    t = beta_cdf(0.9, 1, 300);
+    near(t.upper / pow(0.1, 300), 1, 1e-10);
+    t = beta_cdf(0.3, 4, 1);
+    near(t.lower, 0.0081, 1e-15);
+    for (double p = 0.001; p < 1; p += 0.037) {
+        double x = beta_quantile(p, 2.5, 7);
+        near(beta_cdf(x, 2.5, 7).lower, p, 1e-14);
+        near(x, 1 - beta_quantile(1 - p, 7, 2.5), 1e-14);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_by_hand),
+        cmocka_unit_test(saturated_logits_stay_finite),
+        cmocka_unit_test(the_table_is_well_formed),
+        cmocka_unit_test(area_counts_ties_half),
+        cmocka_unit_test(edges_have_intervals),
+        cmocka_unit_test(thresholds_never_exceed_the_rate),
+        cmocka_unit_test(thinned_curves_are_subsets),
+        cmocka_unit_test(epsilon_bounds_by_hand),
+        cmocka_unit_test(swapping_sides_mirrors_the_area),
+        cmocka_unit_test(constant_scores_are_a_coin),
+        cmocka_unit_test(a_planted_leak_is_found),
+        cmocka_unit_test(rates_that_cannot_be_measured_are_refused),
+        cmocka_unit_test(audits_repeat_bit_for_bit),
+        cmocka_unit_test(bad_inputs_are_refused),
+        cmocka_unit_test(allocation_failures_are_clean),
+        cmocka_unit_test(the_beta_function_has_two_good_tails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
