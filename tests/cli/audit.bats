@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# sotto audit and sotto report: files, messages, exit codes, JSON. Arrays are made with CSV and printf: no python.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  awk 'BEGIN { srand(1); for (i = 0; i < 300; i++) print rand() }' > m.csv
+  awk 'BEGIN { srand(2); for (i = 0; i < 400; i++) print rand() + 0.2 }' > n.csv
+  awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 2 : 0); print "" } }' > ml.csv
+  awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1 : 0); print "" } }' > nl.csv
+  awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 }' > ym.csv
+  awk 'BEGIN { for (i = 0; i < 90; i++) print i % 3 }' > yn.csv
+}
+
+# npy NAME DESCR SHAPE: the header of a version 1.0 file; data follow on stdin.
+npy() {
+  local head="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  while [ $(( (${#head} + 11) % 64 )) -ne 0 ]; do head+=' '; done
+  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $((${#head} + 1)))\\x00"; printf '%s\n' "$head"; cat; } > "$1"
+}
+
+logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels ym.csv --nonmember-labels yn.csv "$@"; }
+
+@test "audit writes result, report and page, readable by the owner only" {
+  run logits -o out
+  [ "$status" -eq 0 ]
+ [ -s out/result.json ] && [ -s out/report.json ] && [ -s out/report.html ]
+  [ "$(stat -c %a out)" = 700 ]
+  [ "$(stat -c %a out/report.html)" = 600 ]
+  [ "$(stat -c %s out/report.html)" -lt 300000 ]
+  [[ "$output" == *"60 members, 90 non-members"* ]]
+  [[ "$output" == *"modified-entropy"* ]]
+  ! grep -q 'ml.csv' out/report.html out/report.json
+}
+
+@test "--json prints exactly one object with the contract's members" {
+  logits --json > o.json 2> err.txt
+  [ "$(wc -l < o.json)" -eq 1 ]
+  for key in '"schema":"sotto.audit/1"' '"auc":{"estimate":' '"tpr_at_fpr":{"0.01":null,"0.001":null}' '"balanced_accuracy":' '"epsilon_lower_bound":'; do
+    grep -qF "$key" o.json
+  done
+  for name in loss confidence entropy modified-entropy correctness; do grep -q "\"name\":\"$name\"" o.json; done
+  grep -q '^sotto: warning: 90 non-members: the smallest measurable FPR is 1.11 %, so TPR at 1 % FPR is not reported' err.txt
+}
+
+@test "same inputs, same bytes" {
+  logits --json > 1.json 2>/dev/null
+  logits --json > 2.json 2>/dev/null
+  cmp 1.json 2.json
+  SOURCE_DATE_EPOCH=0 logits -o a 2>/dev/null >/dev/null
+  SOURCE_DATE_EPOCH=0 logits -o b 2>/dev/null >/dev/null
+  cmp a/report.html b/report.html
+}
+
+@test "losses and scores from CSV" {
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --fpr 0.05,0.1
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"loss "* ]]
+  [[ "$output" == *"TPR at FPR 0.05"* ]]
+  paste -sd '\n' m.csv n.csv > s.csv
+  { yes 1 | head -300; yes 0 | head -400; } > b.csv
+  run "$SOTTO" audit --scores s.csv --membership b.csv --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"name":"scores"'* ]]
+}
+
+@test "members and non-members need the same classes" {
+  cut -d, -f1,2 nl.csv > two.csv
+  run "$SOTTO" audit --member-logits ml.csv --nonmember-logits two.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: ml.csv has 3 classes but two.csv has 2; both need the same second dimension" ]
+}
+
+@test "NaN rows are refused by count and place" {
+  awk -F, -v OFS=, 'NR == 18 { $3 = "nan" } NR == 31 { $1 = "nan" } NR == 40 { $1 = $2 = "nan" } 1' nl.csv > bad.csv
+  run "$SOTTO" audit --member-logits ml.csv --nonmember-logits bad.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: bad.csv: 3 of 90 rows contain NaN (first: row 17, column 2); logits must be finite" ]
+}
+
+@test "pickled arrays are refused" {
+  printf 'cos\nsystem\n' | npy m.npy '|O' '3,'
+  run "$SOTTO" audit --member-logits m.npy --nonmember-logits nl.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: m.npy: dtype '|O' holds pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
+}
+
+@test "an f8 .npy is read in double precision" {
+  # 0.0 and 1.0 as little-endian doubles
+  printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xf0\x3f' | npy a.npy '<f8' '2,'
+  run "$SOTTO" audit --member-losses a.npy --nonmember-losses a.npy --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"auc":{"estimate":0.5'* ]]
+}
+
+@test "labels are checked against rows and classes" {
+  head -59 ym.csv > short.csv
+  run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels short.csv --nonmember-labels yn.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; each record needs one" ]
+  sed '7s/.*/3/' ym.csv > high.csv
+  run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels high.csv --nonmember-labels yn.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: high.csv: row 6 has label 3; the outputs have classes 0 to 2" ]
+  sed '7s/.*/0.5/' ym.csv > half.csv
+  run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels half.csv --nonmember-labels yn.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: half.csv: holds numbers that are not whole; labels must be whole numbers" ]
+}
+
+@test "logits given as probabilities are noticed" {
+  run "$SOTTO" audit --member-probabilities ml.csv --nonmember-probabilities nl.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == "sotto: error: ml.csv: row 0 sums to "*"probabilities must be >= 0 and sum to 1 within 0.001 (are these logits?)" ]]
+}
+
+@test "usage errors exit 64" {
+  run "$SOTTO" audit
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --member-logits ml.csv
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --nonmember-logits is missing; --member-logits needs it" ]
+  run "$SOTTO" audit --scores m.csv
+  [ "$status" -eq 64 ]
+  run logits --fpr 2
+  [ "$status" -eq 64 ]
+  run logits --confidence 1
+  [ "$status" -eq 64 ]
+  run logits --attack lossy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, scores" ]
+  run logits --member-losses m.csv --nonmember-losses n.csv
+  [ "$status" -eq 64 ]
+}
+
+@test "missing inputs exit 66, and nothing is left behind" {
+  run "$SOTTO" audit --member-logits none.csv --nonmember-logits nl.csv -o out
+  [ "$status" -eq 66 ]
+  [ ! -e out ]
+  run "$SOTTO" report nowhere
+  [ "$status" -eq 66 ]
+}
+
+@test "an output folder that cannot be made exits 73" {
+  : > file
+  run logits -o file/out
+  [ "$status" -eq 73 ]
+}
+
+@test "errors are JSON with --json" {
+  run logits --attack lossy --json
+  [ "$status" -eq 64 ]
+  [[ "$output" == '{"error": "audit: unknown attack '*'"status": "EUSAGE", "exit_code": 64}' ]]
+}
+
+@test "delta that is not small is warned about" {
+  run logits --delta 0.5
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"sotto: warning: delta 0.5 is not smaller than 1/n = 0.00667"* ]]
+}
+
+@test "report renders a folder or a file again" {
+  logits -o out >/dev/null 2>&1
+  cp out/report.html first.html
+  rm out/report.html
+  run "$SOTTO" report out
+  [ "$status" -eq 0 ]
+  [ "$output" = "out/report.html" ]
+  cmp first.html out/report.html
+  run "$SOTTO" report out/report.json -o other.html
+  [ "$status" -eq 0 ]
+  cmp first.html other.html
+}
+
+@test "a damaged report.json is refused and the old page stays" {
+  logits -o out >/dev/null 2>&1
+  cp out/report.html first.html
+  head -c 500 out/report.json > cut && mv cut out/report.json
+  run "$SOTTO" report out
+  [ "$status" -eq 65 ]
+  [[ "$output" == "sotto: error: out/report.json: report:"* ]]
+  cmp first.html out/report.html
+}
+
+@test "hostile titles are inert" {
+  run logits -o out --title '</script><script>alert(1)</script>'
+  [ "$status" -eq 0 ]
+  [ "$(grep -o '<script' out/report.html | wc -l)" -eq 3 ]
+  ! grep -q '<script>alert' out/report.html
+}

@@ -1,0 +1,549 @@
+/* src/report: the rules of the page, verdicts, refusals. The example document has every member of the schema.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "report/page.h"
+#include "sotto/sotto.h"
+
+static char *example;
+
+static int read_example(void **state)
+{
+    (void)state;
+    size_t size;
+    return file_read((unsigned char **)&example, &size, SOTTO_TEST_DIR "/golden/report_example.json",
+                     1 << 24) != SOTTO_OK;
+}
+
+static int free_example(void **state)
+{
+    (void)state;
+    base_free(example);
+    return 0;
+}
+
+static char *page_of(const char *json)
+{
+    struct page p = {0};
+    if (report_build(&p, json, strlen(json)) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    return p.text;
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        n++;
+    return n;
+}
+
+/* The page without style and scripts: what is left when scripts do not run. */
+static char *static_part(const char *page)
+{
+    char *out = base_alloc(strlen(page) + 1, 1), *to = out;
+    while (*page) {
+        const char *end = strncmp(page, "<script", 7) == 0  ? strstr(page, "</script>")
+                          : strncmp(page, "<style", 6) == 0 ? strstr(page, "</style>")
+                                                            : NULL;
+        if (end)
+            page = end + 8;
+        else
+            *to++ = *page++;
+    }
+    *to = '\0';
+    return out;
+}
+
+/* --- a document with edits
+ * ------------------------------------------------------------------------------------ */
+
+static struct json *copy_of_example(void)
+{
+    struct json *doc = NULL;
+    assert_int_equal(json_parse(&doc, example, strlen(example), "example"), SOTTO_OK);
+    return doc;
+}
+
+/* The example's row 4, alone, with members replaced: text is JSON for each key given, ended by NULL. */
+static char *one_row(size_t index, ...)
+{
+    struct json *doc = copy_of_example(), *row = json_clone(json_at(json_member(doc, "rows"), index)),
+                *rows = json_make_array();
+    va_list args;
+    va_start(args, index);
+    for (const char *key; (key = va_arg(args, const char *)) != NULL;) {
+        char wrapped[4096];
+        struct json *value = NULL;
+        snprintf(wrapped, sizeof wrapped, "[%s]", va_arg(args, const char *));
+        assert_int_equal(json_parse(&value, wrapped, strlen(wrapped), key), SOTTO_OK);
+        json_put(&row, key, json_clone(json_at(value, 0)));
+        json_free(value);
+    }
+    va_end(args);
+    json_push(&rows, row);
+    json_put(&doc, "rows", rows);
+    char *text = NULL;
+    assert_int_equal(json_dump(&text, doc, JSON_LINE), SOTTO_OK);
+    json_free(doc);
+    return text;
+}
+
+static void verdict_is(char *document, const char *kind)
+{
+    char *judged = NULL;
+    struct json *doc = NULL;
+    if (sotto_report_judge(&judged, document) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(json_parse(&doc, judged, strlen(judged), "judged"), SOTTO_OK);
+    assert_string_equal(json_text(json_find(doc, "rows[0].verdict.kind")), kind);
+    assert_string_equal(json_text(json_find(doc, "verdict.kind")), kind);
+    json_free(doc);
+    sotto_text_free(judged);
+    sotto_text_free(document);
+}
+
+static void refused(char *document, const char *error)
+{
+    struct page p = {0};
+    assert_int_equal(report_build(&p, document, strlen(document)), SOTTO_EFORMAT);
+    assert_string_equal(sotto_error_text(), error);
+    base_free(p.text);
+    sotto_text_free(document);
+}
+
+/* --- the rules of the page
+ * ------------------------------------------------------------------------------------ */
+
+static void nothing_is_loaded(void **state)
+{
+    (void)state;
+    char *page = page_of(example);
+    assert_non_null(
+        strstr(page, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+                     "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"));
+    assert_int_equal(count(page, "src="), 0);
+    assert_int_equal(count(page, "url("), 0);
+    assert_int_equal(count(page, "@import"), 0);
+    assert_int_equal(count(page, "fetch("), 0);
+    assert_int_equal(count(page, "XMLHttpRequest"), 0);
+    assert_true(count(page, "href=") > 5);
+    assert_int_equal(count(page, "href="), count(page, "href=\"#"));
+    assert_true(strlen(page) < 300 * 1000);
+    base_free(page);
+}
+
+static void links_lead_somewhere(void **state)
+{
+    (void)state;
+    char *page = page_of(example), target[64];
+    for (const char *at = page; (at = strstr(at, "href=\"#")) != NULL; at++) {
+        snprintf(target, sizeof target, "id=\"%.*s\"", (int)strcspn(at + 7, "\""), at + 7);
+        assert_int_equal(count(page, target), 1);
+    }
+    base_free(page);
+}
+
+static void pages_repeat_byte_for_byte(void **state)
+{
+    (void)state;
+    char *one = page_of(example), *two = page_of(example);
+    assert_string_equal(one, two);
+    base_free(one);
+    base_free(two);
+}
+
+static void everything_is_said_without_script(void **state)
+{
+    (void)state;
+    char *page = page_of(example), *text = static_part(page);
+    struct json *doc = copy_of_example();
+    assert_int_equal(count(text, "<script"), 0);
+    /* Every area and accuracy of the document stands in the text, with its interval. */
+    const struct json *rows = json_member(doc, "rows");
+    for (size_t i = 0; i < json_count(rows); i++) {
+        const struct json *attacks = json_find(json_at(rows, i), "measured.attacks");
+        for (size_t a = 0; a <= json_count(attacks); a++) {
+            const struct json *e = a < json_count(attacks) ? json_member(json_at(attacks, a), "auc")
+                                                           : json_find(json_at(rows, i), "utility.accuracy");
+            char wanted[96];
+            snprintf(wanted, sizeof wanted, "%.3f <span class=\"ci\">[%.3f, %.3f]</span>",
+                     json_number(json_member(e, "estimate")), json_number(json_member(e, "lower")),
+                     json_number(json_member(e, "upper")));
+            assert_non_null(strstr(text, wanted));
+        }
+    }
+    assert_non_null(strstr(text, "Synthetic data."));
+    assert_non_null(strstr(text, "Destroyed, not protected"));
+    assert_non_null(strstr(text, "\xe2\x88\x92"
+                                 "59.8</strong> points"));
+    assert_non_null(strstr(text, "sotto run experiments/demo.yaml"));
+    assert_non_null(strstr(text, "What this report does not show"));
+    json_free(doc);
+    base_free(text);
+    base_free(page);
+}
+
+static void tables_say_what_their_heads_are(void **state)
+{
+    (void)state;
+    char *page = page_of(example), *text = static_part(page);
+    assert_true(count(text, "<table") > 4);
+    assert_int_equal(count(text, "<th "), count(text, "<th scope=\""));
+    assert_int_equal(count(text, "<th>"), 0);
+    assert_int_equal(count(text, "<table"), count(text, "<caption>"));
+    assert_int_equal(count(text, "<table"), count(text, "</table>"));
+    assert_int_equal(count(text, "<tr"), count(text, "</tr>"));
+    assert_int_equal(count(text, "<td"), count(text, "</td>"));
+    assert_int_equal(count(text, "<bdi>"), count(text, "</bdi>"));
+    assert_int_equal(count(text, "<canvas"), count(text, "aria-label=\"ROC") +
+                                                 count(text, "aria-label=\"Accuracy and") +
+                                                 count(text, "aria-label=\"Training curves"));
+    assert_true(count(text, "<html lang=\"en\">") == 1);
+    base_free(text);
+    base_free(page);
+}
+
+static const char attack_text[] =
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{chart}}<!--\xe2\x80\xa8\xe2\x80\xae";
+
+/* A copy with every text replaced, except those that steer the reader; keys of "versions" too. */
+static struct json *poisoned(const struct json *j, const char *key)
+{
+    if (json_kind(j) == JSON_KIND_TEXT) {
+        bool steers = key && (strcmp(key, "schema") == 0 || strcmp(key, "source") == 0);
+        return json_make_text(steers ? json_text(j) : attack_text);
+    }
+    if (json_kind(j) == JSON_KIND_ARRAY) {
+        struct json *list = json_make_array();
+        for (size_t i = 0; i < json_count(j); i++)
+            json_push(&list, poisoned(json_at(j, i), NULL));
+        return list;
+    }
+    if (json_kind(j) == JSON_KIND_OBJECT) {
+        struct json *object = json_make_object();
+        for (const char *k = json_first_key(j); k; k = json_next_key(j, k))
+            json_put(&object, key && strcmp(key, "versions") == 0 ? attack_text : k,
+                     poisoned(json_member(j, k), k));
+        return object;
+    }
+    return json_clone(j);
+}
+
+static void hostile_texts_are_inert(void **state)
+{
+    (void)state;
+    struct json *doc = copy_of_example(), *bad = poisoned(doc, NULL);
+    char *text = NULL, *clean = page_of(example);
+    assert_int_equal(json_dump(&text, bad, JSON_LINE), SOTTO_OK);
+    char *page = page_of(text);
+    assert_true(count(text, "alert(1)") > 50); /* the poison is really there */
+    assert_int_equal(count(page, "<script"), count(clean, "<script"));
+    assert_int_equal(count(page, "</script"), count(clean, "</script"));
+    assert_int_equal(count(page, "<img"), 0);
+    assert_int_equal(count(page, "<!--"), 0);
+    assert_int_equal(count(page, "\xe2\x80\xa8") > 0, 1); /* harmless in text ... */
+    char *data = strstr(page, "<script type=\"application/json\" id=\"data\">");
+    assert_non_null(data);
+    *strstr(data, "</script>") = '\0';
+    assert_null(strstr(data, "\xe2\x80\xa8")); /* ... but not in the numbers' script */
+    struct json *inner = NULL;
+    data = strchr(data, '>') + 1;
+    assert_int_equal(json_parse(&inner, data, strlen(data), "data"), SOTTO_OK);
+    json_free(inner);
+    json_free(doc);
+    json_free(bad);
+    sotto_text_free(text);
+    base_free(page);
+    base_free(clean);
+}
+
+/* --- verdicts
+ * ------------------------------------------------------------------------------------------------- */
+
+enum { PLAIN_MLP = 0, NOISY_MLP = 1, WRECKED_MLP = 3, PLAIN_LINEAR = 4, PROVED = 5 };
+
+static void verdicts_follow_from_the_numbers(void **state)
+{
+    (void)state;
+    verdict_is(one_row(PLAIN_MLP, NULL), "leaks");
+    verdict_is(one_row(NOISY_MLP, NULL), "leaks");
+    verdict_is(one_row(WRECKED_MLP, NULL), "destroyed");
+    verdict_is(one_row(PLAIN_LINEAR, NULL), "not-detected");
+    verdict_is(one_row(PROVED, NULL), "not-detected");
+    verdict_is(one_row(PLAIN_LINEAR, "measured", "null", NULL), "not-attacked");
+}
+
+static const char utility_format[] = "{\"accuracy\": {\"estimate\": %g, \"lower\": %g, \"upper\": %g}, "
+                                     "\"unprotected_accuracy\": 0.7, \"chance\": 0.1}";
+
+static void a_destroyed_model_is_never_sold_as_protected(void **state)
+{
+    (void)state;
+    char utility[256];
+    /* A fifth of .7 - .1 is .12: .22 is the border. */
+    snprintf(utility, sizeof utility, utility_format, 0.215, 0.2, 0.23);
+    verdict_is(one_row(PROVED, "utility", utility, NULL), "destroyed");
+    snprintf(utility, sizeof utility, utility_format, 0.225, 0.2, 0.24);
+    verdict_is(one_row(PROVED, "utility", utility, NULL), "not-detected");
+    char *text = one_row(WRECKED_MLP, NULL), *page = page_of(text), *words = static_part(page);
+    assert_non_null(strstr(words, "must not be taken for protected"));
+    assert_null(strstr(words, "no leak found"));
+    base_free(words);
+    base_free(page);
+    sotto_text_free(text);
+}
+
+/* TPR .9 and FPR .1 on 1,000 of each: epsilon is at least log(.88 / .12) = 1.99 or so. */
+static const char strong_attack[] =
+    "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [{\"name\": \"loss\", \"n_member\": "
+    "2000, \"n_nonmember\": 2000, "
+    "\"auc\": {\"estimate\": 0.95, \"lower\": 0.94, \"upper\": 0.96}, \"epsilon_lower_bound\": 1.9, "
+    "\"balanced_accuracy_detail\": {\"estimate\": 0.9, \"lower\": 0.88, \"upper\": 0.92, \"n_member\": 1000, "
+    "\"n_nonmember\": 1000}, "
+    "\"epsilon_detail\": {\"tpr\": 0.9, \"fpr\": 0.1}}]}";
+
+static void a_broken_claim_is_called_so(void **state)
+{
+    (void)state;
+    verdict_is(one_row(PROVED, "measured", strong_attack, NULL), "contradicted");
+    /* epsilon 3 allows it: the attack then is a leak within the claim. */
+    verdict_is(one_row(PROVED, "measured", strong_attack, "proved",
+                       "{\"epsilon\": {\"lower\": 3, \"upper\": 3}, \"delta\": 0}", NULL),
+               "leaks");
+    /* So does a delta of .8, whatever epsilon is. */
+    verdict_is(one_row(PROVED, "measured", strong_attack, "proved",
+                       "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 0.8}", NULL),
+               "leaks");
+}
+
+/* Ten attacks, the best of which has its interval just above .5: widened for ten, it says nothing. */
+static void picking_the_best_attack_is_paid_for(void **state)
+{
+    (void)state;
+    char audit[8192];
+    for (int k = 1; k <= 10; k += 9) {
+        size_t used = (size_t)snprintf(
+            audit, sizeof audit, "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [");
+        for (int i = 0; i < k; i++)
+            used += (size_t)snprintf(
+                audit + used, sizeof audit - used,
+                "%s{\"name\": \"a%d\", \"auc\": {\"estimate\": 0.52, \"lower\": %g, \"upper\": 0.54}}",
+                i ? ", " : "", i, i ? 0.49 : 0.502);
+        snprintf(audit + used, sizeof audit - used, "]}");
+        verdict_is(one_row(PLAIN_LINEAR, "measured", audit, NULL), k == 1 ? "leaks-little" : "not-detected");
+    }
+}
+
+static void what_is_sampled_is_never_called_proved(void **state)
+{
+    (void)state;
+    for (size_t i = NOISY_MLP; i <= WRECKED_MLP; i++) {
+        char *text = one_row(i, NULL), *page = page_of(text), *words = static_part(page);
+        assert_non_null(strstr(words, "No meaningful proved guarantee"));
+        assert_non_null(strstr(words, "that is not a guarantee"));
+        assert_null(strstr(words, "ifferentially private"));
+        assert_null(strstr(words, "carry a proof"));
+        base_free(words);
+        base_free(page);
+        sotto_text_free(text);
+    }
+}
+
+static void proofs_count_only_whole(void **state)
+{
+    (void)state;
+    static const char *const weak[] = {
+        "{\"epsilon\": {\"lower\": 1, \"upper\": null}, \"delta\": 1e-5}",
+        "{\"epsilon\": {\"lower\": 1, \"upper\": 21}, \"delta\": 1e-5}",
+        "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 1e-5, \"assumptions\": [{\"text\": \"rows "
+        "are clipped\", \"met\": false}]}"};
+    for (size_t i = 0; i < 3; i++) {
+        char *text = one_row(PROVED, "proved", weak[i], NULL), *page = page_of(text);
+        assert_non_null(strstr(page, "No meaningful proved guarantee"));
+        base_free(page);
+        sotto_text_free(text);
+    }
+    struct json *doc = copy_of_example(), *run = json_make_object();
+    char *text = NULL;
+    json_put_boolean(&run, "insecure_noise", true);
+    json_put(&doc, "run", run);
+    assert_int_equal(json_dump(&text, doc, JSON_LINE), SOTTO_OK);
+    char *page = page_of(text);
+    assert_non_null(strstr(page, "Noise was seeded: no privacy guarantee"));
+    assert_non_null(strstr(page, "No meaningful proved guarantee"));
+    base_free(page);
+    sotto_text_free(text);
+    json_free(doc);
+}
+
+/* --- refusals
+ * ------------------------------------------------------------------------------------------------- */
+
+static void wrong_documents_are_refused_by_name(void **state)
+{
+    (void)state;
+    refused(one_row(NOISY_MLP, "proved", "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 0}", NULL),
+            "report: 'rows[0].proved' stands beside a sampled sensitivity, which proves nothing; it belongs "
+            "under 'conditional'");
+    refused(one_row(PROVED, "sensitivity", "null", NULL),
+            "report: 'rows[0].proved' stands beside a missing sensitivity, which proves nothing; it belongs "
+            "under 'conditional'");
+    refused(one_row(PROVED, "scale", "null", NULL),
+            "report: 'rows[0].scale' is missing or not > 0; a protected row needs it");
+    refused(one_row(PROVED, "utility", "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.4, \"upper\": 0.6}}",
+                    NULL),
+            "report: 'rows[0].utility.unprotected_accuracy' is missing; a protected model is never shown "
+            "without what the protection "
+            "costs");
+    refused(one_row(PLAIN_MLP, "utility",
+                    "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.6, \"upper\": 0.7}}", NULL),
+            "report: 'rows[0].utility.accuracy' is 0.5 in [0.6, 0.7]; expected lower <= estimate <= upper");
+    refused(one_row(PLAIN_MLP, "utility", "{\"accuracy\": {\"estimate\": 5, \"lower\": 0.6, \"upper\": 0.7}}",
+                    NULL),
+            "report: 'rows[0].utility.accuracy.estimate' is 5; expected a fraction between 0 and 1");
+    refused(one_row(PLAIN_MLP, "title", "3", NULL), "report: 'rows[0].title' is 3; expected a text");
+    refused(one_row(PLAIN_MLP, "measured", "{\"schema\": \"sotto.audit/2\"}", NULL),
+            "report: 'rows[0].measured.schema' is not sotto.audit/1");
+    refused(base_strdup("{\"schema\": \"sotto.report/2\"}"), "report: 'schema' is not sotto.report/1");
+    refused(base_strdup("{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": []}"),
+            "report: 'rows' has 0 entries; expected 1 to 1000");
+    refused(base_strdup("{\"schema\": \"sotto.report/1\", \"title\": \"t\"}"),
+            "report: 'rows' is missing; expected a list");
+}
+
+static void files_are_whole_or_absent(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sotto-test-XXXXXX", html[64], json[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(html, sizeof html, "%s/report.html", folder);
+    snprintf(json, sizeof json, "%s/report.json", folder);
+    assert_int_equal(sotto_report_render(html, "{}"), SOTTO_EFORMAT);
+    assert_false(file_exists(html));
+    assert_int_equal(sotto_report_render_file(html, json), SOTTO_ENOENT);
+    assert_int_equal(sotto_report_render(html, example), SOTTO_OK);
+    assert_true(file_exists(html));
+    assert_int_equal(file_write(json, "{\"schema\": 1}", 13), SOTTO_OK);
+    assert_int_equal(sotto_report_render_file(html, json), SOTTO_EFORMAT);
+    char wanted[128];
+    snprintf(wanted, sizeof wanted, "%s: report: 'schema' is 1; expected a text", json);
+    assert_string_equal(sotto_error_text(), wanted);
+    unlink(html);
+    unlink(json);
+    rmdir(folder);
+}
+
+static void audits_become_reports(void **state)
+{
+    (void)state;
+    double member[100], nonmember[100];
+    for (int i = 0; i < 100; i++)
+        member[i] = i + 5, nonmember[i] = i;
+    struct sotto_audit_input in = {
+        .member_scores = member, .nonmember_scores = nonmember, .n_member = 100, .n_nonmember = 100};
+    char folder[] = "/tmp/sotto-test-XXXXXX", path[3][64], *audit = NULL;
+    static const char *const names[] = {"result.json", "report.json", "report.html"};
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(sotto_audit(&audit, &in, NULL, NULL), SOTTO_OK);
+    setenv("SOURCE_DATE_EPOCH", "86400", 1);
+    unsigned char *first = NULL, *second = NULL;
+    size_t sizes[2];
+    for (int i = 0; i < 3; i++)
+        snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
+    assert_int_equal(sotto_report_audit(folder, audit, NULL), SOTTO_OK);
+    assert_int_equal(file_read(&first, &sizes[0], path[2], 1 << 22), SOTTO_OK);
+    assert_int_equal(sotto_report_audit(folder, audit, NULL), SOTTO_OK);
+    assert_int_equal(file_read(&second, &sizes[1], path[2], 1 << 22), SOTTO_OK);
+    assert_string_equal((char *)first, (char *)second);
+    assert_non_null(strstr((char *)first, "1970-01-02T00:00:00Z"));
+    unsetenv("SOURCE_DATE_EPOCH");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(unlink(path[i]), 0);
+    rmdir(folder);
+    base_free(first);
+    base_free(second);
+    sotto_text_free(audit);
+}
+
+static void allocation_failures_are_clean(void **state)
+{
+    (void)state;
+    char *text = one_row(PROVED, NULL);
+    long n = 0;
+    sotto_status status;
+    do {
+        struct page p = {0};
+        base_alloc_fail_after(n++);
+        status = report_build(&p, text, strlen(text));
+        base_alloc_fail_after(-1);
+        assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
+        base_free(p.text);
+    } while (status != SOTTO_OK && n < 50000);
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(n > 3);
+    sotto_text_free(text);
+}
+
+static void numbers_are_rounded_to_the_safe_side(void **state)
+{
+    (void)state;
+    static const struct {
+        double x;
+        const char *shown;
+    } cases[] = {{1, "1"},
+                 {1.00001, "1.001"},
+                 {0.99999, "1"},
+                 {2.3456, "2.346"},
+                 {2.3451, "2.346"},
+                 {12.341, "12.35"},
+                 {48210.2, "48\xe2\x80\xaf"
+                           "211"},
+                 {0.0012341, "0.001235"},
+                 {INFINITY, "\xe2\x88\x9e"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page p = {0};
+        page_rounded_up(&p, cases[i].x);
+        assert_string_equal(p.text, cases[i].shown);
+        base_free(p.text);
+    }
+    assert_true(fabs(allowed_tpr(log(2), 0, 0.1) - 0.2) < 1e-15);
+    assert_true(fabs(allowed_tpr(0, 0, 0.3) - 0.3) < 1e-15);
+    assert_true(fabs(allowed_tpr(log(4), 0.1, 0.5) - (1 - 0.25 * 0.4)) < 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_loaded),
+        cmocka_unit_test(links_lead_somewhere),
+        cmocka_unit_test(pages_repeat_byte_for_byte),
+        cmocka_unit_test(everything_is_said_without_script),
+        cmocka_unit_test(tables_say_what_their_heads_are),
+        cmocka_unit_test(hostile_texts_are_inert),
+        cmocka_unit_test(verdicts_follow_from_the_numbers),
+        cmocka_unit_test(a_destroyed_model_is_never_sold_as_protected),
+        cmocka_unit_test(a_broken_claim_is_called_so),
+        cmocka_unit_test(picking_the_best_attack_is_paid_for),
+        cmocka_unit_test(what_is_sampled_is_never_called_proved),
+        cmocka_unit_test(proofs_count_only_whole),
+        cmocka_unit_test(wrong_documents_are_refused_by_name),
+        cmocka_unit_test(files_are_whole_or_absent),
+        cmocka_unit_test(audits_become_reports),
+        cmocka_unit_test(allocation_failures_are_clean),
+        cmocka_unit_test(numbers_are_rounded_to_the_safe_side),
+    };
+    return cmocka_run_group_tests(tests, read_example, free_example);
+}
