@@ -25,8 +25,13 @@ static sotto_status run_list(const struct options *o, const struct sotto_context
     return SOTTO_OK;
 }
 
-static void print_facts(const struct sotto_dataset *d)
+static sotto_status print_facts(const struct sotto_dataset *d)
 {
+    size_t *counts = calloc(d->classes + 1, sizeof *counts);
+    if (!counts)
+        return cli_fail(SOTTO_ENOMEM, "data info: out of memory");
+    for (size_t i = 0; d->labels && i < d->n; i++)
+        counts[d->labels[i]]++;
     printf("%s\n", d->title);
     printf("origin     %s%s\n", d->origin, d->synthetic ? " (synthetic)" : "");
     printf("records    %zu (%zu training, %zu test)\n", d->n, d->n_train, d->n - d->n_train);
@@ -38,15 +43,14 @@ static void print_facts(const struct sotto_dataset *d)
     if (!d->labels)
         printf("labels     none\n");
     for (size_t k = 0; d->labels && k < d->classes; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < d->n; i++)
-            count += d->labels[i] == (int64_t)k;
         char number[24];
         snprintf(number, sizeof number, "%zu", k);
         printf("%-10s %s%s%s: %zu\n", k == 0 ? "classes" : "", number, d->class_names ? " " : "",
-               d->class_names ? d->class_names[k] : "", count);
+               d->class_names ? d->class_names[k] : "", counts[k]);
     }
     printf("sha256     %s\n", d->sha256);
+    free(counts);
+    return SOTTO_OK;
 }
 
 static sotto_status run_info(const struct options *o, const struct sotto_context *ctx, int json)
@@ -61,10 +65,10 @@ static sotto_status run_info(const struct options *o, const struct sotto_context
         printf("%s\n", text);
         sotto_text_free(text);
     } else {
-        print_facts(d);
+        status = print_facts(d);
         sotto_dataset_free(d);
     }
-    return SOTTO_OK;
+    return status;
 }
 
 static sotto_status read_size(struct sotto_import_options *out, const char *text)

@@ -4,15 +4,20 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { BLOCK = 1 << 16, EXPANSION_FREE = 64 << 20, GUESS_LIMIT = 16 << 20 };
 
 struct unpacking {
     struct archive *archive;
     const struct bundle_limits *limits;
-    size_t bytes; /* unpacked so far, all entries */
+    size_t bytes;  /* unpacked so far, all entries */
+    size_t packed; /* bytes of the file, 0: unknown */
+    const struct sotto_context *ctx;
 };
 
 static sotto_status blame_archive(struct archive *a, const char *what)
@@ -62,6 +67,9 @@ static sotto_status read_entry(unsigned char **data, size_t *size, struct unpack
         have += (size_t)got;
         u->bytes += (size_t)got;
         size_t packed = (size_t)archive_filter_bytes(u->archive, -1);
+        context_progress(u->ctx, "unpack", packed < u->packed ? packed : u->packed, u->packed, "bytes");
+        if (context_stopped(u->ctx))
+            FAIL(SOTTO_ESTOPPED, "stopped while unpacking");
         if (u->bytes > u->limits->bytes)
             FAIL(SOTTO_EFORMAT, "unpacks to more than %zu bytes; refused", u->limits->bytes);
         if (u->bytes > EXPANSION_FREE && u->bytes / u->limits->expansion > packed)
@@ -147,11 +155,11 @@ done:
 }
 
 static sotto_status run(struct bundle *out, const char *origin, const void *data, size_t size,
-                        const struct bundle_limits *limits)
+                        const struct bundle_limits *limits, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct bundle b = {.origin = base_strdup(origin)};
-    struct unpacking u = {reader_new(), limits, 0};
+    struct unpacking u = {reader_new(), limits, 0, size, ctx};
     if (!b.origin || !u.archive)
         FAIL(SOTTO_ENOMEM, "out of memory");
     int code = data ? archive_read_open_memory(u.archive, data, size)
@@ -174,12 +182,16 @@ done:
 sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,
                                 const struct bundle_limits *limits)
 {
-    return run(out, name, size ? data : "", size, limits);
+    return run(out, name, size ? data : "", size, limits, NULL);
 }
 
 sotto_status bundle_from_archive(struct bundle *out, const char *path, const struct bundle_limits *limits,
                                  const struct sotto_context *ctx)
 {
-    (void)ctx;
-    return run(out, path, NULL, 0, limits);
+    struct stat info; /* libarchive would wait for ever on a pipe, and its own words for the rest are poor */
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0)
+        return status_fail(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return status_fail(SOTTO_ENOENT, "%s: is not a regular file", path);
+    return run(out, path, NULL, (size_t)info.st_size, limits, ctx);
 }

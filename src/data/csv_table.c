@@ -375,5 +375,6 @@ const struct dataset_format format_csv = {.name = "csv",
                                           .layout = "FILE.csv or .data: the label first, last or named by "
                                                     "--label; texts become category codes ('?' is one); "
                                                     "with a test table test*.csv or .test beside it",
+                                          .takes_label = true,
                                           .recognise = recognise,
                                           .read = read_table};

@@ -41,6 +41,12 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
         if (!(*f)->recognise(b))
             continue;
         *used = *f;
+        if (options && options->height && !(*f)->takes_size)
+            return status_fail(SOTTO_EUSAGE, "%s: a size means nothing for the layout '%s'", b->origin,
+                               (*f)->name);
+        if (options && options->label && !(*f)->takes_label)
+            return status_fail(SOTTO_EUSAGE, "%s: a label column means nothing for the layout '%s'",
+                               b->origin, (*f)->name);
         return (*f)->read(d, b, options ? options : &none, ctx);
     }
     char hint[480];

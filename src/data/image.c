@@ -14,12 +14,15 @@ enum { PIXEL_LIMIT = 1 << 26 };
 static sotto_status probe_jpeg(struct image_info *out, const unsigned char *data, size_t size)
 {
     sotto_status status = SOTTO_OK;
-    int width, height, sampling, space;
+    int width = 0, height = 0, sampling = 0,
+        space = 0; /* a stream of tables alone succeeds and sets none of them */
     tjhandle tj = tjInitDecompress();
     if (!tj)
         return status_fail(SOTTO_ENOMEM, "JPEG decoder: out of memory");
     if (tjDecompressHeader3(tj, data, size, &width, &height, &sampling, &space) != 0)
         FAIL(SOTTO_EFORMAT, "damaged JPEG: %s", tjGetErrorStr2(tj));
+    if (width < 1 || height < 1)
+        FAIL(SOTTO_EFORMAT, "damaged JPEG: holds no picture");
     if (space == TJCS_CMYK || space == TJCS_YCCK)
         FAIL(SOTTO_EFORMAT, "JPEG in CMYK; convert it to RGB");
     *out = (struct image_info){IMAGE_JPEG, (size_t)height, (size_t)width, space != TJCS_GRAY};

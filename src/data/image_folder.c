@@ -352,5 +352,6 @@ done:
 const struct dataset_format format_image_folder = {
     .name = "image-folder",
     .layout = "pictures as split/class/*.{png,jpg}, class/*.{png,jpg}, or *.{png,jpg} without labels",
+    .takes_size = true,
     .recognise = recognise,
     .read = read_pictures};

@@ -129,6 +129,13 @@ sotto: error: missing.tar: No such file or directory" ]
   [ "$status" -eq 66 ]
 }
 
+@test "a pipe is not a data set" {
+  mkfifo pipe
+  sotto data import pipe --name x
+  [ "$status" -eq 66 ]
+  [[ $output == *"pipe: is not a regular file" ]]
+}
+
 @test "a path that leaves its archive is refused" {
   mkdir inner
   echo 1,0 > evil.csv

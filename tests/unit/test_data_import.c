@@ -279,6 +279,10 @@ static void imports_can_resize_and_stop(void **state)
     assert_int_equal(sotto_data_import(in_folder("p"), "stopped", &options, &stopping), SOTTO_ESTOPPED);
     assert_int_equal(count_files(in_folder("data")), 0);
     assert_int_equal(sotto_data_import(in_folder("p"), "sized", &options, NULL), SOTTO_OK);
+    files_write_text(folder, "t.csv", "1,0\n2,1\n");
+    expect_error(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EUSAGE,
+                 "a size means nothing");
+    expect_error(import("p", "labelled", "last"), SOTTO_EUSAGE, "a label column means nothing");
     struct sotto_dataset *d = open_set("sized");
     assert_int_equal(d->height * 10 + d->width, 65);
     sotto_dataset_free(d);
