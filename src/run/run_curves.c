@@ -29,18 +29,17 @@ static struct curve *find_curve(struct curve *curves, size_t *count, const char 
 static sotto_status add_line(struct curve *curves, size_t *count, const char *line, size_t length,
                              size_t stride)
 {
-    static const char *const names[] = {"loss", "accuracy"};
     sotto_status status = SOTTO_OK;
     struct json *j = NULL;
     TRY(json_parse(&j, line, length, "metrics.jsonl"));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct curve *c = json_member(j, names[i]) ? find_curve(curves, count, names[i]) : NULL;
-        if (!c || c->seen++ % stride != 0)
-            continue;
-        double point[2] = {json_number(json_member(j, "step")), json_number(json_member(j, names[i]))};
-        if (isfinite(point[0]) && isfinite(point[1]))
-            json_push(&c->points, json_make_reals(point, 2));
-    }
+    const char *name = json_text(json_member(j, "name"));
+    int shown = name && (strcmp(name, "loss") == 0 || strcmp(name, "accuracy") == 0);
+    struct curve *c = shown ? find_curve(curves, count, name) : NULL;
+    if (!c || c->seen++ % stride != 0)
+        goto done;
+    double point[2] = {json_number(json_member(j, "step")), json_number(json_member(j, "value"))};
+    if (isfinite(point[0]) && isfinite(point[1]))
+        json_push(&c->points, json_make_reals(point, 2));
 done:
     json_free(j);
     return status;
@@ -63,7 +62,7 @@ sotto_status run_training_curves(struct json **out, const struct run *r)
     for (size_t i = 0; i < size; i++)
         lines += text[i] == '\n';
     for (char *line = (char *)text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-        TRY(add_line(curves, &count, line, (size_t)(end - line), 1 + lines / (2 * CURVE_POINTS)));
+        TRY(add_line(curves, &count, line, (size_t)(end - line), 1 + lines / (4 * CURVE_POINTS)));
     for (size_t i = 0; i < count; i++) {
         struct json *chart = json_make_object(), *all = json_make_array(), *series = json_make_object();
         char title[640];

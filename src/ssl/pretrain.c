@@ -3,6 +3,7 @@
 #include "ssl/pretrain.h"
 
 #include "base/file.h"
+#include "io/metric_log.h"
 #include "par/par.h"
 #include "rng/rng.h"
 
@@ -22,8 +23,9 @@ struct run {
     struct nn_plan *plan;
     struct nn_optimizer *optimizer;
     struct augmenter *augmenter;
-    void *objective; /* its state */
-    int64_t *order;  /* (images): rows in the order of the running epoch */
+    void *objective;            /* its state */
+    struct metric_log *metrics; /* NULL: none */
+    int64_t *order;             /* (images): rows in the order of the running epoch */
     uint64_t order_epoch;
     struct pretrain_progress progress;
     int resumed;
@@ -173,8 +175,12 @@ static sotto_status end_epoch(struct run *r)
     p->loss_sum = p->accuracy_sum = 0;
     context_log(r->ctx, SOTTO_LOG_DEBUG, "pretrain: epoch %llu, loss %.4f, accuracy %.4f",
                 (unsigned long long)(p->step / s->steps_per_epoch), p->epoch_loss, p->epoch_accuracy);
-    if (s->options.metrics)
-        TRY(metrics_append(s->options.metrics, s, p, rate(r), r->resumed));
+    double seconds = now() - r->started;
+    TRY(metric_log_write(r->metrics, p->step, "train", "loss", p->epoch_loss, seconds));
+    TRY(metric_log_write(r->metrics, p->step, "train", "accuracy", p->epoch_accuracy, seconds));
+    TRY(metric_log_write(r->metrics, p->step, "train", "learning_rate",
+                         schedule_at(&s->schedule, p->step - 1), seconds));
+    TRY(metric_log_write(r->metrics, p->step, "train", "images_per_second", rate(r), seconds));
 done:
     return status;
 }
@@ -265,6 +271,8 @@ static void release(struct run *r)
     nn_plan_free(r->plan);
     nn_optimizer_free(r->optimizer);
     augmenter_free(r->augmenter);
+    sotto_status closed = metric_log_close(r->metrics); /* still open on the way out of a failure */
+    (void)closed;
     nn_model_free(r->model);
     base_free(r->order);
 }
@@ -279,10 +287,15 @@ static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result
     TRY(make_model(r));
     TRY(make_step(r));
     TRY(resume(r));
+    if (r->setup.options.metrics)
+        TRY(metric_log_open(&r->metrics, r->setup.options.metrics));
     announce(r);
     if (!r->resumed)
         TRY(save(r)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
     TRY(train(r));
+    struct metric_log *metrics = r->metrics;
+    r->metrics = NULL;
+    TRY(metric_log_close(metrics));
     TRY(finish(&e, r));
     if (result)
         report(result, r);

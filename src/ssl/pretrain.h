@@ -42,8 +42,4 @@ sotto_status checkpoint_load(const char *path, const struct pretrain_setup *setu
                              struct nn_optimizer *optimizer, struct pretrain_progress *progress,
                              const struct sotto_context *ctx);
 
-/** Appends one JSON line for a finished epoch. A resumed run does not repeat a line that is there already. */
-sotto_status metrics_append(const char *path, const struct pretrain_setup *setup,
-                            const struct pretrain_progress *progress, double images_per_second, int resumed);
-
 #endif
