@@ -4,7 +4,7 @@
 
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name)
 {
-#ifdef SOTTO_HAVE_DNNL_BACKEND
+#ifdef SOTTO_HAVE_DNNL
     if (strcmp(name, "auto") == 0 || strcmp(name, "dnnl") == 0) {
         *out = &nn_backend_dnnl;
         return SOTTO_OK;
@@ -24,9 +24,14 @@ const char *nn_backend_name(const struct nn_backend *b)
     return b->name;
 }
 
+int nn_backend_supports_bf16(const struct nn_backend *b)
+{
+    return b->supports_bf16();
+}
+
 int nn_backend_has_bf16(const struct nn_backend *b)
 {
-    return b->has_bf16();
+    return b->prefers_bf16();
 }
 
 const char *nn_backend_title(const struct nn_backend *b)

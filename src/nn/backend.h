@@ -14,6 +14,7 @@ struct conv_desc {
     struct nn_shape src, dst;
     size_t kernel_height, kernel_width, stride, pad;
     enum nn_dtype src_dtype, dst_dtype; /* of data and diff */
+    int bias;     /* there is one */
     int relu;                           /* dst = max(0, .) */
     int training;                       /* backward will be called */
     int diff_src;                       /* backward writes diff_src */
@@ -24,7 +25,8 @@ struct conv_desc {
 struct nn_backend {
     const char *name;
     const char *(*title)(void);
-    int (*has_bf16)(void);
+    int (*supports_bf16)(void); /* bf16 plans work on this CPU */
+    int (*prefers_bf16)(void);  /* and are faster than f32 */
     sotto_status (*conv_create)(struct conv **out, const struct conv_desc *desc);
     /** Called twice, see struct layer. NULL: needs no memory. */
     void (*conv_layout)(struct conv *c, struct arena *keep, struct arena *scratch);

@@ -114,3 +114,43 @@ void tensor_to_f32(const struct kernels *k, float *y, const bf16 *x, size_t n, i
                            .x = (const char *)x},
              threads);
 }
+
+/* ---- sums over rows ---- */
+
+enum { SUM_ROWS = 2048 };
+
+struct row_sums {
+    const struct kernels *k;
+    enum nn_dtype dtype;
+    float *partial;
+    const char *x;
+    size_t rows, columns;
+};
+
+static sotto_status sum_chunk(void *arg, size_t chunk, int thread)
+{
+    (void)thread;
+    struct row_sums *s = arg;
+    size_t start = chunk * SUM_ROWS, rows = s->rows - start < SUM_ROWS ? s->rows - start : SUM_ROWS;
+    s->k->row_sums[s->dtype](s->partial + chunk * s->columns,
+                             s->x + start * s->columns * dtype_size(s->dtype), rows, s->columns);
+    return SOTTO_OK;
+}
+
+size_t tensor_row_sums_partial(size_t rows, size_t columns)
+{
+    return (rows + SUM_ROWS - 1) / SUM_ROWS * columns;
+}
+
+void tensor_row_sums(const struct kernels *k, enum nn_dtype d, float *sums, const void *x, size_t rows,
+                     size_t columns, float *partial, int threads)
+{
+    struct row_sums s = {.k = k, .dtype = d, .partial = partial, .x = x, .rows = rows, .columns = columns};
+    size_t chunks = (rows + SUM_ROWS - 1) / SUM_ROWS;
+    (void)par_chunks(chunks, chunks > 1 ? threads : 1, sum_chunk, &s);
+    for (size_t c = 0; c < columns; c++)
+        sums[c] = 0;
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        for (size_t c = 0; c < columns; c++)
+            sums[c] += partial[chunk * columns + c];
+}

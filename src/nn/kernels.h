@@ -12,6 +12,8 @@ struct kernels {
     void (*relu[2])(void *x, size_t n);                   /* x = max(0, x) */
     void (*mask[2])(void *diff, const void *x, size_t n); /* diff = x > 0 ? diff : 0 */
     void (*add[2])(void *y, const void *x, size_t n);     /* y += x, rounded once */
+    void (*row_sums[2])(float *sums, const void *x, size_t rows,
+                        size_t columns); /* sums[c] = sum over rows */
     void (*to_bf16)(bf16 *y, const float *x, size_t n);
     void (*to_f32)(float *y, const bf16 *x, size_t n);
 };
@@ -28,5 +30,10 @@ void tensor_mask(const struct kernels *k, enum nn_dtype d, void *diff, const voi
 void tensor_add(const struct kernels *k, enum nn_dtype d, void *y, const void *x, size_t n, int threads);
 void tensor_to_bf16(const struct kernels *k, bf16 *y, const float *x, size_t n, int threads);
 void tensor_to_f32(const struct kernels *k, float *y, const bf16 *x, size_t n, int threads);
+/** sums (columns) = sum over the rows of x (rows, columns): fixed chunks added in order. `partial` holds
+ *  tensor_row_sums_partial() floats. */
+size_t tensor_row_sums_partial(size_t rows, size_t columns);
+void tensor_row_sums(const struct kernels *k, enum nn_dtype d, float *sums, const void *x, size_t rows,
+                     size_t columns, float *partial, int threads);
 
 #endif

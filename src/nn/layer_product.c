@@ -2,6 +2,12 @@
 
 #include "nn/backend.h"
 
+/* parameters[0] is the weight, parameters[1] the bias (absent where a normalisation follows). */
+static int has_bias(const struct layer_run *run)
+{
+    return !run->spec->no_bias;
+}
+
 sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t kernel_width, size_t stride,
                           size_t pad)
 {
@@ -15,6 +21,7 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
         .pad = pad,
         .src_dtype = run->src->dtype,
         .dst_dtype = run->dst->dtype,
+        .bias = has_bias(run),
         .relu = run->relu,
         .training = run->training,
         .diff_src = run->need_diff_src,
@@ -31,12 +38,6 @@ void product_layout(struct layer_run *run, struct arena *keep, struct arena *scr
 {
     if (run->backend->conv_layout)
         run->backend->conv_layout(run->state, keep, scratch);
-}
-
-/* parameters[0] is the weight, parameters[1] the bias (absent where a normalisation follows). */
-static int has_bias(const struct layer_run *run)
-{
-    return !run->spec->no_bias;
 }
 
 void product_forward(struct layer_run *run, const struct pass *pass)

@@ -1,8 +1,9 @@
-/* nn.h - networks as arrays of layers: a model owns f32 parameters, a plan binds it to a batch size and a backend.
+/* nn.h - networks as arrays of layers: a model owns f32 parameters, a plan binds it to a batch size and a
+ * backend.
  *
- * Tensors are NHWC inside (last index fastest), so that our own kernels, im2col and oneDNN see the same layout;
- * files hold PyTorch's layouts (conv O,I,H,W; dense O,I). A plan takes all its memory when it is made; running it
- * allocates nothing. Backends: "ref" (readable C, the oracle) and "dnnl" (oneDNN). */
+ * Tensors are NHWC inside (last index fastest), so that our own kernels, im2col and oneDNN see the same
+ * layout; files hold PyTorch's layouts (conv O,I,H,W; dense O,I). A plan takes all its memory when it is
+ * made; running it allocates nothing. Backends: "ref" (readable C, the oracle) and "dnnl" (oneDNN). */
 #ifndef NN_NN_H
 #define NN_NN_H
 
@@ -19,7 +20,8 @@ struct nn_backend; /* "ref" or "dnnl" */
 /** "auto" (oneDNN where built), "dnnl", "ref". ENOTSUP: not built. */
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name);
 const char *nn_backend_name(const struct nn_backend *b);
-/** Can this backend train in bf16 at speed on this machine? */
+/** Can plans be made in bf16 here; and does bf16 beat f32 (dtype auto)? Intel's AVX-512 BF16 without AMX does not. */
+int nn_backend_supports_bf16(const struct nn_backend *b);
 int nn_backend_has_bf16(const struct nn_backend *b);
 /** "oneDNN 2.6.3 avx512_core_bf16", "reference". */
 const char *nn_backend_title(const struct nn_backend *b);
@@ -27,12 +29,13 @@ const char *nn_backend_title(const struct nn_backend *b);
 /* ---- models ---- */
 struct nn_model;
 struct nn_model_config {
-    const char *name;          /* row of the model list (model_list.h) */
+    const char *name; /* row of the model list (model_list.h) */
     struct nn_shape input;
-    size_t classes;            /* outputs of a classifier; 0: stop at the embedding */
+    size_t classes;                 /* outputs of a classifier; 0: stop at the embedding */
     size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between) */
-    size_t projector[4], projector_count; /* dense widths appended after the embedding, ReLU between, none after */
-    const char *norm;          /* resnets: "batch" (default) or "group" */
+    size_t projector[4],
+        projector_count; /* dense widths appended after the embedding, ReLU between, none after */
+    const char *norm;    /* resnets: "batch" (default) or "group" */
 };
 /** Parameters initialised from rng_stream(seed, RNG_INIT, 0, tensor index). */
 sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed);
@@ -42,28 +45,31 @@ size_t nn_model_embedding_width(const struct nn_model *m); /* D before projector
 size_t nn_model_output_width(const struct nn_model *m);
 size_t nn_model_parameter_count(const struct nn_model *m, int with_projector);
 /** Adds all tensors (parameters and running statistics) under `prefix` followed by PyTorch's module names
- *  ("encoder.0.weight", "projector.2.bias", "classifier.weight"); and back. Import checks names, shapes and finiteness of
- *  all before it changes any (EFORMAT). with_projector = 0 leaves the projector out. */
-sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m, const char *prefix, int with_projector);
-sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in, const char *prefix, int with_projector);
+ *  ("encoder.0.weight", "projector.2.bias", "classifier.weight"); and back. Import checks names, shapes and
+ * finiteness of all before it changes any (EFORMAT). with_projector = 0 leaves the projector out. */
+sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m, const char *prefix,
+                             int with_projector);
+sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in, const char *prefix,
+                             int with_projector);
 
 /* ---- plans ---- */
 struct nn_plan;
 struct nn_plan_config {
-    size_t batch;               /* images per pass (SimCLR: 2N views) */
+    size_t batch; /* images per pass (SimCLR: 2N views) */
     enum nn_dtype dtype;
     const struct nn_backend *backend;
-    int training;               /* plan backward too */
-    int embedding_only;         /* stop before projector / classifier */
+    int training;       /* plan backward too */
+    int embedding_only; /* stop before projector / classifier */
 };
-/** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of par_set_threads() as it
- *  is now. ENOTSUP: dtype on this backend; EINVAL; ENOMEM. */
+/** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of
+ * par_set_threads() as it is now. ENOTSUP: dtype on this backend; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
 void nn_plan_free(struct nn_plan *p);
-size_t nn_plan_bytes(const struct nn_plan *p); /* all memory of the plan, the model's own excepted */
+size_t nn_plan_bytes(const struct nn_plan *p);        /* all memory of the plan, the model's own excepted */
 float *nn_plan_input(struct nn_plan *p);              /* (N, H, W, C) f32: write the batch here */
 const float *nn_plan_output(const struct nn_plan *p); /* (N, outputs) f32, after forward */
-/** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without training. */
+/** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without training.
+ */
 float *nn_plan_diff_output(struct nn_plan *p);
 /** training != 0: batch statistics and dropout (keyed by seed, step). */
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
@@ -72,13 +78,19 @@ void nn_plan_backward(struct nn_plan *p);
 
 /* ---- losses: scratch sizes come with the call; gradient is of the MEAN loss ---- */
 /** Softmax cross-entropy. logits (N, K), labels (N); diff_logits may be NULL. Returns mean loss in nats. */
-double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const int64_t *labels, size_t n, size_t k);
-enum ntxent_form { NTXENT_KERAS /* cross-view negatives only, both directions */, NTXENT_SIMCLR /* 2N-2 negatives */ };
+double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const int64_t *labels, size_t n,
+                                  size_t k);
+enum ntxent_form {
+    NTXENT_KERAS /* cross-view negatives only, both directions */,
+    NTXENT_SIMCLR /* 2N-2 negatives */
+};
 struct ntxent; /* planned workspace */
-sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d, const struct nn_backend *b);
+sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d,
+                           const struct nn_backend *b);
 void ntxent_free(struct ntxent *w);
-/** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z same
- *  shape. accuracy (may be NULL): share of rows and columns whose arg-max is the positive. Returns mean loss. */
+/** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z
+ * same shape. accuracy (may be NULL): share of rows and columns whose arg-max is the positive. Returns mean
+ * loss. */
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature);
 
 /* ---- optimizers ---- */
@@ -88,7 +100,8 @@ struct nn_optimizer_config {
     double beta1, beta2, epsilon, momentum, weight_decay;
     int nesterov;
 };
-sotto_status nn_optimizer_create(struct nn_optimizer **out, const struct nn_model *m, const struct nn_optimizer_config *c);
+sotto_status nn_optimizer_create(struct nn_optimizer **out, const struct nn_model *m,
+                                 const struct nn_optimizer_config *c);
 void nn_optimizer_free(struct nn_optimizer *o);
 void nn_optimizer_step(struct nn_optimizer *o, struct nn_model *m, double lr);
 /** Checkpointing: moments and step count, bit for bit. */

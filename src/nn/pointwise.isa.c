@@ -51,6 +51,26 @@ static void add_bf16(void *sum, const void *data, size_t n)
         y[i] = bf16_from_float(bf16_to_float(y[i]) + bf16_to_float(x[i]));
 }
 
+static void row_sums_f32(float *sums, const void *data, size_t rows, size_t columns)
+{
+    const float *x = data;
+    for (size_t c = 0; c < columns; c++)
+        sums[c] = 0;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < columns; c++)
+            sums[c] += x[r * columns + c];
+}
+
+static void row_sums_bf16(float *sums, const void *data, size_t rows, size_t columns)
+{
+    const bf16 *x = data;
+    for (size_t c = 0; c < columns; c++)
+        sums[c] = 0;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < columns; c++)
+            sums[c] += bf16_to_float(x[r * columns + c]);
+}
+
 static void to_bf16(bf16 *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -67,5 +87,6 @@ extern const struct kernels ISA_NAME(pointwise_kernels);
 const struct kernels ISA_NAME(pointwise_kernels) = {.relu = {relu_f32, relu_bf16},
                                                     .mask = {mask_f32, mask_bf16},
                                                     .add = {add_f32, add_bf16},
+                                                    .row_sums = {row_sums_f32, row_sums_bf16},
                                                     .to_bf16 = to_bf16,
                                                     .to_f32 = to_f32};

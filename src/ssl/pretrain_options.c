@@ -41,11 +41,11 @@ static sotto_status resolve_dtype(enum nn_dtype *out, const char *name, const st
     int fast = nn_backend_has_bf16(backend);
     if (strcmp(name, "f32") == 0 || (strcmp(name, "auto") == 0 && !fast))
         *out = NN_F32;
-    else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && fast))
+    else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && nn_backend_supports_bf16(backend)))
         *out = NN_BF16;
     else if (strcmp(name, "bf16") == 0)
         return status_fail(SOTTO_ENOTSUP,
-                           "dtype bf16: the %s backend has no fast bf16 on this machine; use f32 or auto",
+                           "dtype bf16: the %s backend has no bf16 on this machine; use f32 or auto",
                            nn_backend_name(backend));
     else
         return status_fail(SOTTO_EINVAL, "dtype '%s' is unknown; expected one of: auto, bf16, f32", name);

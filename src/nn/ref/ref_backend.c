@@ -13,7 +13,7 @@ static const char *title(void)
     return "reference";
 }
 
-static int has_bf16(void)
+static int no_bf16(void)
 {
     return 0;
 }
@@ -88,7 +88,8 @@ static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float 
 
 const struct nn_backend nn_backend_ref = {.name = "ref",
                                           .title = title,
-                                          .has_bf16 = has_bf16,
+                                          .supports_bf16 = no_bf16,
+                                          .prefers_bf16 = no_bf16,
                                           .conv_create = conv_create,
                                           .conv_forward = conv_forward,
                                           .conv_backward = conv_backward,

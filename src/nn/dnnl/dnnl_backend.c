@@ -1,0 +1,68 @@
+/* The oneDNN backend's table, and what it knows about this CPU. */
+#include "nn/dnnl/dnnl_conv.h"
+#include "nn/dnnl/dnnl_version.h"
+
+#include <assert.h>
+
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+#define TITLE(isa)                                                                                           \
+    "oneDNN " TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH) " " isa
+
+/* oneDNN's instruction sets are bit sets: a better one contains the bits of those below it. */
+static int has_isa(dnnl_cpu_isa_t wanted)
+{
+    return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)wanted) == (unsigned)wanted;
+}
+
+static const char *title(void)
+{
+    if (has_isa(dnnl_cpu_isa_avx512_core_amx))
+        return TITLE("avx512_core_amx");
+    if (has_isa(dnnl_cpu_isa_avx512_core_bf16))
+        return TITLE("avx512_core_bf16");
+    if (has_isa(dnnl_cpu_isa_avx512_core))
+        return TITLE("avx512_core");
+    return has_isa(dnnl_cpu_isa_avx2) ? TITLE("avx2") : TITLE("sse41");
+}
+
+static int supports_bf16(void)
+{
+    return has_isa(dnnl_cpu_isa_avx512_core_bf16);
+}
+
+/* AMD's dot product (Zen 4 and later) does twice the work of its f32 multiply-add, AMX eight times. Intel's
+ * AVX-512 BF16 without AMX (Cooper Lake, or Sapphire Rapids in a virtual machine) measured half the f32 rate:
+ * bench/LOG.md. */
+static int prefers_bf16(void)
+{
+#if defined(__x86_64__)
+    return has_isa(dnnl_cpu_isa_avx512_core_amx) || (supports_bf16() && __builtin_cpu_is("amd"));
+#else
+    return 0;
+#endif
+}
+
+/* Row-major, as ours. */
+static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *A,
+                  size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc)
+{
+    if (m == 0 || n == 0)
+        return;
+    dnnl_status_t result =
+        dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k,
+                   alpha, A, (dnnl_dim_t)lda, B, (dnnl_dim_t)ldb, beta, C, (dnnl_dim_t)ldc);
+    assert(result == dnnl_success); /* the only failure is a wrong leading dimension */
+    (void)result;
+}
+
+const struct nn_backend nn_backend_dnnl = {.name = "dnnl",
+                                           .title = title,
+                                           .supports_bf16 = supports_bf16,
+                                           .prefers_bf16 = prefers_bf16,
+                                           .conv_create = dnnl_conv_create,
+                                           .conv_layout = dnnl_conv_layout,
+                                           .conv_forward = dnnl_conv_forward,
+                                           .conv_backward = dnnl_conv_backward,
+                                           .conv_free = dnnl_conv_free,
+                                           .sgemm = sgemm};

@@ -1,0 +1,14 @@
+/* dnnl_conv.h - the convolution of the oneDNN backend; see struct nn_backend for the contracts. */
+#ifndef NN_DNNL_CONV_H
+#define NN_DNNL_CONV_H
+
+#include "nn/backend.h"
+
+sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc);
+void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch);
+void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
+void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
+                        const void *diff_dst, const void *src, const float *weights);
+void dnnl_conv_free(struct conv *c);
+
+#endif
