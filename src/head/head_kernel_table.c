@@ -1,4 +1,5 @@
 #include "head/head_kernels.h"
+#include "head/head_lanes.h"
 
 extern const struct head_kernels head_kernels_v2, head_kernels_v3, head_kernels_v4, head_kernels_v4bf16;
 
@@ -6,6 +7,17 @@ const struct head_kernels *head_kernels_find(enum cpu_isa *isa)
 {
     static const struct head_kernels *const tables[CPU_ISA_COUNT] = {&head_kernels_v2, &head_kernels_v3,
                                                                      &head_kernels_v4, &head_kernels_v4bf16};
+    *isa = cpu_best_isa();
+    return tables[*isa];
+}
+
+extern const struct head_lane_kernels head_lane_kernels_v2, head_lane_kernels_v3, head_lane_kernels_v4,
+    head_lane_kernels_v4bf16;
+
+const struct head_lane_kernels *head_lane_kernels_find(enum cpu_isa *isa)
+{
+    static const struct head_lane_kernels *const tables[CPU_ISA_COUNT] = {
+        &head_lane_kernels_v2, &head_lane_kernels_v3, &head_lane_kernels_v4, &head_lane_kernels_v4bf16};
     *isa = cpu_best_isa();
     return tables[*isa];
 }

@@ -4,12 +4,8 @@
  * A head trains on one thread with its weights in that core's cache; many heads use many cores, one each. */
 #include "head/head_trainer.h"
 
-#include "rng/rng.h"
-
 #include <math.h>
 #include <string.h>
-
-static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
 
 static size_t batch_rows(const struct head_data *data, const struct sotto_head_recipe *r)
 {
@@ -77,12 +73,10 @@ static void initialise(struct head_trainer *t)
             memset(layer->mean, 0, bytes);
             memset(layer->square, 0, bytes);
         }
-        struct rng r =
-            rng_stream(t->recipe->seed, RNG_INIT, 0, 2 * l); /* tensors in file order: weight, bias, ... */
-        double limit = sqrt(6.0 / (double)(layer->in + layer->out));
+        struct head_initial draw = head_initial_start(t->recipe->seed, l, layer->out, layer->in);
         for (size_t o = 0; o < layer->out; o++)
             for (size_t i = 0; i < layer->in; i++)
-                layer->w[i * layer->ld + o] = (real)(limit * (2.0 * rng_unit(&r) - 1.0));
+                layer->w[i * layer->ld + o] = head_initial_next(&draw);
     }
 }
 
@@ -115,26 +109,9 @@ static sotto_status check_weights(const struct head_trainer *t, size_t epoch)
         const struct head_layer *layer = &t->net.layer[l];
         for (size_t i = 0; i < (layer->in + 1) * layer->ld; i++)
             if (!isfinite(layer->w[i]))
-                return status_fail(
-                    SOTTO_EDIVERGED,
-                    "head: training produced a weight that is not finite in epoch %zu (lr %g); expected "
-                    "a smaller lr or scaled features",
-                    epoch + 1, t->recipe->lr);
+                return head_diverged(epoch, t->recipe);
     }
     return SOTTO_OK;
-}
-
-struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step)
-{
-    struct head_update u = {.adam = strcmp(r->trainer, "adam") == 0, .rate = (real)r->lr};
-    if (!u.adam)
-        return u;
-    double t = (double)step;
-    u.rate = (real)(r->lr * sqrt(1 - pow(beta2, t)) / (1 - pow(beta1, t)));
-    u.forget1 = (real)(1 - beta1);
-    u.forget2 = (real)(1 - beta2);
-    u.epsilon = (real)epsilon;
-    return u;
 }
 
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
@@ -146,17 +123,10 @@ sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *s
     size_t steps = 0;
     initialise(t);
     for (size_t epoch = 0; epoch < r->epochs; epoch++) {
-        if (context_stopped(ctx))
-            FAIL(SOTTO_ESTOPPED, "stopped in epoch %zu of %zu of a head; nothing was written", epoch + 1,
-                 r->epochs);
-        struct rng stream = rng_stream(r->seed, RNG_ORDER, epoch, 0);
-        for (size_t i = 0; i < n; i++)
-            t->order[i] = (int64_t)i;
-        rng_shuffle(&stream, t->order, n);
+        TRY(head_stop_check(ctx, epoch, r));
+        head_order(t->order, n, r->seed, epoch);
         for (size_t start = 0; start < n; start += batch) {
             size_t rows = gather(t, slots, start, n - start < batch ? n : start + batch);
-            if (rows == 0)
-                continue; /* the batch held only the empty slot: no step in either head of the pair */
             struct head_update update = head_update_at(r, ++steps);
             t->kernels->step(&t->net, t->x, t->y, rows, &update);
         }

@@ -5,6 +5,7 @@
 
 #include "head/head_kernels.h"
 #include "head/head_model.h"
+#include "rng/rng.h"
 
 struct head_trainer {
     struct arena memory;
@@ -19,7 +20,9 @@ struct head_trainer {
 };
 
 /** One head of a replace-one pair (papers.md B.7 item 4). Slot `hole` is empty; slot `rival_slot` holds
- * record `rival`, which is summed after the common records of its batch in both heads. */
+ * record `rival`, which is summed after the common records of its batch in both heads. SIZE_MAX: no such
+ * slot. A batch without any record still makes a step, with gradient 0, so that all heads take the same
+ * number. */
 struct head_slots {
     size_t hole, rival_slot, rival;
 };
@@ -31,10 +34,27 @@ sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *d
  *  reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
                               const struct sotto_context *ctx, const char *stage);
-/** The update of step 1, 2, ... under a recipe. */
-struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step);
 /** Parameters in file order. */
 void head_trainer_export(const struct head_trainer *t, float *parameters);
 void head_trainer_clear(struct head_trainer *t);
+
+/* What every way of training shares. */
+
+/** The update of step 1, 2, ... under a recipe. */
+struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step);
+/** order (n): the records in the order of an epoch. */
+void head_order(int64_t *order, size_t n, uint64_t seed, size_t epoch);
+/** Glorot uniform weights of layer l, drawn in file order (out, in). */
+struct head_initial {
+    struct rng stream;
+    double limit;
+};
+struct head_initial head_initial_start(uint64_t seed, size_t l, size_t out, size_t in);
+float head_initial_next(struct head_initial *draw);
+/** ESTOPPED when ctx asks for it. */
+sotto_status head_stop_check(const struct sotto_context *ctx, size_t epoch,
+                             const struct sotto_head_recipe *r);
+/** Records EDIVERGED and returns it. */
+sotto_status head_diverged(size_t epoch, const struct sotto_head_recipe *r);
 
 #endif

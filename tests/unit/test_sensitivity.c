@@ -5,11 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "head/head_block.h"
 #include "head/head_trainer.h"
 #include "head/sensitivity_gamma.h"
 #include "head_blobs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 90, D = 7, K = 3 };
@@ -155,6 +157,58 @@ static void threads_do_not_change_bits(void **state)
     assert_int_equal(strlen(one.fingerprint), 64);
 }
 
+/* Whole batches, a last partial batch, a batch of one record (which may be the empty slot), one batch of all;
+ * both trainers; every instruction-set level; slots of all kinds, and fewer heads than lanes. */
+static void blocks_of_heads_equal_heads_trained_alone(void **state)
+{
+    (void)state;
+    enum { HEADS = 21, GROUPS = 2, PARAMETERS = (D + 1) * K };
+    const size_t batches[] = {1, 8, 9, N - 1, N, 500};
+    struct head_slots slots[HEADS];
+    for (size_t h = 0; h < HEADS; h++)
+        slots[h] =
+            (struct head_slots){.hole = 4 * h, .rival_slot = 4 * h + 1, .rival = h % 2 ? 4 * h : 4 * h + 1};
+    slots[6] = (struct head_slots){SIZE_MAX, SIZE_MAX, 0};
+    slots[7] = (struct head_slots){.hole = 3, .rival_slot = SIZE_MAX};
+    slots[8] = (struct head_slots){.hole = SIZE_MAX, .rival_slot = 2, .rival = 80};
+    struct head_data data = {x, y, N, D, K};
+    for (size_t i = 0; i < 2 * CPU_ISA_COUNT * (sizeof batches / sizeof *batches); i++) {
+        struct sotto_head_recipe r = recipe(0);
+        r.trainer = i % 2 ? "sgd" : "adam";
+        r.batch = batches[i / 2 % 6];
+        setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)(i / 12)), 1);
+        struct head_block b;
+        struct head_trainer t;
+        float together[PARAMETERS], alone[PARAMETERS];
+        assert_int_equal(head_block_plan(&b, &data, &r, GROUPS), SOTTO_OK);
+        assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
+        assert_int_equal(head_block_run(&b, slots, HEADS, NULL), SOTTO_OK);
+        for (size_t h = 0; h < HEADS; h++) {
+            assert_int_equal(head_trainer_run(&t, &slots[h], NULL, NULL), SOTTO_OK);
+            head_trainer_export(&t, alone);
+            head_block_export(&b, h, together);
+            assert_memory_equal(alone, together, sizeof alone);
+        }
+        head_block_clear(&b);
+        head_trainer_clear(&t);
+    }
+    unsetenv("SOTTO_ISA");
+}
+
+static void blocks_allocate_nothing_while_training(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe(0);
+    struct head_data data = {x, y, N, D, K};
+    struct head_slots slots = {.hole = 1, .rival_slot = 2, .rival = 1};
+    struct head_block b;
+    assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data)), SOTTO_OK);
+    uint64_t before = base_alloc_count();
+    assert_int_equal(head_block_run(&b, &slots, 1, NULL), SOTTO_OK);
+    assert_int_equal(base_alloc_count(), before);
+    head_block_clear(&b);
+}
+
 static void more_pairs_extend_the_sample(void **state)
 {
     (void)state;
@@ -280,6 +334,8 @@ int main(void)
         cmocka_unit_test(the_hole_is_not_trained_on),
         cmocka_unit_test(misaligned_slots_inflate_the_change),
         cmocka_unit_test(threads_do_not_change_bits),
+        cmocka_unit_test(blocks_of_heads_equal_heads_trained_alone),
+        cmocka_unit_test(blocks_allocate_nothing_while_training),
         cmocka_unit_test(more_pairs_extend_the_sample),
         cmocka_unit_test(lambert_solves_its_equation),
         cmocka_unit_test(gamma_known_answers),

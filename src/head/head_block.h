@@ -1,0 +1,36 @@
+/* head_block.h - trains a block of linear heads together on one thread, in memory that was planned once. */
+#ifndef HEAD_HEAD_BLOCK_H
+#define HEAD_HEAD_BLOCK_H
+
+#include "head/head_lanes.h"
+#include "head/head_trainer.h"
+
+struct head_block {
+    struct arena memory;
+    struct head_lanes lanes;
+    const struct head_lane_kernels *kernels;
+    enum cpu_isa isa;
+    const struct sotto_head_recipe *recipe; /* borrowed, as is data */
+    const struct head_data *data;
+    float *x;         /* (batch, d): gathered records, shared by the heads */
+    int64_t *y;       /* (batch) */
+    int64_t *order;   /* (n) */
+    size_t *position; /* (n): inverse of order */
+    float *share;     /* (heads): 1 / records of the head's batch */
+};
+
+/** Groups of HEAD_PAD heads whose weights and moments stay in a second-level cache. */
+size_t head_block_groups(const struct head_data *data);
+/** Memory for groups * HEAD_PAD heads; recipe must be of a linear head and outlive the block, as must data.
+ */
+sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
+                             const struct sotto_head_recipe *recipe, size_t groups);
+/** Trains heads 0 .. count-1, each with its own slots; bit for bit what head_trainer_run() gives one by one.
+ */
+sotto_status head_block_run(struct head_block *b, const struct head_slots *slots, size_t count,
+                            const struct sotto_context *ctx);
+/** Parameters of one head in file order. */
+void head_block_export(const struct head_block *b, size_t head, float *parameters);
+void head_block_clear(struct head_block *b);
+
+#endif
