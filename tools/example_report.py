@@ -1,25 +1,16 @@
 #!/usr/bin/env python3
 """Writes tests/golden/report_example.json: a made-up "sotto.report/1" document with every member, for tests and for looking at the page.
 
-usage: tools/example_report.py build/release/libsotto.so > tests/golden/report_example.json
-The audits in it come from sotto_audit() on simulated logits, so the schema cannot drift from the code. Needs numpy.
+usage: tools/example_report.py build/release/sotto > tests/golden/report_example.json
+The audits in it come from `sotto audit` on simulated logits, so the schema cannot drift from the code. Needs numpy and scipy.
 """
-import ctypes
 import json
+import os
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
-
-lib = ctypes.CDLL(sys.argv[1])
-
-
-class Input(ctypes.Structure):
-    _fields_ = [("member", ctypes.c_void_p), ("nonmember", ctypes.c_void_p), ("probabilities", ctypes.c_int),
-                ("member_labels", ctypes.c_void_p), ("nonmember_labels", ctypes.c_void_p),
-                ("member_losses", ctypes.c_void_p), ("nonmember_losses", ctypes.c_void_p),
-                ("member_scores", ctypes.c_void_p), ("nonmember_scores", ctypes.c_void_p),
-                ("n_member", ctypes.c_size_t), ("n_nonmember", ctypes.c_size_t), ("classes", ctypes.c_size_t)]
-
 
 def audit(n, m, margin_member, margin_other, seed):
     g = np.random.default_rng(seed)
@@ -29,11 +20,14 @@ def audit(n, m, margin_member, margin_other, seed):
         z = 2 * g.standard_normal((count, 10))
         z[np.arange(count), y] += margin
         sides.append((np.ascontiguousarray(z, np.float32), np.ascontiguousarray(y, np.int64)))
-    (a, ya), (b, yb) = sides
-    arguments = Input(a.ctypes.data, b.ctypes.data, 0, ya.ctypes.data, yb.ctypes.data, None, None, None, None, n, m, 10)
-    text = ctypes.c_char_p()
-    assert lib.sotto_audit(ctypes.byref(text), ctypes.byref(arguments), None, None) == 0
-    out = json.loads(text.value)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.argv[1], "audit", "--json", "--quiet", "--seed", str(seed)]
+        for name, side in zip(("member", "nonmember"), sides):
+            for kind, array in zip(("logits", "labels"), side):
+                path = os.path.join(folder, f"{name}-{kind}.npy")
+                np.save(path, array)
+                command += [f"--{name}-{kind}", path]
+        out = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     for a in out["attacks"]:
         a["roc"] = [[float(f"{x:.5g}") for x in p] for p in a["roc"][::3] + [[1, 1]]]
     return out

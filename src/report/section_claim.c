@@ -9,7 +9,7 @@ static void epsilon_interval(struct page *p, const struct guarantee *g)
     page_html(p, "<strong>");
     page_rounded_up(p, g->upper);
     page_html(p, "</strong>");
-    if (!isnan(g->lower) && g->lower != g->upper) {
+    if (g->lower < g->upper * 0.999) { /* else the two ends look the same */
         page_html(p, " <span class=\"ci\">[");
         page_significant(p, g->lower, 4);
         page_html(p, ", ");
@@ -34,7 +34,7 @@ static void sensitivity_cell(struct page *p, const struct row *r)
         page_significant(p, r->l2, 4);
     }
     if (r->pairs)
-        page_format(p, " <span class=\"ci\">(largest of %zu pairs: evidence, not a bound)</span>", r->pairs);
+        page_format(p, " <span class=\"ci long\">(largest of %zu pairs: evidence, not a bound)</span>", r->pairs);
 }
 
 static void row_cells(struct page *p, const struct row *r)

@@ -105,11 +105,11 @@ static void glance(struct page *p, const struct report *r)
         const struct row *row = &r->rows[i];
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, row->title);
-        page_html(p, "</th><td class=\"proved\">");
+        page_html(p, "</th><td class=\"proved\" data-label=\"Proved\">");
         proved_cell(p, row);
-        page_html(p, "</td><td>");
+        page_html(p, "</td><td data-label=\"Attack AUC\">");
         auc_cell(p, row);
-        page_html(p, "</td><td>");
+        page_html(p, "</td><td data-label=\"Accuracy\">");
         page_estimate(p, &row->accuracy);
         page_html(p, "</td><td>");
         badge(p, row->verdict);

@@ -23,7 +23,9 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "audit writes result, report and page, readable by the owner only" {
   run logits -o out
   [ "$status" -eq 0 ]
- [ -s out/result.json ] && [ -s out/report.json ] && [ -s out/report.html ]
+  [ -s out/result.json ]
+  [ -s out/report.json ]
+  [ -s out/report.html ]
   [ "$(stat -c %a out)" = 700 ]
   [ "$(stat -c %a out/report.html)" = 600 ]
   [ "$(stat -c %s out/report.html)" -lt 300000 ]
