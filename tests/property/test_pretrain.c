@@ -295,49 +295,6 @@ static void no_memory_is_an_error(void **state)
     assert_true(failed > 5);
 }
 
-/* On made-up shapes: the loss of a short run falls, and its features beat the untrained network's by k-NN. */
-static void pretraining_learns(void **state)
-{
-    (void)state;
-    const struct nn_backend *backend;
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
-    if (strcmp(nn_backend_name(backend), "ref") == 0) {
-        print_message("skipped: the reference kernels are too slow for a real run\n");
-        skip();
-    }
-    enum { N = 1400, TRAIN = 1200, D = 128 };
-    struct sotto_dataset *data;
-    struct sotto_encoder *trained, *random;
-    struct sotto_pretrain_result first, last;
-    struct sotto_pretrain_options o;
-    sotto_pretrain_defaults(&o);
-    o.batch = 100;
-    o.epochs = 1;
-    assert_int_equal(sotto_dataset_open(&data, "synthetic-images-n1400", NULL), SOTTO_OK);
-    assert_int_equal(sotto_pretrain(&trained, &first, data, NULL, 0, &o, NULL), SOTTO_OK);
-    sotto_encoder_free(trained);
-    o.epochs = 10;
-    assert_int_equal(sotto_pretrain(&trained, &last, data, NULL, 0, &o, NULL), SOTTO_OK);
-    assert_true(last.loss < 0.8 * first.loss && last.accuracy > 1.5 * first.accuracy);
-    assert_int_equal(sotto_encoder_random(&random, data, "keras-simclr", 0), SOTTO_OK);
-    double accuracy[2];
-    float *x = base_alloc(N * D, sizeof *x);
-    assert_non_null(x);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(sotto_embed(x, i ? trained : random, data, NULL, N, NULL), SOTTO_OK);
-        assert_int_equal(sotto_knn_accuracy(accuracy + i, x, data->labels, TRAIN, x + TRAIN * D,
-                                            data->labels + TRAIN, N - TRAIN, D, 20, NULL),
-                         SOTTO_OK);
-    }
-    print_message("k-NN: random %.3f, trained %.3f; loss %.3f to %.3f\n", accuracy[0], accuracy[1],
-                  first.loss, last.loss);
-    assert_true(accuracy[1] > accuracy[0] + .05);
-    base_free(x);
-    sotto_encoder_free(trained);
-    sotto_encoder_free(random);
-    sotto_dataset_free(data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,7 +307,6 @@ int main(void)
         cmocka_unit_test(another_runs_checkpoint_is_refused),
         cmocka_unit_test(divergence_is_an_error),
         cmocka_unit_test(no_memory_is_an_error),
-        cmocka_unit_test(pretraining_learns),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
