@@ -12,8 +12,8 @@
 
 const char *verdict_name(enum verdict v)
 {
-    static const char *const names[] = {"contradicted", "destroyed",    "leaks",
-                                        "leaks-little", "not-detected", "not-attacked"};
+    static const char *const names[] = {"contradicted", "destroyed",    "leaks",       "leaks-little",
+                                        "damaged",      "not-detected", "not-attacked"};
     return names[v];
 }
 
@@ -53,12 +53,13 @@ static double widened_epsilon(const struct attack_result *a, double confidence, 
     return rates_epsilon(&r, delta);
 }
 
-static bool is_destroyed(const struct row *r)
+/* What noise left of the accuracy above chance, 0 to 1 or so; 1 if unknown. */
+static double skill_left(const struct row *r)
 {
     if (!r->is_protected || !r->accuracy.given || !r->unprotected.given || isnan(r->chance))
-        return false;
+        return 1;
     double skill = r->unprotected.value - r->chance;
-    return skill > 0 && r->accuracy.value - r->chance < 0.2 * skill;
+    return skill > 0 ? (r->accuracy.value - r->chance) / skill : 1;
 }
 
 static void describe(struct row *r, enum verdict verdict)
@@ -88,6 +89,14 @@ static void describe(struct row *r, enum verdict verdict)
             "%s: the '%.40s' attack tells members from others, AUC %.3f [%.3f, %.3f] where 0.5 is guessing.",
             verdict == VERDICT_LEAKS ? "Leaks membership" : "Leaks a little", a->name, a->auc.value,
             a->auc.lower, a->auc.upper);
+        break;
+    case VERDICT_DAMAGED:
+        snprintf(out, room,
+                 "%so attack tried here beat guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]), but most "
+                 "of the "
+                 "usefulness is gone: accuracy %.3f, without noise %.3f.",
+                 r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
+                 r->accuracy.value, r->unprotected.value);
         break;
     case VERDICT_NOT_DETECTED:
         snprintf(out, room,
@@ -122,7 +131,9 @@ void row_judge(struct row *r)
                  : best_lower > 0.55  ? VERDICT_LEAKS
                  : best_lower > 0.5   ? VERDICT_LEAKS_LITTLE
                                       : VERDICT_NOT_DETECTED;
-    if (is_destroyed(r))
+    if (r->verdict == VERDICT_NOT_DETECTED && skill_left(r) < 0.5)
+        r->verdict = VERDICT_DAMAGED;
+    if (skill_left(r) < 0.2)
         r->verdict = VERDICT_DESTROYED;
     if (r->proof_counts && best_epsilon > r->proved.upper) {
         r->verdict = VERDICT_CONTRADICTED;

@@ -26,15 +26,16 @@ static void sensitivity_cell(struct page *p, const struct row *r)
     }
     page_text(p, r->source);
     if (!isnan(r->l1)) {
-        page_html(p, ", L1 ");
+        page_html(p, ", L1 = ");
         page_significant(p, r->l1, 4);
     }
     if (!isnan(r->l2)) {
-        page_html(p, ", L2 ");
+        page_html(p, ", L2 = ");
         page_significant(p, r->l2, 4);
     }
     if (r->pairs)
-        page_format(p, " <span class=\"ci long\">(largest of %zu pairs: evidence, not a bound)</span>", r->pairs);
+        page_format(p, " <span class=\"ci long\">(largest of %zu pairs: evidence, not a bound)</span>",
+                    r->pairs);
 }
 
 static void row_cells(struct page *p, const struct row *r)
@@ -89,10 +90,15 @@ static void assumptions(struct page *p, const struct row *r)
         page_text(p, part_text(a, "text"));
         page_html(p, "</li>");
     }
-    if (r->conditional.given && !r->proved.given)
+    if (r->conditional.given && !r->proved.given && r->conditional.all_met)
         page_html(p, "<li class=\"unmet\"><strong>NOT proved:</strong> that no pair of neighbouring data "
                      "sets moves the weights by more "
                      "than was seen in the sample</li>");
+    if (r->source_note) {
+        page_html(p, "<li>sensitivity: ");
+        page_text(p, r->source_note);
+        page_html(p, "</li>");
+    }
     if (g->accountant) {
         page_html(p, "<li>accountant: ");
         page_text(p, g->accountant);
@@ -152,9 +158,9 @@ void section_claim(struct page *p, const struct report *r)
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
             row_cells(p, &r->rows[i]);
-    page_html(p, "</tbody></table></div>\n<h3>Assumptions</h3>\n");
+    page_html(p, "</tbody></table></div>\n<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
             assumptions(p, &r->rows[i]);
-    page_html(p, "</section>\n");
+    page_html(p, "</div>\n</section>\n");
 }

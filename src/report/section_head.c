@@ -48,7 +48,8 @@ void section_facts(struct page *p, const struct report *r)
 static const char *verdict_label(enum verdict v)
 {
     static const char *const labels[] = {"claim contradicted", "destroyed",     "leaks",
-                                         "leaks a little",     "no leak found", "not attacked"};
+                                         "leaks a little",     "badly damaged", "no leak found",
+                                         "not attacked"};
     return labels[v];
 }
 
@@ -89,34 +90,64 @@ static void auc_cell(struct page *p, const struct row *r)
         page_html(p, "<span class=\"none\">not measured</span>");
 }
 
+/* Only if a sampled or given sensitivity were the true one: never in the column of proofs. */
+static void conditional_cell(struct page *p, const struct row *r)
+{
+    page_html(p, "<td class=\"conditional\" data-label=\"Conditional\">");
+    if (r->conditional.given) {
+        page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
+        page_rounded_up(p, r->conditional.upper);
+        page_html(p, " <span class=\"ci\">not proved</span>");
+    } else {
+        page_html(p, "\xe2\x80\x93");
+    }
+    page_html(p, "</td>");
+}
+
+static void glance_row(struct page *p, const struct row *row, bool conditional)
+{
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, row->title);
+    page_html(p, "</th><td class=\"proved\" data-label=\"Proved\">");
+    proved_cell(p, row);
+    page_html(p, "</td>");
+    if (conditional)
+        conditional_cell(p, row);
+    page_html(p, "<td data-label=\"Attack AUC\">");
+    auc_cell(p, row);
+    page_html(p, "</td><td data-label=\"Accuracy\">");
+    page_estimate(p, &row->accuracy);
+    page_html(p, "</td><td>");
+    badge(p, row->verdict);
+    page_html(p, "<span class=\"why\">");
+    page_text(p, row->verdict_text);
+    page_html(p, "</span></td></tr>\n");
+}
+
 static void glance(struct page *p, const struct report *r)
 {
+    bool conditional = false;
+    for (size_t i = 0; i < r->row_count; i++)
+        conditional |= r->rows[i].conditional.given;
     page_html(
         p,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All settings at a glance\"><table "
         "class=\"glance\">\n<caption>Every setting at a glance. AUC: how well the attack chosen beforehand "
         "tells members "
-        "from others (0.5 = guessing, 1 = always right).</caption>\n<thead><tr><th "
-        "scope=\"col\">Setting</th><th "
-        "scope=\"col\" class=\"proved\">Proved</th><th scope=\"col\" class=\"measured\">Attack AUC</th><th "
-        "scope=\"col\" "
-        "class=\"measured\">Accuracy</th><th scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < r->row_count; i++) {
-        const struct row *row = &r->rows[i];
-        page_html(p, "<tr><th scope=\"row\">");
-        page_name(p, row->title);
-        page_html(p, "</th><td class=\"proved\" data-label=\"Proved\">");
-        proved_cell(p, row);
-        page_html(p, "</td><td data-label=\"Attack AUC\">");
-        auc_cell(p, row);
-        page_html(p, "</td><td data-label=\"Accuracy\">");
-        page_estimate(p, &row->accuracy);
-        page_html(p, "</td><td>");
-        badge(p, row->verdict);
-        page_html(p, "<span class=\"why\">");
-        page_text(p, row->verdict_text);
-        page_html(p, "</span></td></tr>\n");
-    }
+        "from others (0.5 = guessing, 1 = always right).");
+    if (conditional)
+        page_html(p, " Conditional: the \xce\xb5 that would hold if the sensitivity seen in a sample were "
+                     "the true one; not a "
+                     "guarantee.");
+    page_html(p, "</caption>\n<thead><tr><th scope=\"col\">Setting</th><th scope=\"col\" "
+                 "class=\"proved\">Proved</th>");
+    if (conditional)
+        page_html(p, "<th scope=\"col\" class=\"conditional\">Conditional</th>");
+    page_html(p, "<th scope=\"col\" class=\"measured\">Attack AUC</th><th scope=\"col\" "
+                 "class=\"measured\">Accuracy</th><th "
+                 "scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        glance_row(p, &r->rows[i], conditional);
     page_html(p, "</tbody></table></div>\n");
 }
 

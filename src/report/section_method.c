@@ -22,6 +22,13 @@ static void entry_count(struct page *p, const char *label, double n)
     page_html(p, "</dd>\n");
 }
 
+static void entry_fraction(struct page *p, const char *label, double x)
+{
+    if (isnan(x))
+        return;
+    page_format(p, "<dt>%s</dt><dd>%.3f</dd>\n", label, x);
+}
+
 static void splits(struct page *p, const struct report *r)
 {
     const struct json *list = part(r->doc, "splits");
@@ -94,6 +101,11 @@ void section_method(struct page *p, const struct report *r)
     entry(p, "Encoder", part_text(d, "encoder.name"));
     entry_count(p, "Encoder parameters", part_number(d, "encoder.parameters"));
     entry(p, "Encoder trained on", part_text(d, "encoder.trained_on"));
+    entry(p, "Pretext task", part_text(d, "encoder.method"));
+    entry_fraction(p, "Accuracy on the pretext task", part_number(d, "encoder.pretext_accuracy"));
+    entry_fraction(p, "k-NN accuracy of frozen embeddings", part_number(d, "encoder.knn_accuracy"));
+    entry_fraction(p, "Linear accuracy of frozen embeddings", part_number(d, "encoder.linear_accuracy"));
+    entry_count(p, "Images per second while training", part_number(d, "encoder.images_per_second"));
     page_html(p, "<dt>Attacker's knowledge</dt><dd>answers of the model (logits or probabilities) for any "
                  "record, and the record's true "
                  "label; not the weights, not the other training records</dd>\n"

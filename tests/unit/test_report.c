@@ -297,6 +297,8 @@ static void a_destroyed_model_is_never_sold_as_protected(void **state)
     snprintf(utility, sizeof utility, utility_format, 0.215, 0.2, 0.23);
     verdict_is(one_row(PROVED, "utility", utility, NULL), "destroyed");
     snprintf(utility, sizeof utility, utility_format, 0.225, 0.2, 0.24);
+    verdict_is(one_row(PROVED, "utility", utility, NULL), "damaged");
+    snprintf(utility, sizeof utility, utility_format, 0.405, 0.4, 0.41); /* just above half of it */
     verdict_is(one_row(PROVED, "utility", utility, NULL), "not-detected");
     char *text = one_row(WRECKED_MLP, NULL), *page = page_of(text), *words = static_part(page);
     assert_non_null(strstr(words, "must not be taken for protected"));
