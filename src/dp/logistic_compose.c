@@ -50,7 +50,7 @@ static void add_term(struct sum *sum, const struct point *p, double c, double y,
     sum->error += modulus * size * 0x1p-49;
 }
 
-static struct interval contour(double a, double k, double epsilon)
+struct interval logistic_contour(double a, double k, double epsilon)
 {
     struct point p = {a, k, epsilon};
     double c = minimise_log(1e-9, 1e9, 0, height, &p);
@@ -105,7 +105,7 @@ static struct interval series(struct interval t, int k)
  *   e^(e/2) (4 sinh(a/2))^-k sum_j (-1)^j C(k, j) G(k a - e - 2 a j).
  * Interval arithmetic shows the cancellation; it is small for few releases, where the contour converges
  * slowly. */
-static struct interval finite_sum(double a, int k, double epsilon)
+struct interval logistic_finite_sum(double a, int k, double epsilon)
 {
     struct interval left = iv_sub(iv_scale(iv(a), k), iv(epsilon)), sum = iv(0), choose = iv(1);
     struct interval sinh_4 = iv_mul(iv_scale(iv_exp(iv(a / 2)), 2), iv_neg(iv_expm1(iv(-a))));
@@ -130,7 +130,8 @@ struct interval logistic_composed_delta(double a, double k, double epsilon)
 {
     if (epsilon >= k * a)
         return iv(0);
-    return k <= FEW && k * a < 700 ? finite_sum(a, (int)k, epsilon) : contour(a, k, epsilon);
+    return k <= FEW && k * a < 700 ? logistic_finite_sum(a, (int)k, epsilon)
+                                  : logistic_contour(a, k, epsilon);
 }
 
 /* Where ln delta_k meets ln delta: bisection with a few steps of false position (Illinois) in between. */
