@@ -15,8 +15,11 @@ static const struct option_row rows[] = {
     {"dimension", OPTION_COUNT, "N", NULL, "values released; sharpens bounds by L2 (default: unknown)", NULL},
     {"delta", OPTION_REAL, "D", NULL, "delta; none or 0: pure", NULL},
     {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise", NULL},
-    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "which neighbouring relation the sensitivity was computed for: replace-one or add-remove", NULL},
+    {"adjacency", OPTION_TEXT, "NAME", NULL,
+     "what the sensitivity was computed for: replace-one (default) or add-remove (sampled: always)", NULL},
+    {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
+     "re-derive a certificate; checks the released file beside it and --ledger", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "what a ledger adds up to at --delta", NULL},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
     {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: Poisson sampling rate", "sampling_rate"},
     {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
@@ -24,11 +27,6 @@ static const struct option_row rows[] = {
 
 static sotto_status check(const struct options *o)
 {
-    if (option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps"))
-        return cli_fail(
-            SOTTO_ENOTSUP,
-            "account: accounting of sampled iterations (--noise-multiplier, --sample-rate, --steps) "
-            "is not built into this version; releases are: --scale with --l1 or --l2");
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
     if (option_given(o, "scale") == option_given(o, "target-epsilon"))
@@ -36,17 +34,45 @@ static sotto_status check(const struct options *o)
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: give --l1, --l2 or both");
     const char *adjacency = option_text(o, "adjacency");
-    if (strcmp(adjacency, "replace-one") != 0 && strcmp(adjacency, "add-remove") != 0)
+    if (adjacency && strcmp(adjacency, "replace-one") != 0 && strcmp(adjacency, "add-remove") != 0)
         return cli_fail(SOTTO_EUSAGE, "account: --adjacency must be replace-one or add-remove (got '%s')",
                         adjacency);
     return SOTTO_OK;
 }
 
+static sotto_status check_sampled(const struct options *o)
+{
+    const char *adjacency = option_text(o, "adjacency");
+    if (!option_given(o, "mechanism"))
+        return option_require(o, "mechanism");
+    if (!option_given(o, "sample-rate"))
+        return option_require(o, "sample-rate");
+    if (!option_given(o, "steps"))
+        return option_require(o, "steps");
+    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --noise-multiplier and --target-epsilon");
+    if (option_given(o, "scale") || option_given(o, "l1") || option_given(o, "l2") ||
+        option_given(o, "compose"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "account: --scale, --l1, --l2 and --compose do not go with --sample-rate; "
+                        "the noise multiplier is relative to max_grad_norm");
+    if (adjacency && strcmp(adjacency, "add-remove") != 0)
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "account: sampled iterations are accounted under add-remove adjacency (got '%s'); replacing a "
+            "record is a group of two there",
+            adjacency);
+    return SOTTO_OK;
+}
+
 static void print_account(const struct sotto_account *a)
 {
-    printf("%s, scale %.17g (standard deviation %.6g), %s\n", a->mechanism, a->scale, a->standard_deviation,
-           a->adjacency);
-    if (a->compose > 1)
+    int sampled = a->sample_rate < 1;
+    printf("%s, %s %.17g (standard deviation %.6g), %s\n", a->mechanism,
+           sampled ? "noise multiplier" : "scale", a->scale, a->standard_deviation, a->adjacency);
+    if (sampled)
+        printf("%zu steps, Poisson sampling at rate %g\n", a->compose, a->sample_rate);
+    else if (a->compose > 1)
         printf("%zu releases\n", a->compose);
     if (isinf(a->epsilon.upper))
         printf("epsilon: none at delta %g; a delta > 0 is needed\n", a->delta);
@@ -61,28 +87,89 @@ static void print_account(const struct sotto_account *a)
         printf("  %-24s %.10g\n", a->bounds[i].name, a->bounds[i].epsilon);
 }
 
-static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o)
 {
-    (void)ctx;
+    sotto_status status = check_sampled(o);
+    if (status != SOTTO_OK)
+        return status;
+    double delta = option_real(o, "delta");
+    struct sotto_sampled s = {option_text(o, "mechanism"), option_real(o, "noise-multiplier"),
+                              option_real(o, "sample-rate"), (size_t)option_count(o, "steps"),
+                              isnan(delta) ? 0 : delta};
+    if (option_given(o, "target-epsilon"))
+        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, option_real(o, "target-epsilon"));
+    return status == SOTTO_OK ? sotto_account_sampled(account, &s) : status;
+}
+
+static sotto_status account_of_release(struct sotto_account *account, const struct options *o)
+{
     sotto_status status = check(o);
     if (status != SOTTO_OK)
         return status;
     struct sotto_sensitivity s = {option_real(o, "l1"), option_real(o, "l2"),
                                   (size_t)option_count(o, "dimension"), SOTTO_SENSITIVITY_GIVEN, ""};
-    const char *mechanism = option_text(o, "mechanism");
+    const char *mechanism = option_text(o, "mechanism"), *adjacency = option_text(o, "adjacency");
     double scale = option_real(o, "scale"), delta = option_real(o, "delta");
     size_t compose = (size_t)option_count(o, "compose");
     if (isnan(delta))
         delta = 0;
-    struct sotto_account account;
     if (option_given(o, "target-epsilon"))
         status = sotto_calibrate_composed(
             &scale, mechanism, &s, (struct sotto_dp){option_real(o, "target-epsilon"), delta}, compose);
     if (status == SOTTO_OK)
-        status = sotto_account_release(&account, mechanism, scale, &s, delta, compose);
+        status = sotto_account_release(account, mechanism, scale, &s, delta, compose);
+    if (status == SOTTO_OK && adjacency)
+        snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
+    return status;
+}
+
+static sotto_status verify(const struct options *o, int json)
+{
+    const char *certificate = option_text(o, "verify"), *end = ".certificate.json";
+    size_t length = strlen(certificate), tail = strlen(end);
+    char output[4096], *report = NULL;
+    FILE *beside = NULL;
+    if (length > tail && length < sizeof output && strcmp(certificate + length - tail, end) == 0) {
+        snprintf(output, sizeof output, "%.*s", (int)(length - tail), certificate);
+        beside = fopen(output, "rb");
+        if (beside)
+            fclose(beside);
+    }
+    sotto_status status =
+        sotto_certificate_verify(&report, certificate, beside ? output : NULL, option_text(o, "ledger"));
+    if (report && json)
+        printf("%s\n", report);
+    else if (status == SOTTO_OK)
+        printf("%s: verified%s%s\n", certificate, beside ? ", with the released file" : "",
+               option_given(o, "ledger") ? " and the ledger" : "");
+    sotto_text_free(report);
+    return status;
+}
+
+static sotto_status print_ledger(const struct options *o)
+{
+    char *text = NULL;
+    double delta = option_real(o, "delta");
+    sotto_status status = sotto_ledger_account(&text, option_text(o, "ledger"), isnan(delta) ? 0 : delta);
+    if (status == SOTTO_OK)
+        printf("%s\n", text);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    (void)ctx;
+    struct sotto_account account;
+    if (option_given(o, "verify"))
+        return verify(o, json);
+    if (option_given(o, "ledger"))
+        return print_ledger(o);
+    int sampled =
+        option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
+    sotto_status status = sampled ? account_of_sampled(&account, o) : account_of_release(&account, o);
     if (status != SOTTO_OK)
         return status;
-    snprintf(account.adjacency, sizeof account.adjacency, "%s", option_text(o, "adjacency"));
     if (!json) {
         print_account(&account);
         return SOTTO_OK;
@@ -101,6 +188,9 @@ const struct verb verb_account = {
     .arguments = "",
     .examples = "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
                 "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
-                "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5",
+                "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5\n"
+                "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
+                "10000 --delta 1e-5\n"
+                "  sotto account --verify protected.safetensors.certificate.json",
     .options = rows,
     .run = run};

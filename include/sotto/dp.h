@@ -47,7 +47,9 @@ struct sotto_account {
     char accountant[32]; /**< which bound won; "none" with epsilon.upper = INFINITY when none applies */
     char adjacency[16];
     double scale, delta;
-    size_t compose;                /**< identical releases, independent noise */
+    size_t compose;                /**< identical releases, independent noise; sampled: steps */
+    double sample_rate;            /**< 1, or the Poisson rate: then scale is the noise multiplier (scale /
+                                      max_grad_norm) */
     struct sotto_interval epsilon; /**< of the whole composition at delta; both ends proved */
     double pure_epsilon;           /**< of the whole composition; NAN: none */
     double zcdp_rho;               /**< of the whole composition; NAN: none */
@@ -68,6 +70,25 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const cha
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                                                  const struct sotto_sensitivity *sensitivity,
                                                                  struct sotto_dp target, size_t compose);
+
+/** DP-SGD: `steps` steps, each a sum of gradients clipped to L2 norm C over a Poisson sample of rate
+ * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less).
+ */
+struct sotto_sampled {
+    const char *mechanism; /**< "gaussian" or "logistic" */
+    double noise_multiplier, sample_rate;
+    size_t steps;
+    double delta;
+};
+/** By Renyi divergence of integer orders (Mironov, Talwar, Zhang 2019; logistic by the L2 theorem). EINVAL
+ * names the parameter; ENOTSUP: mechanism without such a bound. The lower end is what a single step gives. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
+                                                              const struct sotto_sampled *sampled);
+/** Smallest noise multiplier (rounded up) with upper epsilon <= target_epsilon; ignores
+ * sampled->noise_multiplier. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,
+                                                                const struct sotto_sampled *sampled,
+                                                                double target_epsilon);
 
 struct sotto_release {
     const char *mechanism;  /**< "logistic", "laplace", "gaussian" */
@@ -96,6 +117,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, flo
 /** Adds "output_sha256" and writes the certificate file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
                                                                const char *output_sha256);
+/** Re-derives everything that a certificate says from its own facts. `output`: the released file (its hash is
+ * checked) or NULL; `ledger`: where its entry and commitment must be, or NULL. *report: one JSON object,
+ * schema sotto.verify/1, with every check (sotto_text_free), also on EGATE. EGATE: a check failed, the first
+ * one named; EFORMAT: no certificate. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(char **report, const char *certificate,
+                                                                 const char *output, const char *ledger);
+/** What a ledger adds up to at `delta`, schema sotto.ledger_account/1: the proved column (or "none"), the
+ * conditional column, the budget. Checks the chain. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta);
 /** One line for people: mechanism, scale, and what the guarantee says (free with sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, const char *certificate);
 /** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */

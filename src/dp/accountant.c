@@ -119,6 +119,7 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
     *out = (struct sotto_account){.scale = scale,
                                   .delta = delta,
                                   .compose = compose,
+                                  .sample_rate = 1,
                                   .epsilon = {0, INFINITY},
                                   .pure_epsilon = NAN,
                                   .zcdp_rho = NAN,

@@ -54,13 +54,21 @@ done:
     return status;
 }
 
+static double plus(double a, double b)
+{
+    return iv_add(iv(a), iv(isnan(b) ? INFINITY : b)).hi;
+}
+
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta)
 {
-    sum->releases++;
-    sum->pure = next_up(sum->pure + (isnan(pure) ? INFINITY : pure));
-    sum->rho = next_up(sum->rho + (isnan(rho) ? INFINITY : rho));
-    sum->epsilon = next_up(sum->epsilon + (isnan(epsilon) ? INFINITY : epsilon));
-    sum->delta = delta > 0 ? next_up(sum->delta + delta) : sum->delta;
+    *sum = (struct ledger_sum){sum->releases + 1, plus(sum->pure, pure), plus(sum->rho, rho),
+                               plus(sum->epsilon, epsilon), plus(sum->delta, delta)};
+}
+
+struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b)
+{
+    return (struct ledger_sum){a->releases + b->releases, plus(a->pure, b->pure), plus(a->rho, b->rho),
+                               plus(a->epsilon, b->epsilon), plus(a->delta, b->delta)};
 }
 
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)

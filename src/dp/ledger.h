@@ -43,6 +43,7 @@ sotto_status ledger_append(struct ledger *l, struct json **entry);
 /** What the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY: no bound. */
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
+struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
 /** Closes and unlocks; harmless on {0} with fd -1. */
 void ledger_close(struct ledger *l);
 

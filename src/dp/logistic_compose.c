@@ -131,7 +131,7 @@ struct interval logistic_composed_delta(double a, double k, double epsilon)
     if (epsilon >= k * a)
         return iv(0);
     return k <= FEW && k * a < 700 ? logistic_finite_sum(a, (int)k, epsilon)
-                                  : logistic_contour(a, k, epsilon);
+                                   : logistic_contour(a, k, epsilon);
 }
 
 /* Where ln delta_k meets ln delta: bisection with a few steps of false position (Illinois) in between. */

@@ -39,12 +39,7 @@ static sotto_status check_budget(const struct ledger *l, const struct sotto_acco
     if (isnan(l->budget.epsilon))
         return SOTTO_OK;
     /* Both columns count against the budget: a sampled sensitivity must not be a way around it. */
-    struct ledger_sum sum = l->proved, other = l->conditional;
-    sum.releases += other.releases;
-    sum.pure += other.pure;
-    sum.rho += other.rho;
-    sum.epsilon += other.epsilon;
-    sum.delta += other.delta;
+    struct ledger_sum sum = ledger_sum_both(&l->proved, &l->conditional);
     double spent = ledger_sum_epsilon(&sum, l->budget.delta);
     ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
     double total = ledger_sum_epsilon(&sum, l->budget.delta);

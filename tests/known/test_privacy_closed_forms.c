@@ -89,7 +89,8 @@ static void logistic_renyi(void **state)
 
 static void logistic_composition(void **state)
 {
-    (void)state; /* dp.md (g): eps at delta = 1e-5 after k = 2, 10, 100, 1000; finite sum and contour in 113 bits agree there */
+    (void)state; /* dp.md (g): eps at delta = 1e-5 after k = 2, 10, 100, 1000; finite sum and contour in 113
+                    bits agree there */
     const double k[] = {2, 10, 100, 1000}, a[] = {0.1, 0.5, 1, 2};
     const double known[4][4] = {{0.18701862956339, 0.61161637048479, 2.32091241076471, 8.92737173687175},
                                 {0.96644392336437, 3.51748950754174, 15.54865317462431, 79.19680041791194},
@@ -107,7 +108,8 @@ static void logistic_composition(void **state)
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
     for (int i = 0; i < 3; i++) {
         double scale;
-        assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, (size_t)needed[i][0]),
+        assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5},
+                                                  (size_t)needed[i][0]),
                          SOTTO_OK);
         assert_true(fabs(1 / scale / needed[i][1] - 1) < 5e-6);
     }
@@ -188,6 +190,66 @@ static void conversions(void **state)
     close_to(zcdp_epsilon(1 / (2 * 4.530877117 * 4.530877117), 1e-6), 1, 1e-8);
 }
 
+static void sampled_iterations(void **state)
+{
+    (void)state; /* dp.md (b): Renyi divergence of the sampled Gaussian at (q, sigma, alpha) */
+    const double known[][4] = {{0.01, 1, 2, 0.000171813422075},
+                               {0.01, 1, 4, 0.000363154048911},
+                               {0.01, 1, 16, 3.0878507837},
+                               {0.01, 4, 32, 0.000105263606591},
+                               {0.04, 1.5, 8, 0.00427158452674}};
+    for (size_t i = 0; i < 5; i++) {
+        struct interval r = sampled_renyi(m_of("gaussian"), known[i][1], known[i][0], (int)known[i][2]);
+        close_to(r.lo, known[i][3], 1e-11);
+        close_to(r.hi, known[i][3], 1e-11);
+        /* logistic noise of scale m counts as a Gaussian of sqrt(3) m */
+        double same =
+            sampled_renyi(m_of("logistic"), known[i][1] / sqrt(3), known[i][0], (int)known[i][2]).hi;
+        close_to(same, known[i][3], 1e-11);
+    }
+    struct sotto_account a;
+    struct sotto_sampled s = {"gaussian", 1.5, 0.04, 2250, 1e-5}; /* integer orders only: 7.3298768 */
+    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+    close_to(a.epsilon.upper, 7.3298768, 1e-8);
+    assert_string_equal(a.adjacency, "add-remove");
+    double multiplier;
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &s, 7.3298768), SOTTO_OK);
+    close_to(multiplier, 1.5, 1e-7);
+    s.noise_multiplier = multiplier;
+    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+    assert_true(a.epsilon.upper <= 7.3298768 && a.epsilon.lower > 0);
+}
+
+static void sampled_inputs_are_checked(void **state)
+{
+    (void)state;
+    const struct {
+        struct sotto_sampled s;
+        sotto_status status;
+        const char *text;
+    } cases[] = {
+        {{"gaussian", 0, 0.1, 1, 1e-5}, SOTTO_EINVAL, "noise_multiplier must be > 0 (got 0)"},
+        {{"gaussian", 1, 0, 1, 1e-5}, SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got 0)"},
+        {{"gaussian", 1, 1.5, 1, 1e-5}, SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got 1.5)"},
+        {{"gaussian", 1, NAN, 1, 1e-5}, SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got nan)"},
+        {{"gaussian", 1, 0.1, 0, 1e-5}, SOTTO_EINVAL, "steps must be at least 1 (got 0)"},
+        {{"gaussian", 1, 0.1, 1, 0}, SOTTO_EINVAL, "delta must be > 0 for sampled iterations (got 0)"},
+        {{"laplace", 1, 0.1, 1, 1e-5},
+         SOTTO_ENOTSUP,
+         "mechanism 'laplace': no bound for sampled iterations"}};
+    struct sotto_account a = {.scale = 77};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(sotto_account_sampled(&a, &cases[i].s), cases[i].status);
+        assert_non_null(strstr(sotto_error_text(), cases[i].text));
+        assert_true(a.scale == 77);
+    }
+    double multiplier = 5;
+    struct sotto_sampled tiny = {"gaussian", 1, 1, 1000000, 1e-5};
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, -1), SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, 1e-9), SOTTO_EDOMAIN);
+    assert_true(multiplier == 5);
+}
+
 static void one_sided_noise_is_refused(void **state)
 {
     (void)state;
@@ -226,6 +288,8 @@ int main(void)
         cmocka_unit_test(gaussian_delta_of_the_classical_formula),
         cmocka_unit_test(laplace_closed_forms),
         cmocka_unit_test(conversions),
+        cmocka_unit_test(sampled_iterations),
+        cmocka_unit_test(sampled_inputs_are_checked),
         cmocka_unit_test(one_sided_noise_is_refused),
         cmocka_unit_test(special_functions),
     };

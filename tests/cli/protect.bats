@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# protect and account: files, ledger, certificate, every message, exit codes, nothing half-written.
+
+# npy FILE DTYPE SHAPE < little-endian bytes
+npy() {
+  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  {
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    printf "%-$((length - 1))s\n" "$header"
+    cat
+  } > "$1"
+}
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  export XDG_DATA_HOME=$dir/data
+  printf '\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40' | npy v.npy '<f4' '4,'   # 1 2 3 4
+  printf '\0\0\xc0\x7f\0\0\0\x40' | npy nan.npy '<f4' '2,'
+  printf '\1\2\3\4' | npy whole.npy '|u1' '4,'
+  for i in 1 2 3 4 5 6; do printf '\0\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\x80\x3f\0\0\0\0\0\0\0\x40'; done | head -c 96 | npy X.npy '<f4' '12, 2'
+  printf '\0\1\0\1\0\1\0\1\0\1\0\1' | npy y.npy '|u1' '12,'
+}
+teardown() { rm -rf "$dir"; }
+
+protect() { "$SOTTO" protect --vector v.npy --dataset-id toy -o out.npy "$@"; }
+
+# refused CODE TEXT COMMAND...: that exit code, one line with that text, no output, no certificate
+refused() {
+  local code=$1 text=$2
+  shift 2
+  run "$@"
+  [ "$status" -eq "$code" ] || { echo "exit $status: $output"; return 1; }
+  [[ "$output" == *"$text"* ]] || { echo "$output"; return 1; }
+  [ "${#lines[@]}" -le 2 ]
+  [ ! -e out.npy ]
+  [ ! -e out.npy.certificate.json ]
+  [ -z "$(ls | grep tmp || :)" ]
+}
+differs() { if cmp -s "$1" "$2"; then echo "$1 and $2 are equal"; return 1; fi; }
+absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
+
+@test "a release: protected file, certificate, ledger, and all of it verifies" {
+  run protect --mechanism laplace --epsilon 1 --l1 0.01
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"proved: none; conditional on the sensitivity stated by the caller: epsilon 1 at delta 0"* ]]
+  [ "$(stat -c %s out.npy)" -eq "$(stat -c %s v.npy)" ]
+  differs out.npy v.npy
+  ledger=$XDG_DATA_HOME/sotto/ledger/toy.jsonl
+  [ "$(wc -l < "$ledger")" -eq 1 ]
+  run "$SOTTO" account --verify out.npy.certificate.json --ledger "$ledger"
+  [ "$status" -eq 0 ]
+  [ "$output" = "out.npy.certificate.json: verified, with the released file and the ledger" ]
+}
+
+@test "the certificate and the protected file hold no hash of the private input" {
+  protect --scale 1 --l1 1
+  absent "$(sha256sum v.npy | cut -d' ' -f1)" out.npy.certificate.json
+  grep -q "$(sha256sum v.npy | cut -d' ' -f1)" "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  grep -q "$(sha256sum out.npy | cut -d' ' -f1)" out.npy.certificate.json
+}
+
+@test "a tampered certificate, output or ledger does not verify" {
+  protect --scale 2 --l1 1 --delta 1e-5
+  cp out.npy.certificate.json good.json
+  sed 's/"scale": 2.0/"scale": 3.0/' good.json > out.npy.certificate.json
+  run "$SOTTO" account --verify out.npy.certificate.json
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"does not verify: scale: 3 and 0x1p+1"* ]]
+  sed 's/"proved": "none"/"proved": {"epsilon": {"lower": 0, "upper": 0.1}, "delta": 0, "accountant": "pure", "pure_epsilon": 0.1, "zcdp_rho": 0.1, "adjacency": "replace-one"}/' good.json > out.npy.certificate.json
+  run "$SOTTO" account --verify out.npy.certificate.json
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"does not verify: wording"* ]]
+  cp good.json out.npy.certificate.json
+  printf x >> out.npy
+  run "$SOTTO" account --verify out.npy.certificate.json
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"does not verify: released file"* ]]
+  run bash -c '"$SOTTO" account --verify out.npy.certificate.json --json 2>/dev/null | grep -c "\"ok\": false"'
+  [ "$output" = 1 ]
+  echo '{"schema": "other"}' > c.json
+  run "$SOTTO" account --verify c.json
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"c.json: schema is 'other'; expected sotto.certificate/1"* ]]
+}
+
+@test "seeded noise is repeatable and stamped everywhere" {
+  protect --scale 1 --l1 1 --insecure-noise-seed 7
+  cp out.npy first.npy
+  protect --scale 1 --l1 1 --insecure-noise-seed 7
+  cmp out.npy first.npy
+  grep -q '"statement": "noise was seeded: no privacy guarantee"' out.npy.certificate.json
+  grep -q '"randomness": "noise was seeded: no privacy guarantee"' out.npy.certificate.json
+  grep -q 'noise was seeded: no privacy guarantee' "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  run "$SOTTO" account --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [[ "$output" == *'"proved": "none"'*'"seeded_releases": 2'* ]]
+  protect --scale 1 --l1 1
+  differs out.npy first.npy
+}
+
+@test "budget: exit 77, nothing written" {
+  protect --mechanism laplace --epsilon 1 --l1 1 --budget-epsilon 1.5
+  rm out.npy out.npy.certificate.json
+  refused 77 "the privacy budget (epsilon 1.5, delta 0) would be exceeded: spent 1, with this release 2" protect --mechanism laplace --epsilon 1 --l1 1
+  refused 77 "a budget can only be tightened (got 9, 0)" protect --mechanism laplace --epsilon 0.1 --l1 1 --budget-epsilon 9
+}
+
+@test "wrong values: one line each, no ledger" {
+  refused 65 "epsilon must be > 0 (got -1)" protect --epsilon -1 --l1 1
+  refused 65 "scale must be > 0 (got 0)" protect --scale 0 --l1 1
+  refused 65 "scale must lie between 1e-100 and 1e100 (got inf)" protect --scale inf --l1 1
+  refused 65 "scale must lie between 1e-100 and 1e100 (got 4.94066e-324)" protect --scale 5e-324 --l1 1
+  refused 65 "delta must lie in [0, 1) (got 1)" protect --scale 1 --l1 1 --delta 1
+  refused 65 "sensitivity l2 must be > 0 (got -3)" protect --scale 1 --l2 -3
+  refused 65 "mechanism 'cauchy' is not known; expected logistic, laplace or gaussian" protect --scale 1 --l1 1 --mechanism cauchy
+  refused 65 "not private at any epsilon" protect --scale 1 --l1 1 --mechanism exponential
+  refused 65 "mechanism 'gaussian' gives no pure epsilon; a delta > 0 is needed" protect --epsilon 1 --l2 1 --mechanism gaussian
+  [ ! -e "$XDG_DATA_HOME" ]
+}
+
+@test "wrong combinations are usage errors" {
+  refused 64 "give exactly one of --scale and --epsilon" protect --l1 1
+  refused 64 "give exactly one of --scale and --epsilon" protect --l1 1 --scale 1 --epsilon 1
+  refused 64 "no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms" protect --scale 1
+  refused 64 "v.npy does not say which private data it was made from; name the data set with --dataset-id" \
+    "$SOTTO" protect --vector v.npy --scale 1 --l1 1 -o out.npy
+  refused 64 "v.npy and out.safetensors are of different formats" \
+    "$SOTTO" protect --vector v.npy --scale 1 --l1 1 --dataset-id toy -o out.safetensors
+  refused 64 "--output is missing" "$SOTTO" protect --vector v.npy --scale 1 --l1 1
+}
+
+@test "wrong inputs" {
+  refused 65 "value 0 of 2 is NaN; all must be finite" "$SOTTO" protect --vector nan.npy --dataset-id toy --scale 1 --l1 1 -o out.npy
+  refused 65 "tensor 'vector' has dtype u1; only floating-point tensors can be protected" \
+    "$SOTTO" protect --vector whole.npy --dataset-id toy --scale 1 --l1 1 -o out.npy
+  refused 66 "missing.npy" "$SOTTO" protect --vector missing.npy --dataset-id toy --scale 1 --l1 1 -o out.npy
+  echo garbage > "$dir/l.jsonl"
+  refused 65 "line 1: has no hash at its end" protect --scale 1 --l1 1 --ledger l.jsonl
+}
+
+@test "a head keeps its tensors and its recipe, loses the hash of its data, and still predicts" {
+  "$SOTTO" head --features X.npy --labels y.npy -o h.safetensors
+  "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 3 -o s.json
+  run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 1e-2 --sensitivity s.json --records 12 -o p.safetensors
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"proved: none; conditional on the sampled sensitivity"* ]]
+  grep -aq '"recipe_hash"' p.safetensors
+  absent 'fingerprint' p.safetensors
+  "$SOTTO" predict --head p.safetensors --features X.npy -o q.npy
+  "$SOTTO" account --verify p.safetensors.certificate.json
+  run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 0.5 --sensitivity s.json --records 12 -o p.safetensors
+  [[ "$output" == *"warning: delta 0.5 is not smaller than 1/n = 0.0833333"* ]]
+}
+
+@test "a sensitivity of another head is refused" {
+  "$SOTTO" head --features X.npy --labels y.npy -o h.safetensors
+  "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 2 -o sensitivity.json
+  "$SOTTO" head --features X.npy --labels y.npy --epochs 2 -o other.safetensors
+  run "$SOTTO" protect --head other.safetensors --scale 0.1 --sensitivity sensitivity.json -o p.safetensors
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: protect: sensitivity.json was measured for another head (recipe hash differs); noise scaled to it would mean nothing" ]
+  [ ! -e p.safetensors ]
+  [ ! -e "$XDG_DATA_HOME" ]
+}
+
+@test "account: the JSON contract" {
+  run "$SOTTO" account --mechanism logistic --scale 1 --l1 1 --delta 1e-5 --compose 10 --json
+  [ "$status" -eq 0 ]
+  for key in '"schema": "sotto.account/1"' '"lower": 7.62558659' '"upper": 7.62558659' '"delta": ' '"accountant": "exact composition by l1"' \
+             '"pure_epsilon": 10.0' '"zcdp_rho": 1.66666' '"adjacency": "replace-one"' '"compose": 10'; do
+    [[ "$output" == *"$key"* ]] || { echo "missing $key in $output"; return 1; }
+  done
+  run "$SOTTO" account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5 --json
+  [[ "$output" == *'"scale": 3.73063163481'*'"pure_epsilon": null'* ]]
+  run "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json
+  [[ "$output" == *'"noise_multiplier": 1.1'*'"upper": 5.654308'*'"adjacency": "add-remove"'* ]]
+  run "$SOTTO" account --mechanism gaussian --scale 1 --l2 1
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"epsilon: none at delta 0; a delta > 0 is needed"* ]]
+}
+
+@test "account: messages" {
+  run "$SOTTO" account --scale 1 --l1 1
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--mechanism is missing"* ]]
+  run "$SOTTO" account --mechanism logistic --l1 1
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"give exactly one of --scale and --target-epsilon"* ]]
+  run "$SOTTO" account --mechanism logistic --scale 1
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"give --l1, --l2 or both"* ]]
+  run "$SOTTO" account --mechanism logistic --scale 1 --l1 1 --compose 0
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"compose must be at least 1 (got 0)"* ]]
+  run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 5 --delta 1e-5 --adjacency replace-one
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"a group of two"* ]]
+  run "$SOTTO" account --mechanism laplace --noise-multiplier 1 --sample-rate 0.1 --steps 5 --delta 1e-5
+  [ "$status" -eq 69 ]
+}
