@@ -94,12 +94,17 @@ static void poison(struct json **container)
 
 void json_put(struct json **object, const char *key, struct json *value)
 {
+    size_t length = strlen(key);
+    struct json *repaired = utf8_valid(key, length) ? NULL : repaired_text(key, length);
+    if (repaired)
+        key = json_string_value(unwrap(repaired));
     if (!*object || !value) {
         json_free(value);
         poison(object);
     } else if (json_object_set_new(unwrap(*object), key, unwrap(value)) != 0) {
         poison(object); /* jansson has released the value */
     }
+    json_free(repaired);
 }
 
 void json_put_text(struct json **object, const char *key, const char *text)

@@ -56,7 +56,8 @@ sotto_status json_parse(struct json **out, const char *text, size_t size, const 
         *out = (struct json *)value;
         return SOTTO_OK;
     }
-    if (json_error_code(&error) == json_error_out_of_memory)
+    /* jansson leaves the text empty when its very first allocations fail. */
+    if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0')
         FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
     utf8_printable(shown, sizeof shown, error.text, strlen(error.text));
     FAIL(SOTTO_EFORMAT, "%s:%d:%d: not valid JSON: %s", name, error.line > 0 ? error.line : 1,
