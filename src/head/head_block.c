@@ -51,6 +51,7 @@ static void layout(struct head_block *b)
     b->order = arena_take(a, b->data->n, sizeof *b->order);
     b->position = arena_take(a, b->data->n, sizeof *b->position);
     b->share = arena_take(a, heads, sizeof *b->share);
+    b->records = arena_take(a, heads, sizeof *b->records);
 }
 
 sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
@@ -125,19 +126,45 @@ static void place_rival(struct head_block *b, size_t head, const struct head_slo
     s->rival_y[head] = slots ? b->data->y[slots->rival] : 0;
 }
 
+/* How many records of the batch each head has. */
+static void count_records(struct head_block *b, const struct head_slots *slots,
+                          const struct head_subset *subset, size_t count, size_t start, size_t rows)
+{
+    size_t heads = b->lanes.groups * HEAD_PAD, row;
+    bool all = !subset || !subset->member;
+    for (size_t h = 0; h < heads; h++)
+        b->records[h] = all || h >= count ? rows : 0;
+    for (size_t r = 0; !all && r < rows; r++) {
+        const uint8_t *member = subset->member + (size_t)b->order[start + r] * subset->stride;
+        for (size_t h = 0; h < count; h++)
+            b->records[h] += member[h] != 0;
+    }
+    for (size_t h = 0; h < count; h++) {
+        if (in_batch(&row, b, slots[h].hole, start, rows))
+            b->records[h] -= all || subset->member[slots[h].hole * subset->stride + h] != 0;
+        if (in_batch(&row, b, slots[h].rival_slot, start, rows)) /* a rival is there, member or not */
+            b->records[h] += !all && subset->member[slots[h].rival_slot * subset->stride + h] == 0;
+    }
+    for (size_t h = 0; h < heads; h++)
+        b->share[h] = b->records[h] ? (real)1 / (real)b->records[h] : 0;
+}
+
 /* The weight of each record in each head, and the rivals, for slots order[start .. start + rows). */
-static void weigh(struct head_block *b, const struct head_slots *slots, size_t count, size_t start,
-                  size_t rows)
+static void weigh(struct head_block *b, const struct head_slots *slots, const struct head_subset *subset,
+                  size_t count, size_t start, size_t rows)
 {
     struct head_lanes *s = &b->lanes;
     size_t heads = s->groups * HEAD_PAD, row;
+    bool all = !subset || !subset->member;
     memset(s->has_rival, 0, s->groups);
-    for (size_t h = 0; h < heads; h++) {
-        size_t records = rows - (h < count && in_batch(&row, b, slots[h].hole, start, rows));
-        b->share[h] = records ? (real)1 / (real)records : 0;
+    count_records(b, slots, subset, count, start, rows);
+    for (size_t r = 0; r < rows; r++) {
+        real *weights = s->weights + r * heads;
+        memcpy(weights, b->share, heads * sizeof *weights);
+        const uint8_t *member = all ? NULL : subset->member + (size_t)b->order[start + r] * subset->stride;
+        for (size_t h = 0; member && h < count; h++)
+            weights[h] = member[h] ? weights[h] : 0;
     }
-    for (size_t r = 0; r < rows; r++)
-        memcpy(s->weights + r * heads, b->share, heads * sizeof *b->share);
     for (size_t h = 0; h < count; h++) {
         if (in_batch(&row, b, slots[h].hole, start, rows))
             s->weights[row * heads + h] = 0;
@@ -159,8 +186,8 @@ static sotto_status check_weights(const struct head_block *b, size_t epoch)
     return SOTTO_OK;
 }
 
-sotto_status head_block_run(struct head_block *b, const struct head_slots *slots, size_t count,
-                            const struct sotto_context *ctx)
+sotto_status head_block_run(struct head_block *b, const struct head_slots *slots,
+                            const struct head_subset *subset, size_t count, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t n = b->data->n, d = b->data->d, batch = batch_rows(b), steps = 0;
@@ -177,7 +204,7 @@ sotto_status head_block_run(struct head_block *b, const struct head_slots *slots
                 memcpy(b->x + r * d, b->data->x + record * d, d * sizeof *b->x);
                 b->y[r] = b->data->y[record];
             }
-            weigh(b, slots, count, start, rows);
+            weigh(b, slots, subset, count, start, rows);
             struct head_update update = head_update_at(b->recipe, ++steps);
             b->kernels->step(&b->lanes, b->x, b->y, rows, &update);
         }

@@ -17,6 +17,7 @@ struct head_block {
     int64_t *order;   /* (n) */
     size_t *position; /* (n): inverse of order */
     float *share;     /* (heads): 1 / records of the head's batch */
+    size_t *records;  /* (heads) */
 };
 
 /** Groups of HEAD_PAD heads whose weights and moments stay in a second-level cache. */
@@ -25,10 +26,10 @@ size_t head_block_groups(const struct head_data *data);
  */
 sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
                              const struct sotto_head_recipe *recipe, size_t groups);
-/** Trains heads 0 .. count-1, each with its own slots; bit for bit what head_trainer_run() gives one by one.
- */
-sotto_status head_block_run(struct head_block *b, const struct head_slots *slots, size_t count,
-                            const struct sotto_context *ctx);
+/** Trains heads 0 .. count-1, each with its own slots and its own column of the subset (head h: member + h);
+ *  bit for bit what head_trainer_run() gives one by one. */
+sotto_status head_block_run(struct head_block *b, const struct head_slots *slots,
+                            const struct head_subset *subset, size_t count, const struct sotto_context *ctx);
 /** Parameters of one head in file order. */
 void head_block_export(const struct head_block *b, size_t head, float *parameters);
 void head_block_clear(struct head_block *b);

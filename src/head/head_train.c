@@ -89,7 +89,8 @@ static size_t append(struct head_trainer *t, size_t rows, size_t record)
 
 /* Collects the records of slots order[start .. end). The rival comes last, so that both heads of a pair sum
  * the common records in the same order, and two identical rivals give identical bits. */
-static size_t gather(struct head_trainer *t, const struct head_slots *slots, size_t start, size_t end)
+static size_t gather(struct head_trainer *t, const struct head_slots *slots, const struct head_subset *subset,
+                     size_t start, size_t end)
 {
     size_t rows = 0;
     bool rival = false;
@@ -97,7 +98,8 @@ static size_t gather(struct head_trainer *t, const struct head_slots *slots, siz
         size_t record = (size_t)t->order[s];
         if (slots && record == slots->rival_slot)
             rival = true;
-        else if (!slots || record != slots->hole)
+        else if ((!slots || record != slots->hole) &&
+                 (!subset || !subset->member || subset->member[record * subset->stride]))
             rows = append(t, rows, record);
     }
     return rival ? append(t, rows, slots->rival) : rows;
@@ -115,7 +117,8 @@ static sotto_status check_weights(const struct head_trainer *t, size_t epoch)
 }
 
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
-                              const struct sotto_context *ctx, const char *stage)
+                              const struct head_subset *subset, const struct sotto_context *ctx,
+                              const char *stage)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = t->recipe;
@@ -126,7 +129,7 @@ sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *s
         TRY(head_stop_check(ctx, epoch, r));
         head_order(t->order, n, r->seed, epoch);
         for (size_t start = 0; start < n; start += batch) {
-            size_t rows = gather(t, slots, start, n - start < batch ? n : start + batch);
+            size_t rows = gather(t, slots, subset, start, n - start < batch ? n : start + batch);
             struct head_update update = head_update_at(r, ++steps);
             t->kernels->step(&t->net, t->x, t->y, rows, &update);
         }
@@ -166,7 +169,7 @@ sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int
     width[r.hidden_count + 1] = classes;
     TRY(head_create(&h, r.hidden_count + 1, width));
     TRY(head_trainer_plan(&trainer, &data, &r));
-    TRY(head_trainer_run(&trainer, NULL, ctx, "head"));
+    TRY(head_trainer_run(&trainer, NULL, NULL, ctx, "head"));
     head_trainer_export(&trainer, h->parameters);
     head_describe(h, &data, &r, cpu_isa_name(trainer.isa));
     *out = h;

@@ -27,13 +27,20 @@ struct head_slots {
     size_t hole, rival_slot, rival;
 };
 
+/** The records that a head may see: those with member[record * stride] != 0; member NULL: all. */
+struct head_subset {
+    const uint8_t *member;
+    size_t stride;
+};
+
 /** All memory; data and recipe (checked) must outlive the trainer. */
 sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
                                const struct sotto_head_recipe *recipe);
-/** Trains from scratch; allocates nothing. slots NULL: all n records. Honours ctx's stop flag between epochs;
- *  reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
+/** Trains from scratch; allocates nothing. slots NULL: all n records; subset NULL: all. Honours ctx's stop
+ *  flag between epochs; reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,
-                              const struct sotto_context *ctx, const char *stage);
+                              const struct head_subset *subset, const struct sotto_context *ctx,
+                              const char *stage);
 /** Parameters in file order. */
 void head_trainer_export(const struct head_trainer *t, float *parameters);
 void head_trainer_clear(struct head_trainer *t);

@@ -191,7 +191,7 @@ static void training_allocates_nothing(void **state)
     struct head_trainer t;
     assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
     uint64_t before = base_alloc_count();
-    assert_int_equal(head_trainer_run(&t, NULL, NULL, NULL), SOTTO_OK);
+    assert_int_equal(head_trainer_run(&t, NULL, NULL, NULL, NULL), SOTTO_OK);
     assert_int_equal(base_alloc_count(), before);
     head_trainer_clear(&t);
 }

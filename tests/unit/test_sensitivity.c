@@ -54,15 +54,15 @@ static void identical_records_give_exactly_zero(void **state)
         size_t count = hidden ? (D + 1) * 9 + 10 * K : (D + 1) * K;
         assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
         struct head_slots slots = {.hole = 5, .rival_slot = 4, .rival = 4};
-        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
         head_trainer_export(&t, first);
         slots.rival = 5;
-        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
         head_trainer_export(&t, second);
         assert_memory_equal(first, second, count * sizeof *first);
         /* Negative control: another record in the slot is seen. */
         slots.rival = 6;
-        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+        assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
         head_trainer_export(&t, second);
         assert_memory_not_equal(first, second, count * sizeof *first);
         head_trainer_clear(&t);
@@ -83,7 +83,7 @@ static void the_hole_is_not_trained_on(void **state)
     float with_hole[(D + 1) * K];
     assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
     struct head_slots slots = {.hole = N - 1, .rival_slot = 0, .rival = 0};
-    assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL), SOTTO_OK);
+    assert_int_equal(head_trainer_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
     head_trainer_export(&t, with_hole);
     head_trainer_clear(&t);
     struct sotto_head *h = NULL;
@@ -172,19 +172,25 @@ static void blocks_of_heads_equal_heads_trained_alone(void **state)
     slots[7] = (struct head_slots){.hole = 3, .rival_slot = SIZE_MAX};
     slots[8] = (struct head_slots){.hole = SIZE_MAX, .rival_slot = 2, .rival = 80};
     struct head_data data = {x, y, N, D, K};
+    uint8_t member[N * HEADS];
+    struct rng coin = rng_stream(8, RNG_TEST, 0, 0);
+    for (size_t i = 0; i < N * HEADS; i++)
+        member[i] = rng_below(&coin, 2) == 1;
     for (size_t i = 0; i < 2 * CPU_ISA_COUNT * (sizeof batches / sizeof *batches); i++) {
         struct sotto_head_recipe r = recipe(0);
         r.trainer = i % 2 ? "sgd" : "adam";
         r.batch = batches[i / 2 % 6];
         setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)(i / 12)), 1);
+        struct head_subset subset = {i % 3 ? member : NULL, HEADS};
         struct head_block b;
         struct head_trainer t;
         float together[PARAMETERS], alone[PARAMETERS];
         assert_int_equal(head_block_plan(&b, &data, &r, GROUPS), SOTTO_OK);
         assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
-        assert_int_equal(head_block_run(&b, slots, HEADS, NULL), SOTTO_OK);
+        assert_int_equal(head_block_run(&b, slots, &subset, HEADS, NULL), SOTTO_OK);
         for (size_t h = 0; h < HEADS; h++) {
-            assert_int_equal(head_trainer_run(&t, &slots[h], NULL, NULL), SOTTO_OK);
+            struct head_subset column = {subset.member ? member + h : NULL, HEADS};
+            assert_int_equal(head_trainer_run(&t, &slots[h], &column, NULL, NULL), SOTTO_OK);
             head_trainer_export(&t, alone);
             head_block_export(&b, h, together);
             assert_memory_equal(alone, together, sizeof alone);
@@ -204,7 +210,7 @@ static void blocks_allocate_nothing_while_training(void **state)
     struct head_block b;
     assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data)), SOTTO_OK);
     uint64_t before = base_alloc_count();
-    assert_int_equal(head_block_run(&b, &slots, 1, NULL), SOTTO_OK);
+    assert_int_equal(head_block_run(&b, &slots, NULL, 1, NULL), SOTTO_OK);
     assert_int_equal(base_alloc_count(), before);
     head_block_clear(&b);
 }

@@ -1,0 +1,169 @@
+#include "head/head_crew.h"
+
+#include "par/par.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+struct shift {
+    struct head_crew *crew;
+    const struct head_job *job;
+    atomic_size_t finished;
+};
+
+size_t head_parameter_count(const struct sotto_head_recipe *recipe, size_t inputs, size_t classes)
+{
+    size_t count = 0;
+    for (size_t l = 0; l <= recipe->hidden_count; l++) {
+        size_t outputs = l < recipe->hidden_count ? recipe->hidden[l] : classes;
+        count += (inputs + 1) * outputs;
+        inputs = outputs;
+    }
+    return count;
+}
+
+static sotto_status train(struct head_worker *w, const struct head_crew *c, const struct head_job *job,
+                          size_t first, size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_subset subset = {job->member ? job->member + first : NULL, job->stride};
+    if (c->recipe->hidden_count == 0) {
+        TRY(head_block_run(&w->block, w->slots, &subset, count, c->ctx));
+        for (size_t h = 0; h < count; h++)
+            head_block_export(&w->block, h, w->parameters + h * c->parameters);
+    }
+    for (size_t h = 0; c->recipe->hidden_count && h < count; h++) {
+        TRY(head_trainer_run(&w->trainer, &w->slots[h], &subset, c->ctx, NULL));
+        head_trainer_export(&w->trainer, w->parameters + h * c->parameters);
+        subset.member += job->member != NULL;
+    }
+done:
+    return status;
+}
+
+static sotto_status run_chunk(void *arg, size_t chunk, int thread)
+{
+    struct shift *s = arg;
+    const struct head_crew *c = s->crew;
+    const struct head_job *job = s->job;
+    struct head_worker *w = &c->workers[thread];
+    size_t first = chunk * c->chunk, count = c->heads - first < c->chunk ? c->heads - first : c->chunk;
+    for (size_t h = 0; h < count; h++) {
+        w->slots[h] = (struct head_slots){SIZE_MAX, SIZE_MAX, 0};
+        if (job->slots)
+            job->slots(job->arg, &w->slots[h], first + h);
+    }
+    sotto_status status = train(w, c, job, first, count);
+    if (status != SOTTO_OK)
+        return status;
+    job->take(job->arg, first, count, w->parameters);
+    size_t finished = atomic_fetch_add(&s->finished, count) + count;
+    if (thread == 0) /* one reporter: a context need not be thread-safe */
+        context_progress(c->ctx, job->stage, finished / job->together, c->heads / job->together, job->unit);
+    return SOTTO_OK;
+}
+
+/* Linear heads: as many vectors of heads a block as the cache allows, but a block for every thread. */
+static size_t choose_groups(const struct head_crew *c)
+{
+    size_t groups = head_block_groups(c->data);
+    while (groups > 1 && c->heads <= c->threads * (groups - 1) * HEAD_PAD)
+        groups--;
+    return groups;
+}
+
+static sotto_status plan(struct head_crew *c, size_t together)
+{
+    sotto_status status = SOTTO_OK;
+    size_t groups = choose_groups(c);
+    c->chunk = c->recipe->hidden_count ? together : groups * HEAD_PAD;
+    assert(c->chunk % together == 0);
+    size_t chunks = (c->heads + c->chunk - 1) / c->chunk;
+    c->threads = c->threads < chunks ? c->threads : chunks;
+    c->workers = base_alloc(c->threads, sizeof *c->workers);
+    if (!c->workers)
+        FAIL(SOTTO_ENOMEM, "cannot allocate %zu workers", c->threads);
+    for (size_t t = 0; t < c->threads; t++) {
+        struct head_worker *w = &c->workers[t];
+        if (c->recipe->hidden_count)
+            TRY(head_trainer_plan(&w->trainer, c->data, c->recipe));
+        else
+            TRY(head_block_plan(&w->block, c->data, c->recipe, groups));
+        w->slots = base_alloc(c->chunk, sizeof *w->slots);
+        w->parameters = base_alloc(c->chunk, c->parameters * sizeof *w->parameters);
+        if (!w->slots || !w->parameters)
+            FAIL(SOTTO_ENOMEM, "cannot allocate the parameters of %zu heads", c->chunk);
+    }
+done:
+    return status;
+}
+
+static void clear(struct head_crew *c)
+{
+    for (size_t t = 0; c->workers && t < c->threads; t++) {
+        struct head_worker *w = &c->workers[t];
+        head_trainer_clear(&w->trainer);
+        head_block_clear(&w->block);
+        base_free(w->slots);
+        base_free(w->parameters);
+    }
+    base_free(c->workers);
+}
+
+sotto_status head_crew_run(const struct head_data *data, const struct sotto_head_recipe *recipe, size_t heads,
+                           const struct head_job *job, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_crew c = {.data = data,
+                          .recipe = recipe,
+                          .ctx = ctx,
+                          .heads = heads,
+                          .parameters = head_parameter_count(recipe, data->d, data->classes),
+                          .threads = (size_t)par_threads(ctx)};
+    struct shift s = {.crew = &c, .job = job};
+    TRY(plan(&c, job->together));
+    TRY(par_chunks((heads + c.chunk - 1) / c.chunk, (int)c.threads, run_chunk, &s));
+    context_progress(ctx, job->stage, heads / job->together, heads / job->together, job->unit);
+done:
+    clear(&c);
+    return status;
+}
+
+struct many {
+    float *parameters;
+    size_t count; /* of one head */
+};
+
+static void keep(void *arg, size_t first, size_t count, const float *parameters)
+{
+    const struct many *m = arg;
+    memcpy(m->parameters + first * m->count, parameters, count * m->count * sizeof *parameters);
+}
+
+sotto_status head_many_train(float *parameters, const struct head_data *data,
+                             const struct sotto_head_recipe *recipe, const uint8_t *member, size_t heads,
+                             const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = *recipe;
+    struct many m = {parameters, head_parameter_count(recipe, data->d, data->classes)};
+    struct head_job job = {.stage = "heads",
+                           .unit = "heads",
+                           .together = 1,
+                           .member = member,
+                           .stride = heads,
+                           .take = keep,
+                           .arg = &m};
+    TRY(head_recipe_check(&r));
+    TRY(head_data_check(data, ctx));
+    for (size_t h = 0; h < heads; h++) {
+        size_t records = 0;
+        for (size_t i = 0; i < data->n && records == 0; i++)
+            records += member[i * heads + h] != 0;
+        REQUIRE(records > 0, "head %zu of %zu has no record to train on; expected at least 1", h, heads);
+    }
+    TRY(head_crew_run(data, &r, heads, &job, ctx));
+done:
+    return status;
+}
