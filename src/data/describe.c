@@ -25,8 +25,7 @@ static sotto_status visit_registered(list_visitor visit, void *arg)
         struct listed line = {
             .name = (*s)->name, .title = (*s)->title, .licence = (*s)->licence, .state = "missing"};
         struct store_summary summary;
-        bool imported;
-        TRY(store_find(line.where, sizeof line.where, &imported, (*s)->name));
+        bool imported = store_find(line.where, sizeof line.where, (*s)->name);
         if (!imported)
             line.where[0] = '\0';
         if ((*s)->synthetic) {
@@ -56,11 +55,10 @@ static sotto_status visit_imported(list_visitor visit, void *arg)
     for (size_t i = 0; i < count; i++) {
         struct listed line = {.name = names[i], .title = "", .licence = "", .state = "imported"};
         struct store_summary summary;
-        bool found;
         if (dataset_source_find(names[i]))
             continue; /* listed above */
-        TRY(store_find(line.where, sizeof line.where, &found, names[i]));
-        if (store_summarise(&summary, line.where) == SOTTO_OK) {
+        if (store_find(line.where, sizeof line.where, names[i]) &&
+            store_summarise(&summary, line.where) == SOTTO_OK) {
             line.title = summary.title;
             line.n = summary.n;
         } else {
@@ -249,9 +247,7 @@ static sotto_status check(const char **against, char hex[65], const char *name,
     struct sotto_dataset *s = NULL;
     const struct dataset_source *source = dataset_source_find(name);
     char folder[4096];
-    bool imported = false;
-    if (dataset_name_is_valid(name))
-        TRY(store_find(folder, sizeof folder, &imported, name));
+    bool imported = dataset_name_is_valid(name) && store_find(folder, sizeof folder, name);
     bool generated = source && source->synthetic;
     if (!imported && !generated && source && source->verify)
         TRY(source->verify());

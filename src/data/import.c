@@ -76,7 +76,7 @@ static sotto_status check_target(char *folder, size_t capacity, const char *name
 {
     sotto_status status = SOTTO_OK;
     const struct dataset_source *source = dataset_source_find(name);
-    bool found;
+    char root[4096];
     if (!dataset_name_is_valid(name)) {
         status = status_fail(SOTTO_EUSAGE,
                              "data set name '%.80s': expected 1 to 63 of a-z 0-9 . _ -, starting with a "
@@ -86,7 +86,8 @@ static sotto_status check_target(char *folder, size_t capacity, const char *name
     }
     if (source && source->synthetic)
         FAIL(SOTTO_EUSAGE, "data set name '%s' belongs to a generated set; choose another", name);
-    TRY(store_find(folder, capacity, &found, name));
+    TRY(store_folder(root, sizeof root));
+    TRY(path_join(folder, capacity, root, name));
     if (file_exists(folder)) {
         status = status_fail(SOTTO_ECREATE, "data set '%s' exists already in %s", name, folder);
         status_hint("remove that folder, or choose another --name");

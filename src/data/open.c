@@ -66,14 +66,12 @@ static sotto_status open_any(struct dataset *d, const char *name, const struct s
 {
     sotto_status status = SOTTO_OK;
     char folder[4096];
-    bool imported = false;
     const struct dataset_source *source = NULL;
     if (dataset_name_is_valid(name)) {
         source = dataset_source_find(name);
         if (source && source->synthetic)
             return open_source(d, source, name, ctx);
-        TRY(store_find(folder, sizeof folder, &imported, name));
-        if (imported)
+        if (store_find(folder, sizeof folder, name))
             return store_read(d, folder);
     }
     if (source && source->open)

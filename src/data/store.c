@@ -32,16 +32,14 @@ done:
     return status;
 }
 
-sotto_status store_find(char *path, size_t capacity, bool *found, const char *name)
+bool store_find(char *path, size_t capacity, const char *name)
 {
-    sotto_status status = SOTTO_OK;
     char folder[4096], json[4096 + 16];
-    TRY(store_folder(folder, sizeof folder));
-    TRY(path_join(path, capacity, folder, name));
+    if (store_folder(folder, sizeof folder) != SOTTO_OK ||
+        path_join(path, capacity, folder, name) != SOTTO_OK)
+        return false;
     snprintf(json, sizeof json, "%.4080s/dataset.json", path);
-    *found = file_exists(json);
-done:
-    return status;
+    return file_exists(json);
 }
 
 static struct json *describe_shape(const struct sotto_dataset *s)
@@ -275,9 +273,8 @@ sotto_status store_names(char ***names, size_t *count)
     if (!list)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
     for (int i = 0; i < found; i++) {
-        bool whole;
-        TRY(store_find(path, sizeof path, &whole, entries[i]->d_name));
-        if (whole && !(list[kept++] = base_strdup(entries[i]->d_name)))
+        if (store_find(path, sizeof path, entries[i]->d_name) &&
+            !(list[kept++] = base_strdup(entries[i]->d_name)))
             FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
     }
     *names = list;

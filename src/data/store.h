@@ -6,8 +6,8 @@
 
 /** $SOTTO_DATA_DIR, $XDG_DATA_HOME/sotto/data or ~/.local/share/sotto/data. ENOENT: none of them is set. */
 sotto_status store_folder(char *path, size_t capacity);
-/** Folder of one set; whether it holds a dataset.json. */
-sotto_status store_find(char *path, size_t capacity, bool *found, const char *name);
+/** Whether NAME was imported, and its folder. false also when there is no data folder at all. */
+bool store_find(char *path, size_t capacity, const char *name);
 /** Writes a finished set into an existing empty folder. `source`: facts on the file it came from. */
 struct store_source {
     const char *file, *format, *sha256; /* base name, layout, of the file; sha256 NULL for folders */

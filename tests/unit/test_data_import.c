@@ -398,6 +398,26 @@ static void the_list_shows_every_state(void **state)
     sotto_text_free(text);
 }
 
+static void no_data_folder_is_no_obstacle_to_other_sets(void **state)
+{
+    (void)state;
+    struct sotto_dataset *d = NULL;
+    const char *home = getenv("HOME");
+    char kept[4096];
+    snprintf(kept, sizeof kept, "%s", home ? home : "");
+    unsetenv("SOTTO_DATA_DIR");
+    unsetenv("XDG_DATA_HOME");
+    unsetenv("HOME");
+    files_write_text(folder, "t.csv", "1,0\n2,1\n");
+    d = open_set(in_folder("t.csv"));
+    sotto_dataset_free(d);
+    expect_error(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_ENOENT,
+                 "data set 'fashion-mnist' not found");
+    expect_error(import("t.csv", "t", NULL), SOTTO_ENOENT,
+                 "none of SOTTO_DATA_DIR, XDG_DATA_HOME and HOME is set");
+    setenv("HOME", kept, 1);
+}
+
 /* Every registered set: unique valid name, and what is needed to show it. */
 static void sources_are_complete(void **state)
 {
@@ -487,6 +507,7 @@ int main(void)
         TEST(fashion_mnist_with_other_contents_fails_verification),
         TEST(damaged_records_of_an_import_are_refused),
         TEST(the_list_shows_every_state),
+        TEST(no_data_folder_is_no_obstacle_to_other_sets),
         TEST(sources_are_complete),
         TEST(running_out_of_memory_is_clean),
     };
