@@ -26,14 +26,13 @@ static struct curve *find_curve(struct curve *curves, size_t *count, const char 
     return c;
 }
 
-static sotto_status add_line(struct curve *curves, size_t *count, const char *line, size_t length,
-                             size_t stride)
+static sotto_status add_line(struct curve *curves, size_t *count, const char *line, size_t length, size_t stride)
 {
     sotto_status status = SOTTO_OK;
     struct json *j = NULL;
     TRY(json_parse(&j, line, length, "metrics.jsonl"));
     const char *name = json_text(json_member(j, "name"));
-    int shown = name && (strcmp(name, "loss") == 0 || strcmp(name, "accuracy") == 0);
+    bool shown = name && (strcmp(name, "loss") == 0 || strcmp(name, "accuracy") == 0);
     struct curve *c = shown ? find_curve(curves, count, name) : NULL;
     if (!c || c->seen++ % stride != 0)
         goto done;
@@ -62,7 +61,7 @@ sotto_status run_training_curves(struct json **out, const struct run *r)
     for (size_t i = 0; i < size; i++)
         lines += text[i] == '\n';
     for (char *line = (char *)text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-        TRY(add_line(curves, &count, line, (size_t)(end - line), 1 + lines / (4 * CURVE_POINTS)));
+        TRY(add_line(curves, &count, line, (size_t)(end - line), 1 + lines / (2 * CURVE_POINTS)));
     for (size_t i = 0; i < count; i++) {
         struct json *chart = json_make_object(), *all = json_make_array(), *series = json_make_object();
         char title[640];

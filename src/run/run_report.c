@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cpu.h"
+#include "io/metric_log.h"
 #include "par/par.h"
 #include "sotto/io.h"
 #include "sotto/report.h"
@@ -280,6 +281,12 @@ sotto_status run_report(struct run *r)
     TRY(file_write(path, text, strlen(text)));
     TRY(run_folder_path(path, &r->folder, "report.html"));
     TRY(sotto_report_render(path, text));
+    TRY(run_folder_path(path, &r->folder, "metrics.jsonl"));
+    if (file_exists(path)) {
+        char csv[RUN_PATH];
+        TRY(run_folder_path(csv, &r->folder, "metrics.csv"));
+        TRY(metric_log_export(csv, path));
+    }
 done:
     sotto_text_free(text);
     base_free(resolved);

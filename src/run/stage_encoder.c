@@ -3,6 +3,7 @@
 #include "run/run_stages.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
 #include "par/par.h"
@@ -54,6 +55,8 @@ sotto_status run_stage_pretrain(struct run *r)
     TRY(run_folder_path(checkpoint, &r->folder, name));
     TRY(run_folder_path(metrics, &r->folder, "metrics.jsonl"));
     TRY(run_folder_path(path, &r->folder, outputs[0]));
+    if (!file_exists(checkpoint))
+        (void)unlink(metrics); /* another recipe's curve */
     struct sotto_pretrain_options options = r->config.pretrain;
     options.checkpoint = checkpoint;
     options.metrics = metrics;

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# sotto run: messages, folders, resume after kill -9.
+
+setup() {
+  root=$(mktemp -d)
+  export XDG_DATA_HOME=$root/share
+  cd "$root"
+  cat > small.yaml <<'Y'
+name: small
+data: {set: synthetic-images, public: 256, private: 60, heldout: 100}
+pretrain: {epochs: 6, batch: 64}
+head: {epochs: 2}
+attack: {names: [loss]}
+Y
+}
+teardown() { rm -rf "$root"; }
+
+@test "a run leaves its folder: config, run.json, models, metrics, splits, report" {
+  run "$SOTTO" run small.yaml
+  [ "$status" -eq 0 ]
+  for f in config.yaml config.resolved.yaml run.json metrics.jsonl metrics.csv splits/private.npy \
+           models/encoder.safetensors models/head.safetensors attacks/head.json report.json report.html; do
+    [ -s "runs/small/$f" ]
+  done
+  [ "$(stat -c %a runs/small)" = 700 ]
+  grep -q -i synthetic runs/small/report.html
+}
+
+@test "--fresh starts another folder" {
+  "$SOTTO" run small.yaml -s pretrain.epochs=1
+  run "$SOTTO" run small.yaml -s pretrain.epochs=1 --fresh --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"folder": "runs/small-2"'* ]]
+}
+
+@test "unknown key: line, column, suggestion, exit 78" {
+  printf 'name: x\nprotect:\n  - {mechanism: logistic, epsilonn: 1}\n' > bad.yaml
+  run "$SOTTO" run bad.yaml
+  [ "$status" -eq 78 ]
+  [ "$output" = "sotto: error: bad.yaml:3:27: unknown key 'epsilonn' under protect[0]; did you mean 'epsilon'?" ]
+}
+
+@test "missing file 66, missing data set 66, bad override 78" {
+  run "$SOTTO" run none.yaml
+  [ "$status" -eq 66 ]
+  run "$SOTTO" run small.yaml -s data.set=nonesuch
+  [ "$status" -eq 66 ]
+  [[ "$output" == *"data set 'nonesuch' not found"* ]]
+  run "$SOTTO" run small.yaml -s pretrain.epochs=none
+  [ "$status" -eq 78 ]
+}
+
+@test "more records than the set holds: one line, exit 65" {
+  run "$SOTTO" run small.yaml -s data.public=1000000000
+  [ "$status" -eq 65 ]
+  [ "$(grep -c 'sotto: error' <<< "$output")" -eq 1 ]
+}
+
+@test "killed with -9 during pre-training, then run again: the same encoder as without the kill" {
+  "$SOTTO" run small.yaml -o whole --threads 1
+  "$SOTTO" run small.yaml -o killed --threads 1 &
+  pid=$!
+  for _ in $(seq 600); do
+    [ -s killed/metrics.jsonl ] && break
+    sleep 0.05
+  done
+  kill -9 $pid 2>/dev/null || :
+  wait $pid || :
+  "$SOTTO" run small.yaml -o killed --threads 1
+  cmp whole/models/encoder.safetensors killed/models/encoder.safetensors
+  cmp whole/models/head.safetensors killed/models/head.safetensors
+}
+
+@test "seeded noise stamps its outputs" {
+  cat >> small.yaml <<'Y'
+protect:
+  - {mechanism: logistic, scale: 0.5, l1: 1}
+Y
+  run "$SOTTO" run small.yaml -s pretrain.epochs=1 --insecure-noise-seed 7
+  [ "$status" -eq 0 ]
+  grep -q "noise was seeded: no privacy guarantee" runs/small/protected/head-p1.safetensors.certificate.json
+  grep -q "noise was seeded" runs/small/report.html
+}
