@@ -8,6 +8,7 @@
 #include "nn/dnnl/dnnl_conv.h"
 
 #include "nn/columns.h"
+#include "nn/conv_weights.h"
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/kernels.h"
 #include <string.h>
@@ -23,6 +24,7 @@ struct conv {
     size_t chunk;  /* images per step of backward weights */
     struct product *forward, *backward_data;
     struct product *backward_weights, *backward_weights_rest; /* a whole chunk; what remains of the batch */
+    struct conv_weights *direct_weights;                      /* instead of the two, where it fits */
     void *columns;                                            /* (chunk * pixels, taps) */
     void *narrow;   /* diff_dst as bf16 when it comes as f32 in a bf16 plan */
     float *partial; /* of the bias gradient */
@@ -109,7 +111,9 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
     TRY(c->dense ? plan_dense(c) : plan_convolution(c));
-    if (desc->training) {
+    if (desc->training && !c->dense && conv_weights_fits(desc)) {
+        TRY(conv_weights_create(&c->direct_weights, desc));
+    } else if (desc->training) {
         TRY(plan_backward_weights(&c->backward_weights, c, c->chunk));
         if (desc->batch % c->chunk)
             TRY(plan_backward_weights(&c->backward_weights_rest, c, desc->batch % c->chunk));
@@ -132,7 +136,9 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     if (!d->training)
         return;
     size_t rows = d->batch * c->pixels;
-    if (!c->dense)
+    if (c->direct_weights)
+        conv_weights_layout(c->direct_weights, scratch);
+    else if (!c->dense)
         c->columns = arena_take(scratch, c->chunk * c->pixels * c->taps, dtype_size(d->src_dtype));
     if (d->dst_dtype != d->src_dtype)
         c->narrow = arena_take(scratch, rows * d->dst.channels, sizeof(bf16));
@@ -175,7 +181,10 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads);
         diff_dst = c->narrow;
     }
-    backward_weights(c, diff_weights, diff_dst, src);
+    if (c->direct_weights)
+        conv_weights_run(c->direct_weights, diff_weights, diff_dst, src);
+    else
+        backward_weights(c, diff_weights, diff_dst, src);
     if (!d->diff_src)
         return;
     product_pack(c->backward_data, weights);
@@ -193,5 +202,6 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->backward_data);
     product_free(c->backward_weights);
     product_free(c->backward_weights_rest);
+    conv_weights_free(c->direct_weights);
     base_free(c);
 }

@@ -1,0 +1,32 @@
+/* conv_kernels.h - the inner loop of conv_weights.c, compiled per instruction set. */
+#ifndef NN_CONV_KERNELS_H
+#define NN_CONV_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** One output pixel and the source pixel that a tap reads for it: offsets in elements. */
+struct pixel_pair {
+    uint32_t src, dst;
+};
+enum { TILE_VECTOR = 16 };
+/** Output channels per register tile when `width` source channels go side by side. */
+static inline size_t tile_outputs(size_t width)
+{
+    return width == 64 ? 4 : 8;
+}
+/** All NULL where the CPU has no AVX-512. width is 16, 32 or 64; outputs a multiple of 8. */
+struct conv_kernels {
+    /** panel (count, width): src[pairs[i].src + c]. */
+    void (*pack_src)(float *panel, const float *src, const struct pixel_pair *pairs, size_t count,
+                     size_t width);
+    /** panel (outputs / t, count, t) with t = tile_outputs(width): diff_dst[pairs[i].dst + k]. */
+    void (*pack_dst)(float *panel, const float *diff_dst, const struct pixel_pair *pairs, size_t count,
+                     size_t outputs, size_t width);
+    /** weights[k][c] += sum over i of the two panels; rows of `weights` are `stride` apart. */
+    void (*multiply)(float *weights, size_t stride, const float *dst_panel, const float *src_panel,
+                     size_t count, size_t outputs, size_t width);
+};
+const struct conv_kernels *conv_kernels_best(void);
+
+#endif

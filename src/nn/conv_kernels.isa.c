@@ -1,0 +1,88 @@
+/* A tile of the weight gradient stays in 16 vector registers while the pixels go by: per pixel 4 loads and 4
+ * broadcasts feed 16 multiply-adds. Both operands are packed first: the pixels of a stride-2 convolution lie
+ * a power of two apart and would fall into a few sets of the first-level cache. Below AVX-512 there are too
+ * few registers for this, and the caller uses oneDNN. */
+#include "nn/conv_kernels.h"
+
+#include "base/cpu.h"
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#include <string.h>
+
+static void pack_src(float *panel, const float *src, const struct pixel_pair *pairs, size_t count,
+                     size_t width)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < width; c += TILE_VECTOR)
+            _mm512_storeu_ps(panel + i * width + c, _mm512_loadu_ps(src + pairs[i].src + c));
+}
+
+static void pack_dst(float *panel, const float *diff_dst, const struct pixel_pair *pairs, size_t count,
+                     size_t outputs, size_t width)
+{
+    size_t t = tile_outputs(width);
+    for (size_t i = 0; i < count; i++) {
+        const float *d = diff_dst + pairs[i].dst;
+        for (size_t k = 0; k < outputs; k += t)
+            if (t == 4)
+                memcpy(panel + (k * count + i * 4), d + k, 4 * sizeof *d);
+            else
+                memcpy(panel + (k * count + i * 8), d + k, 8 * sizeof *d);
+    }
+}
+
+/* `rows` and `vectors` are constants at each call, so the loops over them unroll and `sum` lives in
+ * registers. */
+static inline __attribute__((always_inline)) void tile(int rows, int vectors, float *weights, size_t stride,
+                                                       const float *d, const float *s, size_t count)
+{
+    __m512 sum[8][4];
+#pragma GCC unroll 8
+    for (int k = 0; k < rows; k++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++)
+            sum[k][v] = _mm512_loadu_ps(weights + (size_t)k * stride + v * TILE_VECTOR);
+    for (size_t i = 0; i < count; i++, d += rows, s += vectors * TILE_VECTOR) {
+        __m512 x[4];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++)
+            x[v] = _mm512_loadu_ps(s + v * TILE_VECTOR);
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++) {
+            __m512 diff = _mm512_set1_ps(d[k]);
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++)
+                sum[k][v] = _mm512_fmadd_ps(diff, x[v], sum[k][v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < rows; k++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++)
+            _mm512_storeu_ps(weights + (size_t)k * stride + v * TILE_VECTOR, sum[k][v]);
+}
+
+static void multiply(float *weights, size_t stride, const float *dst_panel, const float *src_panel,
+                     size_t count, size_t outputs, size_t width)
+{
+    size_t t = tile_outputs(width);
+    for (size_t k = 0; k < outputs; k += t, weights += t * stride, dst_panel += t * count)
+        if (width == 64)
+            tile(4, 4, weights, stride, dst_panel, src_panel, count);
+        else if (width == 32)
+            tile(8, 2, weights, stride, dst_panel, src_panel, count);
+        else
+            tile(8, 1, weights, stride, dst_panel, src_panel, count);
+}
+
+extern const struct conv_kernels ISA_NAME(conv_kernels);
+const struct conv_kernels ISA_NAME(conv_kernels) = {
+    .pack_src = pack_src, .pack_dst = pack_dst, .multiply = multiply};
+
+#else
+
+extern const struct conv_kernels ISA_NAME(conv_kernels);
+const struct conv_kernels ISA_NAME(conv_kernels) = {0};
+
+#endif

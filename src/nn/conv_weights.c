@@ -1,0 +1,191 @@
+/* For every kernel tap (r, s) the weight gradient is a product over pixels:
+ *
+ *     diff_weights[k, r, s, c] = sum over (n, p, q) of diff_dst[n, p, q, k] * src[n, p*stride + r - pad,
+ * q*stride + s - pad, c]
+ *
+ * The plan lists, per tap, the pixel pairs of a block of images (padding simply has no pair). A run takes
+ * slices of SLICE pairs, so that their source panel stays in the first-level cache while all outputs k pass
+ * over it. */
+#include "nn/conv_weights.h"
+
+#include "base/cpu.h"
+#include "nn/conv_kernels.h"
+#include "par/par.h"
+#include <string.h>
+
+enum { SLICE = 112, PANEL_WIDTH = 64 };
+
+struct conv_weights {
+    struct conv_desc desc;
+    const struct conv_kernels *kernels;
+    size_t taps, block;       /* kernel taps; images per block */
+    size_t count;             /* floats of the gradient */
+    struct pixel_pair *pairs; /* (taps, block * P * Q), only `per_image[tap] * images` used */
+    size_t *per_image;        /* (taps) */
+    struct arena lists;
+    float *src_panels, *dst_panels; /* (threads, SLICE, 64), (threads, SLICE, outputs) */
+    float *partial;                 /* (threads - 1, count): the first thread sums in place */
+    /* of the running call */
+    float *diff_weights;
+    const float *diff_dst, *src;
+};
+
+const struct conv_kernels *conv_kernels_best(void)
+{
+    extern const struct conv_kernels conv_kernels_v2, conv_kernels_v3, conv_kernels_v4, conv_kernels_v4bf16;
+    static const struct conv_kernels *const tables[CPU_ISA_COUNT] = {&conv_kernels_v2, &conv_kernels_v3,
+                                                                     &conv_kernels_v4, &conv_kernels_v4bf16};
+    return tables[cpu_best_isa()];
+}
+
+int conv_weights_fits(const struct conv_desc *d)
+{
+    size_t image = d->src.height * d->src.width * d->src.channels,
+           result = d->dst.height * d->dst.width * d->dst.channels;
+    return conv_kernels_best()->multiply && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
+           d->src.channels % 16 == 0 && d->dst.channels % 8 == 0 &&
+           (image + result) < UINT32_MAX / SLICE; /* offsets inside a block */
+}
+
+/* ---- planning ---- */
+
+static void list_tap(struct conv_weights *w, size_t tap)
+{
+    const struct conv_desc *d = &w->desc;
+    size_t r = tap / d->kernel_width, s = tap % d->kernel_width, pixels = d->dst.height * d->dst.width,
+           count = 0;
+    struct pixel_pair *out = w->pairs + tap * w->block * pixels;
+    for (size_t n = 0; n < w->block; n++)
+        for (size_t pixel = 0; pixel < pixels; pixel++) {
+            size_t h = pixel / d->dst.width * d->stride + r - d->pad,
+                   x = pixel % d->dst.width * d->stride + s - d->pad;
+            if (h >= d->src.height ||
+                x >= d->src.width) /* padding; a negative position wraps to a huge one */
+                continue;
+            out[count++] = (struct pixel_pair){
+                .src = (uint32_t)(((n * d->src.height + h) * d->src.width + x) * d->src.channels),
+                .dst = (uint32_t)((n * pixels + pixel) * d->dst.channels)};
+        }
+    w->per_image[tap] = count / w->block;
+}
+
+static void place_lists(struct conv_weights *w)
+{
+    size_t pixels = w->desc.dst.height * w->desc.dst.width;
+    w->pairs = arena_take(&w->lists, w->taps * w->block * pixels, sizeof *w->pairs);
+    w->per_image = arena_take(&w->lists, w->taps, sizeof *w->per_image);
+}
+
+sotto_status conv_weights_create(struct conv_weights **out, const struct conv_desc *d)
+{
+    sotto_status status = SOTTO_OK;
+    size_t pixels = d->dst.height * d->dst.width;
+    struct conv_weights *w = base_alloc(1, sizeof *w);
+    if (!w)
+        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    w->desc = *d;
+    w->kernels = conv_kernels_best();
+    w->taps = d->kernel_height * d->kernel_width;
+    w->count = d->dst.channels * w->taps * d->src.channels;
+    w->block = pixels < SLICE ? SLICE / pixels : 1;
+    place_lists(w);
+    TRY(arena_reserve(&w->lists, "convolution"));
+    place_lists(w);
+    for (size_t tap = 0; tap < w->taps; tap++)
+        list_tap(w, tap);
+    *out = w;
+    w = NULL;
+done:
+    conv_weights_free(w);
+    return status;
+}
+
+void conv_weights_layout(struct conv_weights *w, struct arena *scratch)
+{
+    size_t threads = (size_t)w->desc.threads;
+    w->src_panels = arena_take(scratch, threads * SLICE * PANEL_WIDTH, sizeof *w->src_panels);
+    w->dst_panels = arena_take(scratch, threads * SLICE * w->desc.dst.channels, sizeof *w->dst_panels);
+    w->partial = arena_take(scratch, (threads - 1) * w->count, sizeof *w->partial);
+}
+
+void conv_weights_free(struct conv_weights *w)
+{
+    if (!w)
+        return;
+    arena_clear(&w->lists);
+    base_free(w);
+}
+
+/* ---- running ---- */
+
+static size_t panel_width(size_t channels)
+{
+    return channels % 64 == 0 ? 64 : channels % 32 == 0 ? 32 : 16;
+}
+
+/* A thread's share of a call. */
+struct share {
+    const struct conv_weights *w;
+    float *sum, *src_panel, *dst_panel;
+};
+
+/* One tap over up to SLICE pairs, all outputs and channels. Without padding all taps have the same outputs.
+ */
+static void add_slice(const struct share *h, size_t tap, const float *diff_dst, const float *src,
+                      const struct pixel_pair *pairs, size_t count)
+{
+    const struct conv_desc *d = &h->w->desc;
+    const struct conv_kernels *kernels = h->w->kernels;
+    size_t channels = d->src.channels, width = panel_width(channels), stride = h->w->taps * channels;
+    if (tap == 0 || d->pad)
+        kernels->pack_dst(h->dst_panel, diff_dst, pairs, count, d->dst.channels, width);
+    for (size_t c = 0; c < channels; c += width) {
+        kernels->pack_src(h->src_panel, src + c, pairs, count, width);
+        kernels->multiply(h->sum + tap * channels + c, stride, h->dst_panel, h->src_panel, count,
+                          d->dst.channels, width);
+    }
+}
+
+static void add_block(const struct share *h, size_t first_image, size_t images)
+{
+    const struct conv_weights *w = h->w;
+    const struct conv_desc *d = &w->desc;
+    size_t pixels = d->dst.height * d->dst.width;
+    const float *diff_dst = w->diff_dst + first_image * pixels * d->dst.channels;
+    const float *src = w->src + first_image * d->src.height * d->src.width * d->src.channels;
+    size_t slices = (images * pixels + SLICE - 1) / SLICE;
+    for (size_t slice = 0; slice < slices; slice++)
+        for (size_t tap = 0; tap < w->taps; tap++) {
+            size_t total = w->per_image[tap] * images, first = total * slice / slices,
+                   end = total * (slice + 1) / slices;
+            add_slice(h, tap, diff_dst, src, w->pairs + tap * w->block * pixels + first, end - first);
+        }
+}
+
+static sotto_status sum_images(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct conv_weights *w = arg;
+    size_t threads = (size_t)w->desc.threads, first = w->desc.batch * part / threads,
+           end = w->desc.batch * (part + 1) / threads;
+    struct share h = {.w = w,
+                      .sum = part == 0 ? w->diff_weights : w->partial + (part - 1) * w->count,
+                      .src_panel = w->src_panels + part * SLICE * PANEL_WIDTH,
+                      .dst_panel = w->dst_panels + part * SLICE * w->desc.dst.channels};
+    memset(h.sum, 0, w->count * sizeof *h.sum);
+    for (size_t n = first; n < end; n += w->block)
+        add_block(&h, n, end - n < w->block ? end - n : w->block);
+    return SOTTO_OK;
+}
+
+void conv_weights_run(struct conv_weights *w, float *diff_weights, const float *diff_dst, const float *src)
+{
+    size_t threads = (size_t)w->desc.threads;
+    w->diff_weights = diff_weights;
+    w->diff_dst = diff_dst;
+    w->src = src;
+    (void)par_chunks(threads, (int)threads, sum_images, w);
+    for (size_t part = 1; part < threads; part++)
+        for (size_t i = 0; i < w->count; i++)
+            diff_weights[i] += w->partial[(part - 1) * w->count + i];
+}
