@@ -1,10 +1,11 @@
-/* A convolution on oneDNN, with plain (N, H, W, C) tensors throughout.
+/* A convolution on oneDNN, with plain (N, H, W, C) tensors throughout. Three ways to do it; bench/LOG.md has
+ * the numbers:
  *
- * Where the kernel covers the whole source (dense layers, and the last convolution of keras-simclr at 32x32)
- * all three passes are matrix products on the tensors as they lie. Elsewhere forward and backward data are
- * oneDNN's convolutions, and backward weights is columns (im2col) and a matrix product, in chunks of images
- * that stay in cache: oneDNN's own bf16 backward weights runs at half the speed of its products
- * (bench/LOG.md). */
+ *   dense     the kernel covers the whole source (dense layers, the last convolution of keras-simclr at
+ * 32x32): all passes are matrix products on the tensors as they lie; columns   a column matrix (im2col) and a
+ * matrix product, in chunks of images that stay in cache. For small results, where oneDNN's convolutions are
+ * slow, and for the weight gradient in bf16, where they are always slow; direct    oneDNN's convolution, and
+ * our own weight gradient (conv_weights.h) for f32 with AVX-512. */
 #include "nn/dnnl/dnnl_conv.h"
 
 #include "nn/columns.h"
@@ -13,36 +14,43 @@
 #include "nn/kernels.h"
 #include <string.h>
 
-enum { COLUMN_BYTES = 8 << 20 }; /* target size of a chunk's columns */
+enum { COLUMN_BYTES = 8 << 20, SMALL_RESULT = 16 }; /* of a chunk's columns; pixels of one image's result */
 
+enum way { DENSE, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
-    int dense;
+    enum way way;  /* of forward and backward data */
     size_t taps;   /* kernel height * width * source channels */
     size_t pixels; /* of one result: P * Q */
-    size_t chunk;  /* images per step of backward weights */
-    struct product *forward, *backward_data;
-    struct product *backward_weights, *backward_weights_rest; /* a whole chunk; what remains of the batch */
-    struct conv_weights *direct_weights;                      /* instead of the two, where it fits */
-    void *columns;                                            /* (chunk * pixels, taps) */
-    void *narrow;   /* diff_dst as bf16 when it comes as f32 in a bf16 plan */
-    float *partial; /* of the bias gradient */
+    size_t chunk;  /* images per product over columns; divides the batch */
+    struct product *forward, *backward_data, *backward_weights;
+    struct conv_weights *direct_weights; /* instead of backward_weights, where it fits */
+    void *columns;                       /* (chunk * pixels, taps) */
+    void *narrow;                        /* diff_dst as bf16 when it comes as f32 in a bf16 plan */
+    float *partial;                      /* of the bias gradient */
 };
 
-static sotto_status plan_dense(struct conv *c)
+/* ---- planning ---- */
+
+/* dst (rows, out) = src (rows, taps) * weights' (taps, out), and diff_src (rows, taps) = diff_dst * weights.
+ */
+static sotto_status plan_products(struct conv *c)
 {
     sotto_status status = SOTTO_OK;
     const struct conv_desc *d = &c->desc;
-    dnnl_dim_t rows = (dnnl_dim_t)d->batch, taps = (dnnl_dim_t)c->taps, out = (dnnl_dim_t)d->dst.channels;
+    dnnl_dim_t rows = (dnnl_dim_t)(c->chunk * c->pixels), taps = (dnnl_dim_t)c->taps,
+               out = (dnnl_dim_t)d->dst.channels;
     struct operand src = {.ndims = 2, .dims = {rows, taps}, .dtype = d->src_dtype};
     struct operand dst = {.ndims = 2, .dims = {rows, out}, .dtype = d->dst_dtype};
     struct operand weights = {.ndims = 2, .dims = {taps, out}, .strides = {1, taps}, .any = 1};
     TRY(product_matmul(&c->forward, &src, &weights, &dst, d->bias, d->relu ? STORE_RELU : STORE));
     if (d->training && d->diff_src) {
-        struct operand diff_dst = dst, transposed = {.ndims = 2, .dims = {out, taps}, .any = 1};
-        diff_dst.dtype = d->src_dtype;
-        TRY(product_matmul(&c->backward_data, &diff_dst, &transposed, &src, 0, STORE));
+        struct operand transposed = {.ndims = 2, .dims = {out, taps}, .any = 1}, diff_src = src;
+        dst.dtype = d->src_dtype;
+        if (c->way == COLUMNS)
+            diff_src.dtype = NN_F32; /* columns_sum rounds once, after adding up */
+        TRY(product_matmul(&c->backward_data, &dst, &transposed, &diff_src, 0, STORE));
     }
 done:
     return status;
@@ -79,22 +87,33 @@ done:
 }
 
 /* diff_weights (out, taps) += diff_dst' (out, rows) * columns (rows, taps) */
-static sotto_status plan_backward_weights(struct product **out, const struct conv *c, size_t images)
+static sotto_status plan_backward_weights(struct conv *c)
 {
     const struct conv_desc *d = &c->desc;
-    dnnl_dim_t rows = (dnnl_dim_t)(images * c->pixels), taps = (dnnl_dim_t)c->taps,
+    dnnl_dim_t rows = (dnnl_dim_t)(c->chunk * c->pixels), taps = (dnnl_dim_t)c->taps,
                k = (dnnl_dim_t)d->dst.channels;
     struct operand diff_dst = {.ndims = 2, .dims = {k, rows}, .strides = {1, k}, .dtype = d->src_dtype};
     struct operand columns = {.ndims = 2, .dims = {rows, taps}, .dtype = d->src_dtype};
     struct operand diff_weights = {.ndims = 2, .dims = {k, taps}, .dtype = NN_F32};
-    return product_matmul(out, &diff_dst, &columns, &diff_weights, 0, ACCUMULATE);
+    return product_matmul(&c->backward_weights, &diff_dst, &columns, &diff_weights, 0, ACCUMULATE);
 }
 
+/* The largest divisor of the batch whose columns stay in cache. */
 static size_t images_per_chunk(const struct conv *c)
 {
-    size_t bytes = c->pixels * c->taps * dtype_size(c->desc.src_dtype), images = COLUMN_BYTES / bytes;
-    images = images > 0 ? images : 1;
-    return c->dense || images > c->desc.batch ? c->desc.batch : images;
+    size_t bytes = c->pixels * c->taps * sizeof(float), images = COLUMN_BYTES / bytes, batch = c->desc.batch;
+    if (c->way == DENSE || images >= batch)
+        return batch;
+    for (images = images ? images : 1; batch % images; images--)
+        ;
+    return images;
+}
+
+static enum way choose(const struct conv_desc *d)
+{
+    if (d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width)
+        return DENSE;
+    return d->dst.height * d->dst.width <= SMALL_RESULT ? COLUMNS : DIRECT;
 }
 
 sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
@@ -105,19 +124,15 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
         FAIL(SOTTO_ENOMEM, "convolution: out of memory");
     c->desc = *desc;
     c->kernels = kernels_best();
-    c->dense =
-        desc->pad == 0 && desc->kernel_height == desc->src.height && desc->kernel_width == desc->src.width;
+    c->way = choose(desc);
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
-    TRY(c->dense ? plan_dense(c) : plan_convolution(c));
-    if (desc->training && !c->dense && conv_weights_fits(desc)) {
+    TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
+    if (desc->training && c->way != DENSE && conv_weights_fits(desc))
         TRY(conv_weights_create(&c->direct_weights, desc));
-    } else if (desc->training) {
-        TRY(plan_backward_weights(&c->backward_weights, c, c->chunk));
-        if (desc->batch % c->chunk)
-            TRY(plan_backward_weights(&c->backward_weights_rest, c, desc->batch % c->chunk));
-    }
+    else if (desc->training)
+        TRY(plan_backward_weights(c));
     *out = c;
     c = NULL;
 done:
@@ -128,45 +143,91 @@ done:
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
-    struct product *const products[] = {c->forward, c->backward_data, c->backward_weights,
-                                        c->backward_weights_rest};
+    struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i])
             product_place(products[i], keep, scratch);
+    if (c->way == COLUMNS || (c->way == DIRECT && c->backward_weights))
+        c->columns = arena_take(scratch, c->chunk * c->pixels * c->taps, sizeof(float));
     if (!d->training)
         return;
     size_t rows = d->batch * c->pixels;
     if (c->direct_weights)
         conv_weights_layout(c->direct_weights, scratch);
-    else if (!c->dense)
-        c->columns = arena_take(scratch, c->chunk * c->pixels * c->taps, dtype_size(d->src_dtype));
     if (d->dst_dtype != d->src_dtype)
         c->narrow = arena_take(scratch, rows * d->dst.channels, sizeof(bf16));
     c->partial = arena_take(scratch, tensor_row_sums_partial(rows, d->dst.channels), sizeof *c->partial);
 }
 
-void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
+/* ---- running ---- */
+
+/* Bytes of one image of the source and of the result. */
+static size_t src_bytes(const struct conv *c)
 {
-    product_pack(c->forward, weights);
-    product_run(c->forward, dst, src, bias);
+    return c->desc.src.height * c->desc.src.width * c->desc.src.channels * dtype_size(c->desc.src_dtype);
 }
 
-static void backward_weights(struct conv *c, float *diff_weights, const char *diff_dst, const char *src)
+static size_t dst_bytes(const struct conv *c, enum nn_dtype dtype)
+{
+    return c->pixels * c->desc.dst.channels * dtype_size(dtype);
+}
+
+/* The column matrix of a chunk of images, or the images themselves where they are it. */
+static const void *columns_of(struct conv *c, const void *src)
+{
+    if (c->way == DENSE)
+        return src;
+    columns_make(c->columns, src, c->chunk, dtype_size(c->desc.src_dtype), &c->desc);
+    return c->columns;
+}
+
+void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
 {
     const struct conv_desc *d = &c->desc;
-    size_t size = dtype_size(d->src_dtype), src_image = d->src.height * d->src.width * d->src.channels * size,
-           dst_image = c->pixels * d->dst.channels * size;
-    memset(diff_weights, 0, d->dst.channels * c->taps * sizeof *diff_weights);
-    for (size_t n = 0; n < d->batch; n += c->chunk) {
-        size_t images = d->batch - n < c->chunk ? d->batch - n : c->chunk;
-        const void *columns = src;
-        if (!c->dense) {
-            columns_make(c->columns, src + n * src_image, images, size, d);
-            columns = c->columns;
-        }
-        product_run_with(images == c->chunk ? c->backward_weights : c->backward_weights_rest, diff_weights,
-                         diff_dst + n * dst_image, columns);
+    product_pack(c->forward, weights);
+    if (c->way == DIRECT) {
+        product_run(c->forward, dst, src, bias);
+        return;
     }
+    for (size_t n = 0; n < d->batch; n += c->chunk)
+        product_run(c->forward, (char *)dst + n * dst_bytes(c, d->dst_dtype),
+                    columns_of(c, (const char *)src + n * src_bytes(c)), bias);
+}
+
+static void backward_weights(struct conv *c, float *diff_weights, const void *diff_dst, const void *src)
+{
+    const struct conv_desc *d = &c->desc;
+    if (c->direct_weights) {
+        conv_weights_run(c->direct_weights, diff_weights, diff_dst, src);
+        return;
+    }
+    memset(diff_weights, 0, d->dst.channels * c->taps * sizeof *diff_weights);
+    for (size_t n = 0; n < d->batch; n += c->chunk)
+        product_run_with(c->backward_weights, diff_weights,
+                         (const char *)diff_dst + n * dst_bytes(c, d->src_dtype),
+                         columns_of(c, (const char *)src + n * src_bytes(c)));
+}
+
+static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, const void *src,
+                          const float *weights)
+{
+    const struct conv_desc *d = &c->desc;
+    const void *mask = d->mask_src ? src : NULL;
+    product_pack(c->backward_data, weights);
+    if (c->way == COLUMNS) {
+        for (size_t n = 0; n < d->batch; n += c->chunk) {
+            size_t at = n * src_bytes(c);
+            product_run(c->backward_data, c->columns, (const char *)diff_dst + n * dst_bytes(c, d->src_dtype),
+                        NULL);
+            columns_sum((char *)diff_src + at, c->columns, c->chunk, mask ? (const char *)mask + at : NULL,
+                        c->kernels, d);
+        }
+        return;
+    }
+    product_run(c->backward_data, diff_src, diff_dst, NULL);
+    if (mask)
+        tensor_mask(c->kernels, d->src_dtype, diff_src, mask,
+                    d->batch * d->src.height * d->src.width * d->src.channels, d->threads);
 }
 
 void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
@@ -181,17 +242,9 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads);
         diff_dst = c->narrow;
     }
-    if (c->direct_weights)
-        conv_weights_run(c->direct_weights, diff_weights, diff_dst, src);
-    else
-        backward_weights(c, diff_weights, diff_dst, src);
-    if (!d->diff_src)
-        return;
-    product_pack(c->backward_data, weights);
-    product_run(c->backward_data, diff_src, diff_dst, NULL);
-    if (d->mask_src)
-        tensor_mask(c->kernels, d->src_dtype, diff_src, src,
-                    d->batch * d->src.height * d->src.width * d->src.channels, d->threads);
+    backward_weights(c, diff_weights, diff_dst, src);
+    if (d->diff_src)
+        backward_data(c, diff_src, diff_dst, src, weights);
 }
 
 void dnnl_conv_free(struct conv *c)
@@ -201,7 +254,6 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->forward);
     product_free(c->backward_data);
     product_free(c->backward_weights);
-    product_free(c->backward_weights_rest);
     conv_weights_free(c->direct_weights);
     base_free(c);
 }
