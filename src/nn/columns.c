@@ -7,18 +7,11 @@
 #include "par/par.h"
 #include <string.h>
 
-struct job {
-    char *columns;
-    const char *src;
-    size_t size;
-    const struct conv_desc *d;
-};
-
 /* One kernel row of one output pixel: source row h, from column `left` (may be negative) on. */
-static void copy_kernel_row(char *out, const struct job *j, const char *image, ptrdiff_t h, ptrdiff_t left)
+static void copy_kernel_row(char *out, const char *image, ptrdiff_t h, ptrdiff_t left, size_t size,
+                            const struct conv_desc *d)
 {
-    const struct conv_desc *d = j->d;
-    size_t pixel = d->src.channels * j->size;
+    size_t pixel = d->src.channels * size;
     ptrdiff_t width = (ptrdiff_t)d->src.width, s_count = (ptrdiff_t)d->kernel_width;
     if (h < 0 || h >= (ptrdiff_t)d->src.height) {
         memset(out, 0, d->kernel_width * pixel);
@@ -34,19 +27,32 @@ static void copy_kernel_row(char *out, const struct job *j, const char *image, p
         memset(out + (size_t)end * pixel, 0, (size_t)(s_count - end) * pixel);
 }
 
+void columns_row(void *row, const void *image, size_t p, size_t q, size_t size, const struct conv_desc *d)
+{
+    size_t run = d->kernel_width * d->src.channels * size;
+    for (size_t r = 0; r < d->kernel_height; r++)
+        copy_kernel_row((char *)row + r * run, image, (ptrdiff_t)(p * d->stride + r) - (ptrdiff_t)d->pad,
+                        (ptrdiff_t)(q * d->stride) - (ptrdiff_t)d->pad, size, d);
+}
+
+struct job {
+    char *columns;
+    const char *src;
+    size_t size;
+    const struct conv_desc *d;
+};
+
 static sotto_status one_image(void *arg, size_t n, int thread)
 {
     (void)thread;
     const struct job *j = arg;
     const struct conv_desc *d = j->d;
-    size_t row = d->kernel_width * d->src.channels * j->size;
-    char *out = j->columns + n * d->dst.height * d->dst.width * d->kernel_height * row;
+    size_t row = d->kernel_height * d->kernel_width * d->src.channels * j->size;
+    char *out = j->columns + n * d->dst.height * d->dst.width * row;
     const char *image = j->src + n * d->src.height * d->src.width * d->src.channels * j->size;
     for (size_t p = 0; p < d->dst.height; p++)
-        for (size_t q = 0; q < d->dst.width; q++)
-            for (size_t r = 0; r < d->kernel_height; r++, out += row)
-                copy_kernel_row(out, j, image, (ptrdiff_t)(p * d->stride + r) - (ptrdiff_t)d->pad,
-                                (ptrdiff_t)(q * d->stride) - (ptrdiff_t)d->pad);
+        for (size_t q = 0; q < d->dst.width; q++, out += row)
+            columns_row(out, image, p, q, j->size, d);
     return SOTTO_OK;
 }
 

@@ -23,6 +23,9 @@ struct conv_kernels {
     /** panel (outputs / t, count, t) with t = tile_outputs(width): diff_dst[pairs[i].dst + k]. */
     void (*pack_dst)(float *panel, const float *diff_dst, const struct pixel_pair *pairs, size_t count,
                      size_t outputs, size_t width);
+    /** sums[k] += diff_dst[pairs[i].dst + k] over i. */
+    void (*sum_dst)(float *sums, const float *diff_dst, const struct pixel_pair *pairs, size_t count,
+                    size_t outputs);
     /** weights[k][c] += sum over i of the two panels; rows of `weights` are `stride` apart. */
     void (*multiply)(float *weights, size_t stride, const float *dst_panel, const float *src_panel,
                      size_t count, size_t outputs, size_t width);

@@ -32,6 +32,14 @@ static void pack_dst(float *panel, const float *diff_dst, const struct pixel_pai
     }
 }
 
+static void sum_dst(float *sums, const float *diff_dst, const struct pixel_pair *pairs, size_t count,
+                    size_t outputs)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < outputs; k++)
+            sums[k] += diff_dst[pairs[i].dst + k];
+}
+
 /* `rows` and `vectors` are constants at each call, so the loops over them unroll and `sum` lives in
  * registers. */
 static inline __attribute__((always_inline)) void tile(int rows, int vectors, float *weights, size_t stride,
@@ -78,7 +86,7 @@ static void multiply(float *weights, size_t stride, const float *dst_panel, cons
 
 extern const struct conv_kernels ISA_NAME(conv_kernels);
 const struct conv_kernels ISA_NAME(conv_kernels) = {
-    .pack_src = pack_src, .pack_dst = pack_dst, .multiply = multiply};
+    .pack_src = pack_src, .sum_dst = sum_dst, .pack_dst = pack_dst, .multiply = multiply};
 
 #else
 

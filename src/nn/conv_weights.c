@@ -9,6 +9,7 @@
 #include "nn/conv_weights.h"
 
 #include "base/cpu.h"
+#include "nn/columns.h"
 #include "nn/conv_kernels.h"
 #include "par/par.h"
 #include <string.h>
@@ -18,15 +19,18 @@ enum { SLICE = 112, PANEL_WIDTH = 64 };
 struct conv_weights {
     struct conv_desc desc;
     const struct conv_kernels *kernels;
-    size_t taps, block;       /* kernel taps; images per block */
-    size_t count;             /* floats of the gradient */
+    int gathered;
+    size_t taps,
+        channels; /* of the kernel and the source; gathered: 1, and all values under the kernel, padded */
+    size_t block; /* images per block */
+    size_t count; /* floats of the gradient */
     struct pixel_pair *pairs; /* (taps, block * P * Q), only `per_image[tap] * images` used */
     size_t *per_image;        /* (taps) */
     struct arena lists;
     float *src_panels, *dst_panels; /* (threads, SLICE, 64), (threads, SLICE, outputs) */
-    float *partial;                 /* (threads - 1, count): the first thread sums in place */
+    float *partial;                 /* (threads, count + outputs): weights, then bias */
     /* of the running call */
-    float *diff_weights;
+    float *diff_weights, *diff_bias;
     const float *diff_dst, *src;
 };
 
@@ -38,16 +42,37 @@ const struct conv_kernels *conv_kernels_best(void)
     return tables[cpu_best_isa()];
 }
 
+static size_t values_under_kernel(const struct conv_desc *d)
+{
+    return d->kernel_height * d->kernel_width * d->src.channels;
+}
+
 int conv_weights_fits(const struct conv_desc *d)
 {
     size_t image = d->src.height * d->src.width * d->src.channels,
            result = d->dst.height * d->dst.width * d->dst.channels;
     return conv_kernels_best()->multiply && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
-           d->src.channels % 16 == 0 && d->dst.channels % 8 == 0 &&
+           (d->src.channels % 16 == 0 || values_under_kernel(d) <= PANEL_WIDTH) && d->dst.channels % 8 == 0 &&
            (image + result) < UINT32_MAX / SLICE; /* offsets inside a block */
 }
 
+int conv_weights_sums_bias(const struct conv_desc *d)
+{
+    return d->pad == 0;
+}
+
 /* ---- planning ---- */
+
+/* Gathered: every output pixel in order, and where its image starts. */
+static void list_pixels(struct conv_weights *w)
+{
+    const struct conv_desc *d = &w->desc;
+    size_t pixels = d->dst.height * d->dst.width, image = d->src.height * d->src.width * d->src.channels;
+    for (size_t i = 0; i < w->block * pixels; i++)
+        w->pairs[i] = (struct pixel_pair){.src = (uint32_t)(i / pixels * image),
+                                          .dst = (uint32_t)(i * d->dst.channels)};
+    w->per_image[0] = pixels;
+}
 
 static void list_tap(struct conv_weights *w, size_t tap)
 {
@@ -85,14 +110,21 @@ sotto_status conv_weights_create(struct conv_weights **out, const struct conv_de
         FAIL(SOTTO_ENOMEM, "convolution: out of memory");
     w->desc = *d;
     w->kernels = conv_kernels_best();
-    w->taps = d->kernel_height * d->kernel_width;
-    w->count = d->dst.channels * w->taps * d->src.channels;
+    w->gathered = d->src.channels % 16 != 0;
+    w->taps = w->gathered ? 1 : d->kernel_height * d->kernel_width;
+    w->channels = d->src.channels;
+    if (w->gathered)
+        for (w->channels = 16; w->channels < values_under_kernel(d); w->channels *= 2)
+            ;
+    w->count = d->dst.channels * w->taps * w->channels;
     w->block = pixels < SLICE ? SLICE / pixels : 1;
     place_lists(w);
     TRY(arena_reserve(&w->lists, "convolution"));
     place_lists(w);
-    for (size_t tap = 0; tap < w->taps; tap++)
+    for (size_t tap = 0; tap < w->taps && !w->gathered; tap++)
         list_tap(w, tap);
+    if (w->gathered)
+        list_pixels(w);
     *out = w;
     w = NULL;
 done:
@@ -100,12 +132,17 @@ done:
     return status;
 }
 
+static size_t partial_size(const struct conv_weights *w)
+{
+    return w->count + w->desc.dst.channels;
+}
+
 void conv_weights_layout(struct conv_weights *w, struct arena *scratch)
 {
     size_t threads = (size_t)w->desc.threads;
     w->src_panels = arena_take(scratch, threads * SLICE * PANEL_WIDTH, sizeof *w->src_panels);
     w->dst_panels = arena_take(scratch, threads * SLICE * w->desc.dst.channels, sizeof *w->dst_panels);
-    w->partial = arena_take(scratch, (threads - 1) * w->count, sizeof *w->partial);
+    w->partial = arena_take(scratch, threads * partial_size(w), sizeof *w->partial);
 }
 
 void conv_weights_free(struct conv_weights *w)
@@ -129,20 +166,38 @@ struct share {
     float *sum, *src_panel, *dst_panel;
 };
 
-/* One tap over up to SLICE pairs, all outputs and channels. Without padding all taps have the same outputs.
- */
-static void add_slice(const struct share *h, size_t tap, const float *diff_dst, const float *src,
-                      const struct pixel_pair *pairs, size_t count)
+/* Rows of the column matrix, zeros behind them. */
+static void gather(float *panel, const struct conv_weights *w, const float *src,
+                   const struct pixel_pair *pairs, size_t first, size_t count)
 {
-    const struct conv_desc *d = &h->w->desc;
-    const struct conv_kernels *kernels = h->w->kernels;
-    size_t channels = d->src.channels, width = panel_width(channels), stride = h->w->taps * channels;
-    if (tap == 0 || d->pad)
-        kernels->pack_dst(h->dst_panel, diff_dst, pairs, count, d->dst.channels, width);
-    for (size_t c = 0; c < channels; c += width) {
-        kernels->pack_src(h->src_panel, src + c, pairs, count, width);
-        kernels->multiply(h->sum + tap * channels + c, stride, h->dst_panel, h->src_panel, count,
-                          d->dst.channels, width);
+    const struct conv_desc *d = &w->desc;
+    size_t used = values_under_kernel(d), pixels = d->dst.height * d->dst.width;
+    for (size_t i = 0; i < count; i++, panel += w->channels) {
+        size_t pixel = (first + i) % pixels;
+        columns_row(panel, src + pairs[first + i].src, pixel / d->dst.width, pixel % d->dst.width,
+                    sizeof *panel, d);
+        memset(panel + used, 0, (w->channels - used) * sizeof *panel);
+    }
+}
+
+/* One tap over pairs [first, first + count), all outputs and channels. Without padding, and when gathered,
+ * all taps have the same outputs. */
+static void add_slice(const struct share *h, size_t tap, const float *diff_dst, const float *src,
+                      const struct pixel_pair *pairs, size_t first, size_t count)
+{
+    const struct conv_weights *w = h->w;
+    size_t outputs = w->desc.dst.channels, width = panel_width(w->channels), stride = w->taps * w->channels;
+    if (tap == 0 && conv_weights_sums_bias(&w->desc))
+        w->kernels->sum_dst(h->sum + w->count, diff_dst, pairs + first, count, outputs);
+    if (tap == 0 || w->desc.pad)
+        w->kernels->pack_dst(h->dst_panel, diff_dst, pairs + first, count, outputs, width);
+    for (size_t c = 0; c < w->channels; c += width) {
+        if (w->gathered)
+            gather(h->src_panel, w, src, pairs, first, count);
+        else
+            w->kernels->pack_src(h->src_panel, src + c, pairs + first, count, width);
+        w->kernels->multiply(h->sum + tap * w->channels + c, stride, h->dst_panel, h->src_panel, count,
+                             outputs, width);
     }
 }
 
@@ -158,7 +213,7 @@ static void add_block(const struct share *h, size_t first_image, size_t images)
         for (size_t tap = 0; tap < w->taps; tap++) {
             size_t total = w->per_image[tap] * images, first = total * slice / slices,
                    end = total * (slice + 1) / slices;
-            add_slice(h, tap, diff_dst, src, w->pairs + tap * w->block * pixels + first, end - first);
+            add_slice(h, tap, diff_dst, src, w->pairs + tap * w->block * pixels, first, end - first);
         }
 }
 
@@ -169,23 +224,44 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
     size_t threads = (size_t)w->desc.threads, first = w->desc.batch * part / threads,
            end = w->desc.batch * (part + 1) / threads;
     struct share h = {.w = w,
-                      .sum = part == 0 ? w->diff_weights : w->partial + (part - 1) * w->count,
+                      .sum = w->partial + part * partial_size(w),
                       .src_panel = w->src_panels + part * SLICE * PANEL_WIDTH,
                       .dst_panel = w->dst_panels + part * SLICE * w->desc.dst.channels};
-    memset(h.sum, 0, w->count * sizeof *h.sum);
+    memset(h.sum, 0, partial_size(w) * sizeof *h.sum);
     for (size_t n = first; n < end; n += w->block)
         add_block(&h, n, end - n < w->block ? end - n : w->block);
     return SOTTO_OK;
 }
 
-void conv_weights_run(struct conv_weights *w, float *diff_weights, const float *diff_dst, const float *src)
+/* One value of all threads' sums, in order. */
+static float total(const struct conv_weights *w, size_t i)
 {
-    size_t threads = (size_t)w->desc.threads;
+    float sum = w->partial[i];
+    for (size_t part = 1; part < (size_t)w->desc.threads; part++)
+        sum += w->partial[part * partial_size(w) + i];
+    return sum;
+}
+
+/* The gradient of one output channel, without the padding of gathered rows. */
+static sotto_status add_up(void *arg, size_t output, int thread)
+{
+    (void)thread;
+    const struct conv_weights *w = arg;
+    size_t used = values_under_kernel(&w->desc);
+    for (size_t i = 0; i < used; i++)
+        w->diff_weights[output * used + i] = total(w, output * w->taps * w->channels + i);
+    if (w->diff_bias && conv_weights_sums_bias(&w->desc))
+        w->diff_bias[output] = total(w, w->count + output);
+    return SOTTO_OK;
+}
+
+void conv_weights_run(struct conv_weights *w, float *diff_weights, float *diff_bias, const float *diff_dst,
+                      const float *src)
+{
     w->diff_weights = diff_weights;
+    w->diff_bias = diff_bias;
     w->diff_dst = diff_dst;
     w->src = src;
-    (void)par_chunks(threads, (int)threads, sum_images, w);
-    for (size_t part = 1; part < threads; part++)
-        for (size_t i = 0; i < w->count; i++)
-            diff_weights[i] += w->partial[(part - 1) * w->count + i];
+    (void)par_chunks((size_t)w->desc.threads, w->desc.threads, sum_images, w);
+    (void)par_chunks(w->desc.dst.channels, w->desc.threads, add_up, w);
 }

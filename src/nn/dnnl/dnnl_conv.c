@@ -111,8 +111,12 @@ static size_t images_per_chunk(const struct conv *c)
 
 static enum way choose(const struct conv_desc *d)
 {
+    int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
     if (d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width)
         return DENSE;
+    if (pointwise) /* oneDNN 2.6.3's bf16 backward data of 1x1 kernels is wrong for some channel counts (3 of
+                      16) */
+        return d->stride == 1 ? DENSE : COLUMNS;
     return d->dst.height * d->dst.width <= SMALL_RESULT ? COLUMNS : DIRECT;
 }
 
@@ -194,11 +198,12 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
                     columns_of(c, (const char *)src + n * src_bytes(c)), bias);
 }
 
-static void backward_weights(struct conv *c, float *diff_weights, const void *diff_dst, const void *src)
+static void backward_weights(struct conv *c, float *diff_weights, float *diff_bias, const void *diff_dst,
+                             const void *src)
 {
     const struct conv_desc *d = &c->desc;
     if (c->direct_weights) {
-        conv_weights_run(c->direct_weights, diff_weights, diff_dst, src);
+        conv_weights_run(c->direct_weights, diff_weights, diff_bias, diff_dst, src);
         return;
     }
     memset(diff_weights, 0, d->dst.channels * c->taps * sizeof *diff_weights);
@@ -235,14 +240,14 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
 {
     const struct conv_desc *d = &c->desc;
     size_t rows = d->batch * c->pixels;
-    if (diff_bias)
+    if (diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
         tensor_row_sums(c->kernels, d->dst_dtype, diff_bias, diff_dst, rows, d->dst.channels, c->partial,
                         d->threads);
     if (c->narrow) {
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads);
         diff_dst = c->narrow;
     }
-    backward_weights(c, diff_weights, diff_dst, src);
+    backward_weights(c, diff_weights, diff_bias, diff_dst, src);
     if (d->diff_src)
         backward_data(c, diff_src, diff_dst, src, weights);
 }
