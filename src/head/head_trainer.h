@@ -19,7 +19,7 @@ struct head_trainer {
     int64_t *order; /* (n) */
 };
 
-/** One head of a replace-one pair (papers.md B.7 item 4). Slot `hole` is empty; slot `rival_slot` holds
+/** One head of a replace-one pair. Slot `hole` is empty; slot `rival_slot` holds
  * record `rival`, which is summed after the common records of its batch in both heads. SIZE_MAX: no such
  * slot. A batch without any record still makes a step, with gradient 0, so that all heads take the same
  * number. */

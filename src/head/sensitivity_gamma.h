@@ -1,4 +1,4 @@
-/* sensitivity_gamma.h - what a maximum over m sampled pairs says about the next pair (papers.md B.7). */
+/* sensitivity_gamma.h - what a maximum over m sampled pairs says about the next pair. */
 #ifndef HEAD_SENSITIVITY_GAMMA_H
 #define HEAD_SENSITIVITY_GAMMA_H
 

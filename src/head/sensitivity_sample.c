@@ -1,4 +1,6 @@
-/* Algorithm 2 of the additive-logistic-mechanism paper, with the slots aligned (papers.md B.7 item 4).
+/* Algorithm 2 of the additive-logistic-mechanism paper, with the slots aligned: both heads of a pair see
+ * their common records in the same batches. Deleting a row instead would shift every later record into
+ * another batch, and the difference would measure the shuffle.
  *
  * Pair k is a function of (seed, k) alone, so more pairs extend a sample instead of replacing it. Heads 2k
  * and 2k + 1 are trained by the crew in whatever company; the changes are kept per pair and folded in pair

@@ -235,18 +235,18 @@ static void lambert_solves_its_equation(void **state)
     assert_true(fabs(lambert_lower(-exp(-1)) + 1) < 1e-7);
 }
 
-/* papers.md B.7: m 250 -> .106, 500 -> .0774, 1,000 -> .0565, 10,000 -> .0195; tolerance of 500 at 99 %:
- * .0092. */
+/* Origin: scipy 1.17.1, r = exp(lambertw(-1/(4 m), -1) / 2), gamma = r + sqrt(log(1/r) / (2 m)). */
 static void gamma_known_answers(void **state)
 {
     (void)state;
-    assert_true(fabs(gamma_dkw(250) - .106) < 5e-4);
-    assert_true(fabs(gamma_dkw(500) - .0774) < 5e-5);
-    assert_true(fabs(gamma_dkw(1000) - .0565) < 5e-5);
-    assert_true(fabs(gamma_dkw(10000) - .0195) < 5e-5);
-    assert_true(gamma_dkw(1) <= 1);
+    assert_true(fabs(gamma_dkw(20) - 0.3234371309201417) < 1e-14);
+    assert_true(fabs(gamma_dkw(250) - 0.1059607454037443) < 1e-14);
+    assert_true(fabs(gamma_dkw(500) - 0.07743960280679663) < 1e-14);
+    assert_true(fabs(gamma_dkw(1000) - 0.05646770780814568) < 1e-14);
+    assert_true(fabs(gamma_dkw(10000) - 0.019526170773503583) < 1e-14);
+    assert_true(gamma_dkw(1) == 1); /* 1.07 is no share */
     assert_true(fabs(gamma_exchangeable(500) - 1.0 / 501) < 1e-15);
-    assert_true(fabs(gamma_tolerance(500, .99) - .0092) < 5e-5);
+    assert_true(fabs(gamma_tolerance(500, .99) - 0.009168055107232398) < 1e-15);
     assert_true(fabs(pow(1 - gamma_tolerance(500, .99), 500) - .01) < 1e-12);
 }
 
