@@ -42,8 +42,7 @@ void section_facts(struct page *p, const struct report *r)
                      "the seed can remove the noise. For tests and papers only.</p>\n");
 }
 
-/* --- verdict
- * ------------------------------------------------------------------------------------------------- */
+/* --- verdict --- */
 
 static const char *verdict_label(enum verdict v)
 {

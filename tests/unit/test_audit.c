@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attack/attack_kind.h"
+#include "attack/audit_private.h"
 #include "attack/metrics.h"
 #include "io/json.h"
 #include "num/beta.h"
@@ -23,8 +24,7 @@ static void near(double found, double expected, double tolerance)
         fail_msg("%.17g; expected %.17g", found, expected);
 }
 
-/* --- scores by hand
- * ------------------------------------------------------------------------------------------ */
+/* --- scores by hand --- */
 
 static double score(const char *name, const double *outputs, size_t classes, int64_t label,
                     bool probabilities)
@@ -66,7 +66,8 @@ static void saturated_logits_stay_finite(void **state)
     near(score("modified-entropy", z, 3, 1, false), -(400 - log(2)), 1e-10);
     near(score("entropy", z, 3, 0, false), 0, 1e-80);
     const double far[] = {-3e4, 3e4, 0};
-    near(score("modified-entropy", far, 3, 0, false), -9e4, 1e-9); /* 6e4 from the label, 3e4 from the sure wrong class */
+    near(score("modified-entropy", far, 3, 0, false), -9e4,
+         1e-9); /* 6e4 from the label, 3e4 from the sure wrong class */
     for (size_t i = 0; attack_table[i]; i++)
         if (attack_applies(attack_table[i], NEED_OUTPUTS | NEED_LABELS | NEED_LOSSES))
             for (int64_t y = 0; y < 3; y++) {
@@ -87,8 +88,7 @@ static void the_table_is_well_formed(void **state)
     assert_null(attack_find("no such attack"));
 }
 
-/* --- curves and thresholds
- * ----------------------------------------------------------------------------------- */
+/* --- curves and thresholds --- */
 
 static void area_counts_ties_half(void **state)
 {
@@ -189,8 +189,7 @@ static void epsilon_bounds_by_hand(void **state)
     near(rates_epsilon(&miss_side, 0), log(45), 1e-12);
 }
 
-/* --- whole audits
- * -------------------------------------------------------------------------------------------- */
+/* --- whole audits --- */
 
 static struct json *audit_scores(const double *member, size_t m, const double *nonmember, size_t n,
                                  const struct sotto_audit_options *options)
@@ -307,8 +306,51 @@ static void audits_repeat_bit_for_bit(void **state)
     sotto_text_free(other);
 }
 
-/* --- refusals
- * ------------------------------------------------------------------------------------------------ */
+/* Every reported threshold is the choosing half's own, and every rate is counted on the other half. */
+static void thresholds_come_from_the_other_half(void **state)
+{
+    (void)state;
+    enum { M = 301, N = 420 };
+    double member[M], nonmember[N], m[2][M], n[2][N];
+    struct rng r = rng_stream(10, RNG_TEST, 0, 0);
+    for (int i = 0; i < M; i++)
+        member[i] = rng_normal(&r) + 1;
+    for (int i = 0; i < N; i++)
+        nonmember[i] = rng_normal(&r);
+    struct audit_halves halves;
+    assert_int_equal(audit_halves_make(&halves, M, N, 77), SOTTO_OK);
+    for (int i = 0; i < M; i++)
+        m[i >= M / 2][i - (i >= M / 2 ? M / 2 : 0)] = member[halves.member[i]];
+    for (int i = 0; i < N; i++)
+        n[i >= N / 2][i - (i >= N / 2 ? N / 2 : 0)] = nonmember[halves.nonmember[i]];
+    audit_halves_clear(&halves);
+    struct curve choosing, scored;
+    assert_int_equal(curve_make(&choosing, m[0], M / 2, n[0], N / 2), SOTTO_OK);
+    assert_int_equal(curve_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
+    struct sotto_audit_options options = {.seed = 77};
+    struct json *doc = audit_scores(member, M, nonmember, N, &options);
+    static const char *const places[] = {"attacks[0].tpr_at_fpr.0.01.threshold",
+                                         "attacks[0].balanced_accuracy_detail.threshold",
+                                         "attacks[0].epsilon_detail.threshold"};
+    const double chosen[] = {curve_threshold_at_fpr(&choosing, 0.01), curve_threshold_balanced(&choosing),
+                             curve_threshold_epsilon(&choosing, 0, 0.95)};
+    const double in_place[] = {curve_threshold_at_fpr(&scored, 0.01), curve_threshold_balanced(&scored),
+                               curve_threshold_epsilon(&scored, 0, 0.95)};
+    for (int i = 0; i < 3; i++) {
+        near(value(doc, places[i]), chosen[i], 0);
+        assert_true(chosen[i] != in_place[i]); /* else the check above could not tell */
+    }
+    struct rates rates = curve_rates(&scored, chosen[0], 0.95), bound = curve_rates(&scored, chosen[2], 0.95);
+    near(value(doc, "attacks[0].tpr_at_fpr.0.01.estimate"), rates.tpr.estimate, 0);
+    near(value(doc, "attacks[0].tpr_at_fpr.0.01.realised_fpr.estimate"), rates.fpr.estimate, 0);
+    near(value(doc, "attacks[0].balanced_accuracy"), curve_balanced(&scored, chosen[1], 0.95).estimate, 0);
+    near(value(doc, "attacks[0].epsilon_lower_bound"), rates_epsilon(&bound, 0), 0);
+    curve_clear(&choosing);
+    curve_clear(&scored);
+    json_free(doc);
+}
+
+/* --- refusals --- */
 
 static void expect(sotto_status status, const struct sotto_audit_input *in,
                    const struct sotto_audit_options *options, const char *text)
@@ -422,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_planted_leak_is_found),
         cmocka_unit_test(rates_that_cannot_be_measured_are_refused),
         cmocka_unit_test(audits_repeat_bit_for_bit),
+        cmocka_unit_test(thresholds_come_from_the_other_half),
         cmocka_unit_test(bad_inputs_are_refused),
         cmocka_unit_test(allocation_failures_are_clean),
         cmocka_unit_test(the_beta_function_has_two_good_tails),

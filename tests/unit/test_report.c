@@ -67,8 +67,7 @@ static char *static_part(const char *page)
     return out;
 }
 
-/* --- a document with edits
- * ------------------------------------------------------------------------------------ */
+/* --- a document with edits --- */
 
 static struct json *copy_of_example(void)
 {
@@ -124,8 +123,7 @@ static void refused(char *document, const char *error)
     sotto_text_free(document);
 }
 
-/* --- the rules of the page
- * ------------------------------------------------------------------------------------ */
+/* --- the rules of the page --- */
 
 static void nothing_is_loaded(void **state)
 {
@@ -262,6 +260,7 @@ static void hostile_texts_are_inert(void **state)
     struct json *inner = NULL;
     data = strchr(data, '>') + 1;
     assert_int_equal(json_parse(&inner, data, strlen(data), "data"), SOTTO_OK);
+    assert_string_equal(json_text(json_find(inner, "training[0].x")), attack_text); /* escaped, not lost */
     json_free(inner);
     json_free(doc);
     json_free(bad);
@@ -270,8 +269,7 @@ static void hostile_texts_are_inert(void **state)
     base_free(clean);
 }
 
-/* --- verdicts
- * ------------------------------------------------------------------------------------------------- */
+/* --- verdicts --- */
 
 enum { PLAIN_MLP = 0, NOISY_MLP = 1, WRECKED_MLP = 3, PLAIN_LINEAR = 4, PROVED = 5 };
 
@@ -391,8 +389,7 @@ static void proofs_count_only_whole(void **state)
     json_free(doc);
 }
 
-/* --- refusals
- * ------------------------------------------------------------------------------------------------- */
+/* --- refusals --- */
 
 static void wrong_documents_are_refused_by_name(void **state)
 {
