@@ -92,6 +92,8 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
     if (strcmp(event, "budget") == 0) {
         TRY(json_get_real(&epsilon, entry, where, "epsilon"));
         TRY(json_get_real(&delta, entry, where, "delta"));
+        if (!(epsilon >= 0 && delta >= 0))
+            FAIL(SOTTO_EFORMAT, "%s: a budget below 0", where);
         l->budget = (struct sotto_dp){epsilon, delta};
     }
     if (strcmp(event, "release") != 0)
@@ -102,6 +104,8 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
     TRY(json_get_real_or_null(&rho, entry, where, "zcdp_rho"));
     TRY(json_get_real_or_null(&epsilon, entry, where, "epsilon.upper"));
     TRY(json_get_real(&delta, entry, where, "delta"));
+    if (pure < 0 || rho < 0 || epsilon < 0 || delta < 0)
+        FAIL(SOTTO_EFORMAT, "%s: a privacy loss below 0", where);
     if (strcmp(randomness, "os") != 0)
         l->seeded++;
     bool proved = strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0;

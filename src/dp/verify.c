@@ -63,6 +63,8 @@ static sotto_status read_facts(struct facts *f, const struct json *c)
     f->sensitivity.dimension = f->dimension;
     const struct json *proved = json_find(c, "guarantee.proved"),
                       *conditional = json_find(c, "guarantee.conditional");
+    if (!proved || !conditional)
+        FAIL(SOTTO_EFORMAT, "%s: 'guarantee' lacks 'proved' or 'conditional'", f->path);
     f->proved = json_text(proved);
     f->claim = json_kind(proved) == JSON_KIND_OBJECT        ? proved
                : json_kind(conditional) == JSON_KIND_OBJECT ? conditional
@@ -115,7 +117,7 @@ static void check_wording(struct checks *c, const struct facts *f)
     bool seeded = strncmp(f->randomness, "operating system", 16) != 0;
     bool may = strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0;
     bool says = f->proved == NULL;
-    note(c, "wording", seeded ? !f->claim : says == may,
+    note(c, "wording", seeded ? !f->claim : f->claim && says == may,
          "sensitivity is %s, noise is %s, the proved part reads %s", f->source,
          seeded ? "seeded" : "from the operating system", says ? "an account" : f->proved);
     note(c, "scale", strtod(f->exact, NULL) == f->scale, "%.17g and %s", f->scale, f->exact);
