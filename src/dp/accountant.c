@@ -93,7 +93,7 @@ static double scalar_lower(const struct mechanism *m, struct interval t, double 
     return m->epsilon(t, delta).lo; /* more releases never tell less than one */
 }
 
-enum { SPREAD = 2048 }; /* coordinates; already within a fraction of a percent of the limit */
+enum { SPREAD = 1024 }; /* coordinates; already within a fraction of a percent of the limit */
 
 /* What some adjacent pair really gives: its shift all in one coordinate, or spread evenly over as many as
  * both norms allow. Both are shifts within the sensitivity, so epsilon cannot be smaller. */

@@ -55,6 +55,8 @@ struct interval logistic_contour(double a, double k, double epsilon)
     struct point p = {a, k, epsilon};
     double c = minimise_log(1e-9, 1e9, 0, height, &p);
     double peak = height(c, &p), enough = (40 + fmax(0, -peak)) / c;
+    if (peak < -690) /* too small to add up in doubles: Chernoff, (1 - e^(e - L))_+ <= e^(c (L - e)) */
+        return (struct interval){0, exp(peak + log(c) + log1p(c) + 1)};
     double period = next_up(fmax(next_up(k * a - epsilon), enough));
     double h = 6.283185307179586 / period;
     /* (A/y)^k / y^2 summed behind y: A^k y^(-k-1) / (k+1), as a logarithm. */
