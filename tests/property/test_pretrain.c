@@ -1,5 +1,5 @@
 /* Pre-training: resume = uninterrupted run, bit for bit; equal seeds, equal bytes; a step allocates nothing;
- * the loss falls and the features beat random ones; every refusal is one clear line. */
+ * every refusal is one clear line. That it learns: end_to_end/test_pretrain_learns.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
