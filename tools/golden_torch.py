@@ -62,13 +62,34 @@ def spread(x):
     return flat[np.arange(min(SAMPLES, flat.size)) * flat.size // min(SAMPLES, flat.size)].astype(np.float32)
 
 
-def record(path, model, loss, optimizer, extra):
+def gradient_samples(model):
+    return np.concatenate([spread(p.grad) for p in model.parameters()]).astype(np.float64)
+
+
+def record(path, build, step, optimizer, batch):
+    """step(model, images) returns the loss and what else to record. The same step is also taken in bf16 by autocast, to
+    know how far bf16 takes PyTorch itself from the exact gradient."""
+    model = build().double()
+    fill(model)
+    x = images(batch, 3, 32)
+    loss, extra = step(model, x)
     loss.backward()
-    out = {"loss": np.array([loss.item()]), **extra}
+    exact = gradient_samples(model)
+    half = build()
+    fill(half)
+    half.float()
+    with torch.autocast("cpu", torch.bfloat16):
+        half_loss, _ = step(half, x.float())
+    half_loss.backward()
+    rounded = gradient_samples(half)
+    cosine = exact @ rounded / np.sqrt((exact @ exact) * (rounded @ rounded))
+    out = {"loss": np.array([loss.item()]), "autocast.loss": np.array([half_loss.item()]),
+           "autocast.cosine": np.array([cosine]), **extra}
+    print(path, "autocast cosine", cosine)
     for name, p in model.named_parameters():
         out["grad." + name] = spread(p.grad)
         out["norm." + name] = np.array([p.grad.norm().item()])
-    optimizer.step()
+    optimizer(model.parameters()).step()
     for name, p in model.named_parameters():
         out["next." + name] = spread(p)
     for name, b in model.named_buffers():
@@ -85,19 +106,23 @@ class Named(nn.Module):
 
 
 def simclr(path):
-    layers = []
-    for i in range(4):
-        layers += [nn.Conv2d(3 if i == 0 else 128, 128, 3, stride=2), nn.ReLU()]
-    model = Named(encoder=nn.Sequential(*layers, nn.Flatten(), nn.Linear(128, 128), nn.ReLU()),
-                  projector=nn.Sequential(nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128))).double()
-    fill(model)
-    z = model.projector(model.encoder(images(16, 3, 32)))
-    p1, p2 = F.normalize(z, dim=1).chunk(2)
-    logits, target = p1 @ p2.T / 0.1, torch.arange(8)
-    loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
-    hits = ((logits.argmax(1) == target).sum() + (logits.argmax(0) == target).sum()).item() / 16
-    record(path, model, loss, torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7),
-           {"accuracy": np.array([hits]), "output": spread(z)})
+    def build():
+        layers = []
+        for i in range(4):
+            layers += [nn.Conv2d(3 if i == 0 else 128, 128, 3, stride=2), nn.ReLU()]
+        return Named(encoder=nn.Sequential(*layers, nn.Flatten(), nn.Linear(128, 128), nn.ReLU()),
+                     projector=nn.Sequential(nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128)))
+
+    def step(model, x):
+        z = model.projector(model.encoder(x))
+        with torch.autocast("cpu", enabled=False):
+            p1, p2 = F.normalize(z.to(x.dtype), dim=1).chunk(2)
+            logits, target = p1 @ p2.T / 0.1, torch.arange(8)
+            loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
+        hits = ((logits.argmax(1) == target).sum() + (logits.argmax(0) == target).sum()).item() / 16
+        return loss, {"accuracy": np.array([hits]), "output": spread(z.float())}
+
+    record(path, build, step, lambda p: torch.optim.Adam(p, lr=1e-3, eps=1e-7), 16)
 
 
 def norm(kind, channels):
@@ -134,13 +159,14 @@ class Basic(nn.Module):
 
 
 def resnet(path, build, forward, parameters):
-    model = build().double()
-    fill(model)
-    assert sum(p.numel() for p in model.parameters()) == parameters
-    logits = model.classifier(forward(model.encoder, images(8, 3, 32)).mean((2, 3)))
-    loss = F.cross_entropy(logits, torch.arange(8) * 3 % 10)
-    record(path, model, loss, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4),
-           {"output": spread(logits)})
+    assert sum(p.numel() for p in build().parameters()) == parameters
+
+    def step(model, x):
+        logits = model.classifier(forward(model.encoder, x).mean((2, 3)))
+        loss = F.cross_entropy(logits.to(x.dtype), torch.arange(8) * 3 % 10)
+        return loss, {"output": spread(logits.float())}
+
+    record(path, build, step, lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-4), 8)
 
 
 def resnet8(path, kind):

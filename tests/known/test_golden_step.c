@@ -1,5 +1,6 @@
 /* One training step against PyTorch 2.13 in float64 (tools/golden_torch.py; tests/golden/): loss, gradients,
- * the updated weights. f32: loss 1e-5, gradients 1e-4 relative L2. bf16: loss 1e-2, gradient cosine .999. */
+ * the updated weights. f32: loss 1e-5, gradients 1e-4 relative L2. bf16: loss 1e-2, gradient as close
+ * as PyTorch's in bf16. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,6 +131,17 @@ static double cosine(const struct step *s)
     return sums.dot / sqrt(sums.ours * sums.recorded);
 }
 
+/** bf16 rounds activations to 8 bits, and ReLU masks flip: on these untrained networks PyTorch's own autocast
+ * reaches a gradient cosine of .98 to .995 only (recorded in the file). Ours may lose at most a quarter more
+ * than that. */
+static void check_bf16(const struct step *s, const char *what)
+{
+    double found = 1 - cosine(s), peer = 1 - scalar(s, "autocast.cosine");
+    if (fabs(s->loss - scalar(s, "loss")) >= 1e-2 || !(found <= 1.25 * peer))
+        fail_msg("%s: loss %.6g, expected %.6g; cosine %.6g, PyTorch's %.6g", what, s->loss,
+                 scalar(s, "loss"), 1 - found, 1 - peer);
+}
+
 static void update(struct step *s, const struct nn_optimizer_config *config, double lr)
 {
     struct nn_optimizer *o = NULL;
@@ -162,14 +174,13 @@ static void simclr_step_in_bf16_is_close(void **state)
     (void)state;
     const struct nn_backend *backend;
     assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
-    if (!nn_backend_has_bf16(backend)) {
-        print_message("skipped: no fast bf16 on this CPU\n");
+    if (!nn_backend_supports_bf16(backend)) {
+        print_message("skipped: no bf16 on this CPU\n");
         skip();
     }
     struct step s = {0};
     run_simclr(&s, backend, NN_BF16);
-    assert_true(fabs(s.loss - scalar(&s, "loss")) < 1e-2);
-    assert_true(cosine(&s) >= 0.999);
+    check_bf16(&s, "keras-simclr");
     clear(&s);
 }
 
@@ -195,8 +206,9 @@ static void resnet_steps_match_pytorch(void **state)
             run_resnet(&s, &resnets[i], backend, NN_F32);
             if (fabs(s.loss - scalar(&s, "loss")) >= 1e-5)
                 fail_msg("%s: loss %.9g, expected %.9g", resnets[i].file, s.loss, scalar(&s, "loss"));
-            /* Of ResNet-18's 4 million ReLUs two or three have an input of less than a rounding error: they open in one
-             * implementation and stay closed in the other. The layers above such a unit still agree to 1e-4. */
+            /* Of ResNet-18's 4 million ReLUs two or three have an input of less than a rounding error: they
+             * open in one implementation and stay closed in the other. The layers above such a unit still
+             * agree to 1e-4. */
             int deep = strcmp(resnets[i].model, "resnet18") == 0;
             check_gradients(&s, deep ? 5e-3 : 1e-4);
             update(&s, &(struct nn_optimizer_config){.name = "sgd", .momentum = .9, .weight_decay = 1e-4},
@@ -211,16 +223,14 @@ static void resnet_steps_in_bf16_are_close(void **state)
     (void)state;
     const struct nn_backend *backend;
     assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
-    if (!nn_backend_has_bf16(backend)) {
-        print_message("skipped: no fast bf16 on this CPU\n");
+    if (!nn_backend_supports_bf16(backend)) {
+        print_message("skipped: no bf16 on this CPU\n");
         skip();
     }
     for (size_t i = 0; i < sizeof resnets / sizeof *resnets; i++) {
         struct step s = {0};
         run_resnet(&s, &resnets[i], backend, NN_BF16);
-        if (fabs(s.loss - scalar(&s, "loss")) >= 1e-2 || cosine(&s) < 0.999)
-            fail_msg("%s: loss %.6g, expected %.6g; cosine %.6g", resnets[i].file, s.loss, scalar(&s, "loss"),
-                     cosine(&s));
+        check_bf16(&s, resnets[i].file);
         clear(&s);
     }
 }
