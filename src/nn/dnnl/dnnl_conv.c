@@ -11,6 +11,7 @@
 #include "nn/columns.h"
 #include "nn/conv_weights.h"
 #include "nn/dnnl/dnnl_product.h"
+#include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernels.h"
 #include <string.h>
 
@@ -25,10 +26,11 @@ struct conv {
     size_t pixels; /* of one result: P * Q */
     size_t chunk;  /* images per product over columns; divides the batch */
     struct product *forward, *backward_data, *backward_weights;
-    struct conv_weights *direct_weights; /* instead of backward_weights, where it fits */
-    void *columns;                       /* (chunk * pixels, taps) */
-    void *narrow;                        /* diff_dst as bf16 when it comes as f32 in a bf16 plan */
-    float *partial;                      /* of the bias gradient */
+    struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
+    struct weights_gradient *library_weights; /* likewise */
+    void *columns;                            /* (chunk * pixels, taps) */
+    void *narrow;                             /* diff_dst as bf16 when it comes as f32 in a bf16 plan */
+    float *partial;                           /* of the bias gradient */
 };
 
 /* ---- planning ---- */
@@ -120,6 +122,23 @@ static enum way choose(const struct conv_desc *d)
     return d->dst.height * d->dst.width <= SMALL_RESULT ? COLUMNS : DIRECT;
 }
 
+/* Without a bias to sum on the way, as in residual networks, oneDNN's f32 weight gradient is the fastest. */
+static sotto_status plan_weights_gradient(struct conv *c)
+{
+    sotto_status status = SOTTO_OK;
+    const struct conv_desc *d = &c->desc;
+    if (c->way != DENSE && !d->bias && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32)
+        TRY(weights_gradient_create(&c->library_weights, d));
+    if (c->library_weights)
+        goto done;
+    if (c->way != DENSE && conv_weights_fits(d))
+        TRY(conv_weights_create(&c->direct_weights, d));
+    else
+        TRY(plan_backward_weights(c));
+done:
+    return status;
+}
+
 sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
 {
     sotto_status status = SOTTO_OK;
@@ -133,10 +152,8 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
     TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
-    if (desc->training && c->way != DENSE && conv_weights_fits(desc))
-        TRY(conv_weights_create(&c->direct_weights, desc));
-    else if (desc->training)
-        TRY(plan_backward_weights(c));
+    if (desc->training)
+        TRY(plan_weights_gradient(c));
     *out = c;
     c = NULL;
 done:
@@ -158,6 +175,8 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     size_t rows = d->batch * c->pixels;
     if (c->direct_weights)
         conv_weights_layout(c->direct_weights, scratch);
+    if (c->library_weights)
+        weights_gradient_layout(c->library_weights, scratch);
     if (d->dst_dtype != d->src_dtype)
         c->narrow = arena_take(scratch, rows * d->dst.channels, sizeof(bf16));
     c->partial = arena_take(scratch, tensor_row_sums_partial(rows, d->dst.channels), sizeof *c->partial);
@@ -204,6 +223,10 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
     const struct conv_desc *d = &c->desc;
     if (c->direct_weights) {
         conv_weights_run(c->direct_weights, diff_weights, diff_bias, diff_dst, src);
+        return;
+    }
+    if (c->library_weights) {
+        weights_gradient_run(c->library_weights, diff_weights, diff_dst, src);
         return;
     }
     memset(diff_weights, 0, d->dst.channels * c->taps * sizeof *diff_weights);
@@ -260,5 +283,6 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->backward_data);
     product_free(c->backward_weights);
     conv_weights_free(c->direct_weights);
+    weights_gradient_free(c->library_weights);
     base_free(c);
 }

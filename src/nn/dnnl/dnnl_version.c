@@ -122,6 +122,23 @@ done:
     return status;
 }
 
+sotto_status describe_conv_backward_weights(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                            const struct md *src, const struct md *diff_weights,
+                                            const struct md *diff_dst, const struct conv_window *window,
+                                            dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes)
+{
+    sotto_status status = SOTTO_OK;
+    dnnl_convolution_desc_t d;
+    TRY(dnnl_check(dnnl_convolution_backward_weights_desc_init(
+                       &d, dnnl_convolution_direct, &src->value, &diff_weights->value, NULL, &diff_dst->value,
+                       window->strides, window->padding, window->padding),
+                   "convolution backward weights"));
+    TRY(dnnl_check(dnnl_primitive_desc_create(out, &d, attributes, engine, forward),
+                   "convolution backward weights"));
+done:
+    return status;
+}
+
 #else /* version 3 */
 
 sotto_status md_make(struct md *out, int ndims, const dnnl_dim_t *dims, const dnnl_dim_t *strides,
@@ -181,6 +198,18 @@ sotto_status describe_conv_backward_data(dnnl_primitive_desc_t *out, dnnl_engine
                           diff_dst->value, window->strides, no_dilation, window->padding, window->padding,
                           forward, attributes),
                       "convolution backward data");
+}
+
+sotto_status describe_conv_backward_weights(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                            const struct md *src, const struct md *diff_weights,
+                                            const struct md *diff_dst, const struct conv_window *window,
+                                            dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes)
+{
+    return dnnl_check(dnnl_convolution_backward_weights_primitive_desc_create(
+                          out, engine, dnnl_convolution_direct, src->value, diff_weights->value, NULL,
+                          diff_dst->value, window->strides, no_dilation, window->padding, window->padding,
+                          forward, attributes),
+                      "convolution backward weights");
 }
 
 #endif

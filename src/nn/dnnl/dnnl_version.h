@@ -48,5 +48,9 @@ sotto_status describe_conv_backward_data(dnnl_primitive_desc_t *out, dnnl_engine
                                          const struct md *diff_src, const struct md *weights,
                                          const struct md *diff_dst, const struct conv_window *window,
                                          dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes);
+sotto_status describe_conv_backward_weights(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                            const struct md *src, const struct md *diff_weights,
+                                            const struct md *diff_dst, const struct conv_window *window,
+                                            dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes);
 
 #endif
