@@ -6,6 +6,10 @@
   const charts = [];
   const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
+  /* "x y;x y" as [[x, y], [x, y]]. */
+  function points(text) {
+    return text ? text.split(';').map(function (p) { return p.split(' ').map(Number); }) : [];
+  }
   function colour(name) {
     return getComputedStyle(root).getPropertyValue(name).trim();
   }
@@ -53,9 +57,9 @@
     return Math.min(1, Math.exp(epsilon) * fpr + delta, 1 - Math.exp(-epsilon) * (1 - delta - fpr));
   }
   function grid(low) {
-    const points = [];
-    for (let i = 0; i <= 100; i++) points.push(Math.pow(low, 1 - i / 100));
-    return points;
+    const xs = [];
+    for (let i = 0; i <= 100; i++) xs.push(Math.pow(low, 1 - i / 100));
+    return xs;
   }
 
   function roc(group) {
@@ -64,8 +68,8 @@
     const lowest = Math.min.apply(null, rows.map(function (r) { return 0.5 / r.members; }));
     const xs = grid(low), sets = [];
     rows.forEach(function (r, i) {
-      const points = r.roc.map(function (p) { return {x: Math.max(p[0], low), y: Math.max(p[1], lowest)}; });
-      sets.push({label: r.label + ' (AUC ' + r.auc[0].toFixed(3) + ')', data: points, stepped: true, borderColor: series(i),
+      const steps = points(r.roc).map(function (p) { return {x: Math.max(p[0], low), y: Math.max(p[1], lowest)}; });
+      sets.push({label: r.label + ' (AUC ' + r.auc[0].toFixed(3) + ')', data: steps, stepped: true, borderColor: series(i),
                  borderDash: dashes[Math.floor(i / 6) % 4], borderWidth: 2, pointRadius: 0, pointHitRadius: 6});
       if (r.epsilon != null)
         sets.push({label: 'forbidden by ε ≤ ' + Number(r.epsilon.toPrecision(3)), borderColor: series(i), borderWidth: 1.2,
@@ -142,8 +146,9 @@
     const scales = {x: axis(t.x, {type: 'linear'}), y: axis(names === 2 ? t.series[0].name : '', {})};
     if (names === 2) scales.y1 = axis(t.series[1].name, {position: 'right', grid: {drawOnChartArea: false}});
     return {type: 'line', data: {datasets: t.series.map(function (s, k) {
-      return {label: s.name, data: s.points.map(function (p) { return {x: p[0], y: p[1]}; }), borderColor: series(k), backgroundColor: series(k), borderWidth: 2,
-              pointRadius: s.points.length < 30 ? 2.5 : 0, yAxisID: names === 2 && k === 1 ? 'y1' : 'y'};
+      const xys = points(s.points);
+      return {label: s.name, data: xys.map(function (p) { return {x: p[0], y: p[1]}; }), borderColor: series(k), backgroundColor: series(k), borderWidth: 2,
+              pointRadius: xys.length < 30 ? 2.5 : 0, yAxisID: names === 2 && k === 1 ? 'y1' : 'y'};
     })}, options: options(scales)};
   }
 
