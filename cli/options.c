@@ -134,9 +134,26 @@ static sotto_status store(struct options *o, const struct option_row *row, const
     return check_number(row, text);
 }
 
+/* The words that need it are quoted, so that the line can be pasted into a shell. */
+static void remember_command(struct options *o, int argc, char **argv)
+{
+    size_t used = (size_t)snprintf(o->command_line, sizeof o->command_line, "sotto %s", o->verb->name);
+    for (int i = 0; i < argc && used < sizeof o->command_line; i++) {
+        const char *quote = strpbrk(argv[i], " []{}()*?$\"'&;|<>") || !argv[i][0] ? "'" : "";
+        used += (size_t)snprintf(o->command_line + used, sizeof o->command_line - used, " %s%s%s", quote,
+                                 argv[i], quote);
+    }
+}
+
+const char *option_command_line(const struct options *o)
+{
+    return o->command_line;
+}
+
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
 {
     *o = (struct options){.verb = verb};
+    remember_command(o, argc, argv);
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "-h") == 0)

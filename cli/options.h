@@ -27,6 +27,7 @@ double option_real(const struct options *o, const char *name); /* NAN: not given
 int option_flag(const struct options *o, const char *name);
 int option_given(const struct options *o, const char *name);
 const char *const *option_list(const struct options *o, const char *name); /* NULL-terminated */
+const char *option_command_line(const struct options *o);                  /* as typed: "sotto run x.yaml" */
 size_t option_argument_count(const struct options *o);                     /* positional arguments */
 const char *option_argument(const struct options *o, size_t i);
 /* "512,128" -> {512,128}; EUSAGE on anything else. */

@@ -15,6 +15,7 @@ struct options {
     size_t count, argument_count;
     struct option_value values[64];
     const char *arguments[32];
+    char command_line[1024];
 };
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv);
 const struct option_row *options_common(void);

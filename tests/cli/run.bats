@@ -79,5 +79,14 @@ Y
   run "$SOTTO" run small.yaml -s pretrain.epochs=1 --insecure-noise-seed 7
   [ "$status" -eq 0 ]
   grep -q "noise was seeded: no privacy guarantee" runs/small/protected/head-p1.safetensors.certificate.json
-  grep -q "noise was seeded" runs/small/report.html
+  grep -q -i "noise was seeded: no privacy" runs/small/report.html
+}
+
+@test "the demo without Fashion-MNIST says that its data are synthetic" {
+  run env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
+    -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].head.epochs=2' -s 'cases[0].sensitivity.pairs=1' \
+    -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"the synthetic set stands in"* ]]
+  grep -q '"synthetic": true' demo/report.json
 }
