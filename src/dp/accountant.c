@@ -42,10 +42,11 @@ sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_se
     if (has2 && s->dimension > 0)
         l1 = iv_min(l1, iv_mul(iv_sqrt(iv((double)s->dimension)), l2));
     l2 = iv_min(l2, l1);
-    if (s->dimension > 0) { /* rounding to the lattice moves every coordinate by up to half a step, twice */
-        struct interval n = iv((double)s->dimension), step = iv(lattice_step(scale));
-        l1 = iv_add(l1, iv_mul(n, step));
-        l2 = iv_add(l2, iv_mul(iv_sqrt(n), step));
+    if (s->dimension >
+        0) { /* rounding to the lattice moves every coordinate by up to half a step, twice, either way */
+        struct interval n = iv((double)s->dimension), step = iv(lattice_step(scale)), both = {-1, 1};
+        l1 = iv_max(iv_add(l1, iv_mul(both, iv_mul(n, step))), iv(0));
+        l2 = iv_max(iv_add(l2, iv_mul(both, iv_mul(iv_sqrt(n), step))), iv(0));
     }
     out->l1 = isinf(l1.hi) ? iv(INFINITY) : iv_div(l1, iv(scale));
     out->l2 = iv_div(l2, iv(scale));
@@ -88,9 +89,8 @@ static double scalar_lower(const struct mechanism *m, struct interval t, double 
 {
     if (m->by_l2)
         return m->epsilon(iv_mul(t, iv_sqrt(iv(k))), delta).lo;
-    if (k > 1 && m->composed && k <= m->composed_max)
-        return m->composed(t, k, delta).lo;
-    return m->epsilon(t, delta).lo; /* more releases never tell less than one */
+    double one = m->epsilon(t, delta).lo; /* more releases never tell less than one */
+    return k > 1 && m->composed && k <= m->composed_max ? fmax(one, m->composed(t, k, delta).lo) : one;
 }
 
 enum { SPREAD = 1024 }; /* coordinates; already within a fraction of a percent of the limit */

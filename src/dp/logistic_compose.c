@@ -32,11 +32,21 @@ struct sum {
     double value, error; /* of the real parts */
 };
 
-/* Re of F(c + iy) e^(-(c+iy) e), with a bound of its rounding error: every logarithm, angle and product below
- * is good to a few ulp of the sizes added up in `size`. */
+/* Absolute rounding error of the exponents and angles below: each logarithm, angle and product is good to a
+ * few ulp of the sizes added up here. */
+static double rounding(const struct point *p, double c, double y)
+{
+    double x = (c + 0.5) * p->a;
+    double size =
+        p->k * (x + y * p->a + fabs(log(x)) + fabs(log_sinh(p->a / 2)) + fabs(log(2 * c + 1 + 2 * y)) + 8) +
+        (c + y) * p->epsilon + 2 * fabs(log(c)) + 2 * fabs(log(c + y)) + 16;
+    return size * 0x1p-49;
+}
+
+/* Re of F(c + iy) e^(-(c+iy) e), with a bound of its rounding error. */
 static void add_term(struct sum *sum, const struct point *p, double c, double y, double weight)
 {
-    double x = (c + 0.5) * p->a, w = y * p->a, decay = exp(-2 * x), half = 1 - decay, sine = sin(w);
+    double x = (c + 0.5) * p->a, w = y * p->a, decay = exp(-2 * x), half = -expm1(-2 * x), sine = sin(w);
     double log_m = x - 0.6931471805599453 + 0.5 * log(half * half + 4 * decay * sine * sine) -
                    0.5 * log((2 * c + 1) * (2 * c + 1) + 4 * y * y) - log_sinh(p->a / 2);
     double angle_m = atan2((1 + decay) * sine, half * cos(w)) - atan2(2 * y, 2 * c + 1);
@@ -44,44 +54,55 @@ static void add_term(struct sum *sum, const struct point *p, double c, double y,
         p->k * log_m - c * p->epsilon - 0.5 * log(c * c + y * y) - 0.5 * log((c + 1) * (c + 1) + y * y);
     double angle = p->k * angle_m - y * p->epsilon - atan2(y, c) - atan2(y, c + 1);
     double modulus = weight * exp(log_f);
-    double size = p->k * (x + w + fabs(log_sinh(p->a / 2)) + fabs(log(2 * c + 1 + 2 * y)) + 8) +
-                  (c + y) * p->epsilon + fabs(log(c)) + fabs(log_f) + 16;
+    double relative = rounding(p, c, y);
     sum->value += modulus * cos(angle);
-    sum->error += modulus * size * 0x1p-49;
+    sum->error += relative < 1e-3 ? 2 * modulus * relative : INFINITY;
 }
+
+enum { MOST_TERMS = 60000 };
+static const double too_large = 1e5; /* k a: an epsilon that nobody needs to the last digit */
 
 struct interval logistic_contour(double a, double k, double epsilon)
 {
     struct point p = {a, k, epsilon};
-    double c = minimise_log(1e-9, 1e9, 0, height, &p);
-    double peak = height(c, &p), enough = (40 + fmax(0, -peak)) / c;
+    const struct interval no_answer = {0, 1};
+    if (k * a > too_large)
+        return no_answer;
+    double c = minimise_log(1e-9, 1e9 * fmax(1, 1 / a), 0, height, &p);
+    double peak = height(c, &p), slack = rounding(&p, c, 0);
+    if (slack > 1e-3)
+        return no_answer;
     if (peak < -690) /* too small to add up in doubles: Chernoff, (1 - e^(e - L))_+ <= e^(c (L - e)) */
         return (struct interval){0, exp(peak + log(c) + log1p(c) + 1)};
-    double period = next_up(fmax(next_up(k * a - epsilon), enough));
+    double enough = (40 + fmax(0, -peak)) / c;
+    double period = fmax(k * a - epsilon + k * a * 0x1p-49, enough) * (1 + 0x1p-49);
     double h = 6.283185307179586 / period;
     /* (A/y)^k / y^2 summed behind y: A^k y^(-k-1) / (k+1), as a logarithm. */
-    double log_a = log_sinh((c + 0.5) * a) + 1e-9 - log1p(-2 / (1 + exp(2 * (c + 0.5) * a))) -
-                   0.6931471805599453 - log_sinh(a / 2);
+    double x = (c + 0.5) * a, log_cosh = x - 0.6931471805599453 + log1p(exp(-2 * x));
+    double log_a = log_cosh - 0.6931471805599453 - log_sinh(a / 2);
     struct sum sum = {0, 0};
     add_term(&sum, &p, c, 0, 0.5);
     double log_tail = INFINITY;
-    int terms = 1;
-    for (; terms < 4000000; terms++) {
+    for (int terms = 1;; terms++) {
         double y = h * terms;
+        if (terms == MOST_TERMS || !isfinite(sum.error))
+            return no_answer;
         add_term(&sum, &p, c, y, 1);
         if (terms % 8 == 0) {
             log_tail = k * log_a - (k + 1) * log(y) - log(k + 1) - c * epsilon;
-            if (log_tail < log(fabs(sum.value) * h) - 38)
+            if (log_tail < log(fabs(sum.value) * h) - 38) {
+                log_tail += rounding(&p, c, y) + 1e-6;
+                sum.error += fabs(sum.value) * terms * 0x1p-52;
                 break;
+            }
         }
     }
     double scale = h / 3.141592653589793; /* (h/2pi) times both signs of y */
-    double left_out = exp(log_tail + 1e-6) / 3.141592653589793, aliased = exp(-c * period);
+    double aliased = exp(-c * period * (1 - 1e-12));
     aliased /= 1 - aliased;
-    double error = (sum.error + fabs(sum.value) * terms * 0x1p-52) * scale + left_out;
-    double value = sum.value * scale, slack = fabs(value) * 0x1p-50;
-    return (struct interval){fmax(0, value - error - slack - aliased * (1 + 1e-9)),
-                             fmin(1, value + error + slack)};
+    double value = sum.value * scale,
+           error = sum.error * scale + exp(log_tail) / 3.141592653589793 + fabs(value) * 0x1p-49;
+    return (struct interval){fmax(0, value - error - aliased * (1 + 1e-9)), fmin(1, value + error)};
 }
 
 /* G(t) = sum_n t^(k+1+2n) / (4^n (k+1+2n)!). Once the ratio of terms is below 1/2 the rest is below the last
@@ -141,6 +162,8 @@ static double near_root(double a, double k, double delta)
 {
     double low = 0, high = k * a, goal = log(delta), f_low, f_high = -750 - goal;
     struct interval at_0 = logistic_composed_delta(a, k, 0);
+    if (at_0.lo == 0 && at_0.hi == 1)
+        return high;
     f_low = log(at_0.hi) - goal;
     if (f_low <= 0)
         return 0;
@@ -148,7 +171,10 @@ static double near_root(double a, double k, double delta)
         double x = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * f_low / (f_low - f_high);
         double inner = 1e-14 * high;
         x = fmin(fmax(x, low + inner), high - inner);
-        double f = log(fmax(logistic_composed_delta(a, k, x).hi, 1e-320)) - goal;
+        struct interval d = logistic_composed_delta(a, k, x);
+        if (d.lo == 0 && d.hi == 1)
+            return high; /* no answer here */
+        double f = log(fmax(d.hi, 1e-320)) - goal;
         if (fabs(f) < 1e-13)
             return x;
         if (f > 0) {
@@ -166,6 +192,8 @@ static double near_root(double a, double k, double delta)
 
 struct interval logistic_composed_epsilon(struct interval a, double k, double delta)
 {
+    if (next_up(k * a.hi) / 4 <= delta) /* total variation of the sum is at most tanh(k a / 4) */
+        return iv(0);
     double top = next_up(k * a.hi), root = near_root(a.hi, k, delta);
     struct interval answer = {0, top};
     for (double step = 0x1p-49; root > 0 && root * (1 + step) < top; step *= 4)
