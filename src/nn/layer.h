@@ -88,6 +88,7 @@ struct pass {
 struct layer {
     const char *name;
     int fuses_relu; /* forward applies the ReLU when run->relu */
+    int masks_itself; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu) */
     int fuses_mask; /* backward multiplies src->diff by (src->data > 0) when src->relu */
     int writes_f32; /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */

@@ -8,9 +8,10 @@
  *
  *     diff_bias = s,   diff_weight = r t,   diff_src = weight r (g - s / M - (src - mean) r^2 t / M)
  *
- * i.e. diff_src = a g + b src + d with three numbers per channel. Each chunk of rows finds its own mean and
- * squares around it while it is in cache; chunks are merged in order in double (Chan et al. 1979), so neither
- * large means nor the thread count matter. */
+ * i.e. diff_src = a g + b src + d with three numbers per channel. Where a ReLU follows, g is 0 where it was
+ * shut, which src * scale + shift tells again: nobody else need mask the gradient. Each chunk of rows finds
+ * its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan et al.
+ * 1979), so neither large means nor the thread count matter. */
 #include "nn/layer_norm_parts.h"
 
 #include "nn/norm_kernels.h"
@@ -27,7 +28,8 @@ struct batch_norm {
     size_t rows, channels, chunk_rows, chunks;
     float *mean, *inverse; /* (C), of the last forward */
     float *first, *second; /* (chunks, C): partial sums */
-    float *scale, *shift, *slope;
+    float *scale, *shift;  /* (C), of the last forward: dst = src * scale + shift */
+    float *a, *b, *d;      /* (C) */
 };
 
 static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
@@ -72,7 +74,9 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     b->inverse = arena_take(keep, b->channels, sizeof(float));
     b->scale = arena_take(keep, b->channels, sizeof(float));
     b->shift = arena_take(keep, b->channels, sizeof(float));
-    b->slope = arena_take(keep, b->channels, sizeof(float));
+    b->a = arena_take(scratch, b->channels, sizeof(float));
+    b->b = arena_take(scratch, b->channels, sizeof(float));
+    b->d = arena_take(scratch, b->channels, sizeof(float));
     b->first = arena_take(scratch, b->chunks * b->channels, sizeof(float));
     b->second = arena_take(scratch, b->chunks * b->channels, sizeof(float));
 }
@@ -186,10 +190,11 @@ static sotto_status sums_of_chunk(void *arg, size_t chunk, int thread)
     (void)thread;
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
+    struct norm_gate gate = {b->scale, b->shift};
     size_t row = chunk * b->chunk_rows;
     b->kernels->back_sums[run->src->dtype](
         b->first + chunk * b->channels, b->second + chunk * b->channels, at(run->dst, run->dst->diff, row),
-        at(run->src, run->src->data, row), b->mean, rows_of(b, chunk), b->channels);
+        at(run->src, run->src->data, row), b->mean, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -198,10 +203,12 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     (void)thread;
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
+    struct norm_gate gate = {b->scale, b->shift};
+    struct norm_slopes slopes = {b->a, b->b, b->d};
     size_t row = chunk * b->chunk_rows;
     b->kernels->back_apply[run->src->dtype](
         (void *)at(run->src, run->src->diff, row), at(run->dst, run->dst->diff, row),
-        at(run->src, run->src->data, row), b->scale, b->slope, b->shift, rows_of(b, chunk), b->channels);
+        at(run->src, run->src->data, row), &slopes, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -220,9 +227,9 @@ static void backward(struct layer_run *run, const struct pass *pass)
         /* With running moments the moments do not depend on src, and only `a` is left. */
         double a = (double)run->parameters[WEIGHT].value[c] * inverse, m = (double)b->rows;
         double slope = pass->training ? -a * inverse * inverse * product / m : 0;
-        b->scale[c] = (float)a;
-        b->slope[c] = (float)slope;
-        b->shift[c] = (float)(pass->training ? -a * sum / m - slope * (double)b->mean[c] : 0);
+        b->a[c] = (float)a;
+        b->b[c] = (float)slope;
+        b->d[c] = (float)(pass->training ? -a * sum / m - slope * (double)b->mean[c] : 0);
     }
     if (run->need_diff_src)
         over_chunks(diff_of_chunk, run);
@@ -236,6 +243,7 @@ static void release(struct layer_run *run)
 
 const struct layer layer_batch_norm = {.name = "batch norm",
                                        .fuses_relu = 1,
+                                       .masks_itself = 1,
                                        .shape = norm_shape,
                                        .parameters = parameters,
                                        .plan = plan,

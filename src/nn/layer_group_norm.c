@@ -20,7 +20,7 @@ struct group_norm {
     size_t rows, channels, groups;  /* rows: H W */
     float *mean, *inverse;          /* (N, C), of the last forward; equal within a group */
     float *diff_weight, *diff_bias; /* (N, C), summed over N at the end */
-    float *scratch;                 /* (N, 4, C) */
+    float *scratch;                 /* (N, 5, C) */
 };
 
 static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
@@ -63,7 +63,7 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     g->inverse = arena_take(keep, count, sizeof(float));
     g->diff_weight = arena_take(scratch, count, sizeof(float));
     g->diff_bias = arena_take(scratch, count, sizeof(float));
-    g->scratch = arena_take(scratch, 4 * count, sizeof(float));
+    g->scratch = arena_take(scratch, 5 * count, sizeof(float));
 }
 
 static const void *at(const struct layer_run *run, const void *data, size_t image)
@@ -90,6 +90,17 @@ static float group_size(const struct group_norm *g)
     return (float)(g->rows * (g->channels / g->groups));
 }
 
+/** dst = src * scale + shift, the same bits forward and backward. */
+static void affine_of(float *scale, float *shift, const struct layer_run *run, size_t image)
+{
+    const struct group_norm *g = run->state;
+    const float *mean = g->mean + image * g->channels, *inverse = g->inverse + image * g->channels;
+    for (size_t c = 0; c < g->channels; c++) {
+        scale[c] = run->parameters[0].value[c] * inverse[c];
+        shift[c] = run->parameters[1].value[c] - mean[c] * scale[c];
+    }
+}
+
 static sotto_status forward_image(void *arg, size_t image, int thread)
 {
     (void)thread;
@@ -98,18 +109,16 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     enum nn_dtype type = run->src->dtype;
     const void *x = at(run, run->src->data, image);
     float *mean = g->mean + image * g->channels, *inverse = g->inverse + image * g->channels,
-          *scale = g->scratch + 4 * image * g->channels, *shift = scale + g->channels;
+          *scale = g->scratch + 5 * image * g->channels, *shift = scale + g->channels;
     g->kernels->sums[type](mean, x, g->rows, g->channels);
     sum_groups(mean, g);
     for (size_t c = 0; c < g->channels; c++)
         mean[c] /= group_size(g);
     g->kernels->squares[type](inverse, x, mean, g->rows, g->channels);
     sum_groups(inverse, g);
-    for (size_t c = 0; c < g->channels; c++) {
+    for (size_t c = 0; c < g->channels; c++)
         inverse[c] = 1 / sqrtf(inverse[c] / group_size(g) + (float)NORM_EPSILON);
-        scale[c] = run->parameters[0].value[c] * inverse[c];
-        shift[c] = run->parameters[1].value[c] - mean[c] * scale[c];
-    }
+    affine_of(scale, shift, run, image);
     g->kernels->apply[type]((void *)at(run, run->dst->data, image), x, scale, shift, run->relu, g->rows,
                             g->channels);
     return SOTTO_OK;
@@ -125,8 +134,12 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     const float *mean = g->mean + image * g->channels, *inverse = g->inverse + image * g->channels,
                 *weight = run->parameters[0].value;
     float *sum = g->diff_bias + image * g->channels, *product = g->diff_weight + image * g->channels,
-          *a = g->scratch + 4 * image * g->channels, *b = a + g->channels, *d = b + g->channels;
-    g->kernels->back_sums[type](sum, product, dy, x, mean, g->rows, g->channels);
+          *a = g->scratch + 5 * image * g->channels, *b = a + g->channels, *d = b + g->channels,
+          *scale = d + g->channels, *shift = scale + g->channels;
+    struct norm_gate gate = {scale, shift};
+    struct norm_slopes slopes = {a, b, d};
+    affine_of(scale, shift, run, image);
+    g->kernels->back_sums[type](sum, product, dy, x, mean, run->relu ? &gate : NULL, g->rows, g->channels);
     for (size_t c = 0; c < g->channels; c++) {
         b[c] = weight[c] * product[c];
         d[c] = weight[c] * sum[c];
@@ -141,8 +154,8 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
         b[c] *= -inverse[c] * inverse[c] * inverse[c] / group_size(g);
         d[c] = -inverse[c] * d[c] / group_size(g) - b[c] * mean[c];
     }
-    g->kernels->back_apply[type]((void *)at(run, run->src->diff, image), dy, x, a, b, d, g->rows,
-                                 g->channels);
+    g->kernels->back_apply[type]((void *)at(run, run->src->diff, image), dy, x, &slopes,
+                                 run->relu ? &gate : NULL, g->rows, g->channels);
     return SOTTO_OK;
 }
 
@@ -183,6 +196,7 @@ static void release(struct layer_run *run)
 
 const struct layer layer_group_norm = {.name = "group norm",
                                        .fuses_relu = 1,
+                                       .masks_itself = 1,
                                        .shape = shape,
                                        .parameters = parameters,
                                        .plan = plan,

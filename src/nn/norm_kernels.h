@@ -7,6 +7,12 @@
 
 #include "nn/nn.h"
 
+struct norm_gate {
+    const float *scale, *shift;
+};
+struct norm_slopes {
+    const float *a, *b, *d;
+};
 struct norm_kernels {
     /** sum[c] = sum over rows of x. */
     void (*sums[2])(float *sum, const void *x, size_t rows, size_t channels);
@@ -15,12 +21,13 @@ struct norm_kernels {
     /** y = x * scale[c] + shift[c], then max(0, .) if relu. */
     void (*apply[2])(void *y, const void *x, const float *scale, const float *shift, int relu, size_t rows,
                      size_t channels);
-    /** sum[c] = sum of dy, product[c] = sum of dy * (x - center[c]). */
+    /** sum[c] = sum of g, product[c] = sum of g * (x - center[c]), where g = dy; with a gate: g = dy where
+     *  x * gate->scale[c] + gate->shift[c] > 0, else 0 (the ReLU that apply() fused, seen again from x). */
     void (*back_sums[2])(float *sum, float *product, const void *dy, const void *x, const float *center,
-                         size_t rows, size_t channels);
-    /** dx = dy * a[c] + x * b[c] + d[c]. */
-    void (*back_apply[2])(void *dx, const void *dy, const void *x, const float *a, const float *b,
-                          const float *d, size_t rows, size_t channels);
+                         const struct norm_gate *gate, size_t rows, size_t channels);
+    /** dx = g * a[c] + x * b[c] + d[c]. */
+    void (*back_apply[2])(void *dx, const void *dy, const void *x, const struct norm_slopes *slopes,
+                          const struct norm_gate *gate, size_t rows, size_t channels);
 };
 const struct norm_kernels *norm_kernels_best(void);
 

@@ -61,34 +61,47 @@ LANE_INLINE void apply_block(void *y, const void *x, const float *scale, const f
     }
 }
 
-LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x,
-                                 const float *center, size_t rows, size_t channels, int half, size_t at,
-                                 size_t n)
+/* dy, or 0 where the ReLU after the norm was shut. */
+LANE_INLINE lanes gated(lanes dy, lanes x, lanes scale, lanes shift, int gate)
 {
+    const lanes zero = {0};
+    return gate ? lanes_select(x * scale + shift > zero, dy, zero) : dy;
+}
+
+LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x,
+                                 const float *center, const float *scale, const float *shift, int gate,
+                                 size_t rows, size_t channels, int half, size_t at, size_t n)
+{
+    const lanes s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
     lanes total[2] = {{0}}, along[2] = {{0}}, middle = lanes_get(center, at, n, 0);
     size_t r = 0;
     for (; r + 2 <= rows; r += 2)
         for (size_t u = 0; u < 2; u++) {
-            lanes g = lanes_get(dy, (r + u) * channels + at, n, half);
+            lanes v = lanes_get(x, (r + u) * channels + at, n, half);
+            lanes g = gated(lanes_get(dy, (r + u) * channels + at, n, half), v, s, t, gate);
             total[u] += g;
-            along[u] += g * (lanes_get(x, (r + u) * channels + at, n, half) - middle);
+            along[u] += g * (v - middle);
         }
     if (r < rows) {
-        lanes g = lanes_get(dy, r * channels + at, n, half);
+        lanes v = lanes_get(x, r * channels + at, n, half);
+        lanes g = gated(lanes_get(dy, r * channels + at, n, half), v, s, t, gate);
         total[0] += g;
-        along[0] += g * (lanes_get(x, r * channels + at, n, half) - middle);
+        along[0] += g * (v - middle);
     }
     lanes_put(sum, at, total[0] + total[1], n, 0);
     lanes_put(product, at, along[0] + along[1], n, 0);
 }
 
-LANE_INLINE void back_apply_block(void *dx, const void *dy, const void *x, const float *a, const float *b,
-                                  const float *d, size_t rows, size_t channels, int half, size_t at, size_t n)
+LANE_INLINE void back_apply_block(void *dx, const void *dy, const void *x, const struct norm_slopes *k,
+                                  const float *scale, const float *shift, int gate, size_t rows,
+                                  size_t channels, int half, size_t at, size_t n)
 {
-    const lanes p = lanes_get(a, at, n, 0), q = lanes_get(b, at, n, 0), t = lanes_get(d, at, n, 0);
+    const lanes s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
+    const lanes a = lanes_get(k->a, at, n, 0), b = lanes_get(k->b, at, n, 0), d = lanes_get(k->d, at, n, 0);
     for (size_t r = 0; r < rows; r++) {
         size_t i = r * channels + at;
-        lanes_put(dx, i, lanes_get(dy, i, n, half) * p + (lanes_get(x, i, n, half) * q + t), n, half);
+        lanes v = lanes_get(x, i, n, half), g = gated(lanes_get(dy, i, n, half), v, s, t, gate);
+        lanes_put(dx, i, g * a + (v * b + d), n, half);
     }
 }
 
@@ -111,14 +124,24 @@ LANE_INLINE void back_apply_block(void *dx, const void *dy, const void *x, const
             EACH_BLOCK(apply_block, y, x, scale, shift, 0, rows, channels, HALF);                            \
     }                                                                                                        \
     static void back_sums_##TYPE(float *sum, float *product, const void *dy, const void *x,                  \
-                                 const float *center, size_t rows, size_t channels)                          \
+                                 const float *center, const struct norm_gate *gate, size_t rows,             \
+                                 size_t channels)                                                            \
     {                                                                                                        \
-        EACH_BLOCK(back_sums_block, sum, product, dy, x, center, rows, channels, HALF);                      \
+        if (gate)                                                                                            \
+            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, gate->scale, gate->shift, 1, rows,      \
+                       channels, HALF);                                                                      \
+        else                                                                                                 \
+            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, center, center, 0, rows, channels,      \
+                       HALF);                                                                                \
     }                                                                                                        \
-    static void back_apply_##TYPE(void *dx, const void *dy, const void *x, const float *a, const float *b,   \
-                                  const float *d, size_t rows, size_t channels)                              \
+    static void back_apply_##TYPE(void *dx, const void *dy, const void *x, const struct norm_slopes *slopes, \
+                                  const struct norm_gate *gate, size_t rows, size_t channels)                \
     {                                                                                                        \
-        EACH_BLOCK(back_apply_block, dx, dy, x, a, b, d, rows, channels, HALF);                              \
+        if (gate)                                                                                            \
+            EACH_BLOCK(back_apply_block, dx, dy, x, slopes, gate->scale, gate->shift, 1, rows, channels,     \
+                       HALF);                                                                                \
+        else                                                                                                 \
+            EACH_BLOCK(back_apply_block, dx, dy, x, slopes, slopes->a, slopes->a, 0, rows, channels, HALF);  \
     }
 EACH_TYPE(f32, 0)
 EACH_TYPE(bf16, 1)

@@ -31,7 +31,8 @@ static sotto_status describe_activations(struct nn_plan *p)
         int last = i + 1 == (int)p->row_count,
             f32 = last && spec->layer->writes_f32 && spec->residual == SOURCE_NONE;
         TRY(describe_activation(plan_activation(p, i), spec->shape, batch, f32 ? NN_F32 : p->config.dtype));
-        plan_activation(p, i)->relu = spec->relu;
+        plan_activation(p, i)->relu =
+            spec->relu && !(spec->layer->masks_itself && spec->residual == SOURCE_NONE);
     }
 done:
     return status;

@@ -118,7 +118,7 @@ static enum way choose(const struct conv_desc *d)
         return DENSE;
     if (pointwise) /* oneDNN 2.6.3's bf16 backward data of 1x1 kernels is wrong for some channel counts (3 of
                       16) */
-        return d->stride == 1 ? DENSE : COLUMNS;
+        return d->stride == 1 ? DENSE : d->src_dtype == NN_BF16 ? COLUMNS : DIRECT;
     return d->dst.height * d->dst.width <= SMALL_RESULT ? COLUMNS : DIRECT;
 }
 
