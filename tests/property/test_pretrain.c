@@ -79,15 +79,20 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
     char checkpoint[PATH], whole[65], resumed[65];
     struct sotto_pretrain_result one, two;
     in_folder(checkpoint, "c.safetensors");
-    const char *const methods[] = {"simclr", "rotation"};
-    for (int method = 0; method < 2; method++) {
+    static const struct {
+        const char *method, *encoder;
+        size_t batch, stride;
+    } cases[] = {
+        {"simclr", "keras-simclr", 4, 1}, {"rotation", "keras-simclr", 2, 6}, {"simclr", "resnet8", 4, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_pretrain_options o = tiny();
-        o.method = methods[method];
-        o.batch = method ? 2 : 4;
+        o.method = cases[i].method;
+        o.encoder = cases[i].encoder;
+        o.batch = cases[i].batch;
         train(whole, &one, &o, 2);
         size_t steps = one.steps;
         o.checkpoint = checkpoint;
-        for (size_t stop = 1; stop < steps; stop += method ? 6 : 1) {
+        for (size_t stop = 1; stop < steps; stop += cases[i].stride) {
             struct stopper s = {0, stop * o.batch};
             struct sotto_context ctx = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
             struct sotto_encoder *e = NULL;
