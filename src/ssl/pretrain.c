@@ -235,7 +235,9 @@ static sotto_status finish(struct sotto_encoder **out, struct run *r)
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
     struct nn_model *model = r->model;
-    r->model = NULL; /* the encoder takes it over; the plan is not run again */
+    nn_plan_free(r->plan); /* it points into the model, which the encoder now takes over */
+    r->plan = NULL;
+    r->model = NULL;
     TRY(encoder_wrap(&e, model, r->setup.options.encoder));
     TRY(encoder_add_fact(e, "method", r->setup.objective->name));
     TRY(encoder_add_fact(e, "recipe", r->setup.recipe));

@@ -25,17 +25,25 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "kill -9 at any moment, then the same command: the same bytes" {
-  "$SOTTO" pretrain "${common[@]}" --epochs 12 -o whole.safetensors
+  long=(--data "$data" --batch 8 --seed 3 --threads 2 --quiet --epochs 24)
+  "$SOTTO" pretrain "${long[@]}" -o whole.safetensors
   killed=0
-  for pause in 0.2 0.5 1 1.7; do
-    "$SOTTO" pretrain "${common[@]}" --epochs 12 -o cut.safetensors 3>&- &
+  for pause in 0 0.03 0.1; do
+    before=$(stat -c %i cut.safetensors.checkpoint 2>/dev/null || :)
+    "$SOTTO" pretrain "${long[@]}" -o cut.safetensors 3>&- &
     pid=$!
+    for i in $(seq 1000); do # until it has written another checkpoint (or has ended)
+      now=$(stat -c %i cut.safetensors.checkpoint 2>/dev/null || :)
+      [ -n "$now" ] && [ "$now" != "$before" ] && break
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.01
+    done
     sleep "$pause"
     if kill -9 "$pid" 2>/dev/null; then killed=$((killed + 1)); fi
     wait "$pid" || true
   done
   [ "$killed" -ge 1 ]
-  "$SOTTO" pretrain "${common[@]}" --epochs 12 -o cut.safetensors
+  "$SOTTO" pretrain "${long[@]}" -o cut.safetensors
   cmp whole.safetensors cut.safetensors
 }
 
