@@ -17,6 +17,8 @@ static const struct option_row rows[] = {
     {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise", NULL},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
      "what the sensitivity was computed for: replace-one (default) or add-remove (sampled: always)", NULL},
+    {"choose", OPTION_FLAG, NULL, NULL,
+     "with --target-epsilon: what every mechanism needs, least noise first", NULL},
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "re-derive a certificate; checks the released file beside it and --ledger", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL, "what a ledger adds up to at --delta", NULL},
@@ -157,6 +159,53 @@ static sotto_status print_ledger(const struct options *o)
     return status;
 }
 
+static sotto_status print_choices(const struct sotto_account *accounts, size_t count, int json)
+{
+    sotto_status status = SOTTO_OK;
+    if (json)
+        printf("{\"schema\": \"sotto.choice/1\", \"winner\": \"%s\", \"accounts\": [", accounts[0].mechanism);
+    else
+        printf("%-10s %-22s %-22s %-14s %s\n", "mechanism", "standard deviation", "scale", "pure epsilon",
+               "accountant");
+    for (size_t i = 0; i < count && status == SOTTO_OK; i++) {
+        const struct sotto_account *a = &accounts[i];
+        char *text = NULL;
+        if (json) {
+            status = sotto_account_json(&text, a);
+            if (status == SOTTO_OK)
+                printf("%s%s", i ? ", " : "", text);
+            sotto_text_free(text);
+            continue;
+        }
+        char pure[32] = "none";
+        if (!isnan(a->pure_epsilon))
+            snprintf(pure, sizeof pure, "%.6g", a->pure_epsilon);
+        printf("%-10s %-22.9g %-22.17g %-14s %s\n", a->mechanism, a->standard_deviation, a->scale, pure,
+               a->accountant);
+    }
+    if (json)
+        printf("]}\n");
+    return status;
+}
+
+static sotto_status choose(const struct options *o, int json)
+{
+    if (option_given(o, "mechanism") || option_given(o, "scale") || option_given(o, "sample-rate"))
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "account: --choose compares all mechanisms; give --target-epsilon, --delta, --l1 and --l2 only");
+    if (!option_given(o, "target-epsilon"))
+        return option_require(o, "target-epsilon");
+    struct sotto_sensitivity s = {option_real(o, "l1"), option_real(o, "l2"),
+                                  (size_t)option_count(o, "dimension"), SOTTO_SENSITIVITY_GIVEN, ""};
+    double delta = option_real(o, "delta");
+    struct sotto_dp target = {option_real(o, "target-epsilon"), isnan(delta) ? 0 : delta};
+    struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
+    size_t count;
+    sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"));
+    return status == SOTTO_OK ? print_choices(accounts, count, json) : status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     (void)ctx;
@@ -165,6 +214,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return verify(o, json);
     if (option_given(o, "ledger"))
         return print_ledger(o);
+    if (option_given(o, "choose"))
+        return choose(o, json);
     int sampled =
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
     sotto_status status = sampled ? account_of_sampled(&account, o) : account_of_release(&account, o);
@@ -191,6 +242,7 @@ const struct verb verb_account = {
                 "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5\n"
                 "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
                 "10000 --delta 1e-5\n"
+                "  sotto account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
                 "  sotto account --verify protected.safetensors.certificate.json",
     .options = rows,
     .run = run};

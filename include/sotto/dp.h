@@ -71,6 +71,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, 
                                                                  const struct sotto_sensitivity *sensitivity,
                                                                  struct sotto_dp target, size_t compose);
 
+enum { SOTTO_MAX_MECHANISMS = 8 };
+/** What every mechanism needs for the same target, least noise first: accounts[0..*count), each at its
+ * calibrated scale. Mechanisms that cannot reach the target are left out. Errors as sotto_calibrate();
+ * EDOMAIN: none can. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS],
+                                                     size_t *count,
+                                                     const struct sotto_sensitivity *sensitivity,
+                                                     struct sotto_dp target, size_t compose);
+
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to L2 norm C over a Poisson sample of rate
  * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less).
  */

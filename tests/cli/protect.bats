@@ -200,3 +200,13 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --mechanism laplace --noise-multiplier 1 --sample-rate 0.1 --steps 5 --delta 1e-5
   [ "$status" -eq 69 ]
 }
+
+@test "account --choose: every mechanism for one target, least noise first" {
+  run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 10
+  [ "$status" -eq 0 ]
+  [[ "${lines[1]}" == logistic*11.49538* ]]
+  run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --json
+  [[ "$output" == '{"schema": "sotto.choice/1", "winner": "laplace", "accounts": [{'*']}' ]]
+  run "$SOTTO" account --choose --target-epsilon 1 --mechanism laplace --l1 1
+  [ "$status" -eq 64 ]
+}

@@ -190,6 +190,36 @@ static void conversions(void **state)
     close_to(zcdp_epsilon(1 / (2 * 4.530877117 * 4.530877117), 1e-6), 1, 1e-8);
 }
 
+static void the_mechanism_with_least_noise(void **state)
+{
+    (void)state; /* dp.md (g): standard deviation for (1, 1e-5) in total, unit sensitivity, k releases */
+    const struct {
+        size_t k;
+        const char *winner;
+        double deviation;
+    } known[] = {{1, "laplace", 1.414185},
+                 {7, "logistic", 9.2714},
+                 {10, "logistic", 11.495382},
+                 {100, "gaussian", 37.306316}};
+    struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
+    struct sotto_account a[SOTTO_MAX_MECHANISMS];
+    size_t count;
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, known[i].k), SOTTO_OK);
+        assert_int_equal(count, 3);
+        assert_string_equal(a[0].mechanism, known[i].winner);
+        close_to(a[0].standard_deviation, known[i].deviation, 1e-5);
+        for (size_t j = 0; j < count; j++)
+            assert_true(a[j].epsilon.upper <= 1 &&
+                        (j == 0 || a[j].standard_deviation >= a[j - 1].standard_deviation));
+    }
+    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 0}, 1), SOTTO_OK);
+    assert_int_equal(count, 2); /* a Gaussian is never pure */
+    s.l1 = NAN;
+    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 0}, 1), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){-1, 0}, 1), SOTTO_EINVAL);
+}
+
 static void sampled_iterations(void **state)
 {
     (void)state; /* dp.md (b): Renyi divergence of the sampled Gaussian at (q, sigma, alpha) */
@@ -288,6 +318,7 @@ int main(void)
         cmocka_unit_test(gaussian_delta_of_the_classical_formula),
         cmocka_unit_test(laplace_closed_forms),
         cmocka_unit_test(conversions),
+        cmocka_unit_test(the_mechanism_with_least_noise),
         cmocka_unit_test(sampled_iterations),
         cmocka_unit_test(sampled_inputs_are_checked),
         cmocka_unit_test(one_sided_noise_is_refused),
