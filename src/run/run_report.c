@@ -254,7 +254,7 @@ sotto_status run_report(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     char path[RUN_PATH], title[192];
-    char *text = NULL;
+    char *text = NULL, *judged = NULL;
     unsigned char *resolved = NULL;
     size_t size;
     struct json *report = json_make_object(), *rows = json_make_array(), *training = NULL;
@@ -277,10 +277,11 @@ sotto_status run_report(struct run *r)
     training = NULL;
     json_put(&report, "reproduce", reproduce(r, (const char *)resolved));
     TRY(json_dump(&text, report, JSON_PRETTY));
+    TRY(sotto_report_judge(&judged, text));
     TRY(run_folder_path(path, &r->folder, "report.json"));
-    TRY(file_write(path, text, strlen(text)));
+    TRY(file_write(path, judged, strlen(judged)));
     TRY(run_folder_path(path, &r->folder, "report.html"));
-    TRY(sotto_report_render(path, text));
+    TRY(sotto_report_render(path, judged));
     TRY(run_folder_path(path, &r->folder, "metrics.jsonl"));
     if (file_exists(path)) {
         char csv[RUN_PATH];
@@ -289,6 +290,7 @@ sotto_status run_report(struct run *r)
     }
 done:
     sotto_text_free(text);
+    sotto_text_free(judged);
     base_free(resolved);
     json_free(training);
     json_free(rows);
