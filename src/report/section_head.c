@@ -215,6 +215,7 @@ static void cost_line(struct page *p, const struct report *r)
             continue;
         double loss = row->unprotected.value - row->accuracy.value;
         destroyed += row->verdict == VERDICT_DESTROYED;
+        loss = round(1000 * loss) / 1000 + 0.0; /* as printed; the sum turns -0 into 0 */
         least = fmin(least, loss);
         most = fmax(most, loss);
     }
