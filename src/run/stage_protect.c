@@ -9,29 +9,21 @@
 #include "sotto/io.h"
 
 /* The sensitivity that noise is scaled to: what the user states, otherwise what was sampled for this very
- * head. */
-static sotto_status find_sensitivity(struct sotto_sensitivity *out, const struct run *r,
-                                     const struct run_model *m, const struct sotto_head *head)
+ * head (the release checks that it was). */
+static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sensitivity_sample *sample,
+                                     const char *path, const struct run_protection *p)
 {
     sotto_status status = SOTTO_OK;
-    const struct run_case *c = &r->config.cases[m->index];
-    const struct run_protection *p = &c->protections[m->protection];
-    *out = (struct sotto_sensitivity){.l1 = p->l1, .l2 = p->l2, .source = SOTTO_SENSITIVITY_GIVEN};
+    struct sotto_sensitivity *s = &out->release.sensitivity;
+    *s = (struct sotto_sensitivity){.l1 = p->l1, .l2 = p->l2, .source = SOTTO_SENSITIVITY_GIVEN};
     if (isnan(p->l1) && isnan(p->l2)) {
-        struct sotto_sensitivity_sample sample;
-        char name[RUN_PATH], path[RUN_PATH];
-        snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
-        TRY(run_folder_path(path, &r->folder, name));
-        TRY(sotto_sensitivity_load(&sample, path));
-        if (strcmp(sample.recipe_hash, sotto_head_recipe_hash(head)) != 0)
-            FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would "
-                 "mean nothing",
-                 path);
-        out->l1 = sample.l1;
-        out->l2 = sample.l2;
-        out->source = SOTTO_SENSITIVITY_SAMPLED;
-        snprintf(out->evidence, sizeof out->evidence, "%s", sample.recipe_hash);
+        TRY(sotto_sensitivity_load(sample, path));
+        s->l1 = sample->l1;
+        s->l2 = sample->l2;
+        s->source = SOTTO_SENSITIVITY_SAMPLED;
+        snprintf(s->evidence, sizeof s->evidence, "%s", sample->recipe_hash);
+        out->sensitivity_file = path;
+        out->sensitivity_data = sample->fingerprint;
     }
 done:
     return status;
@@ -78,13 +70,14 @@ static struct json *protect_key(const struct run *r, const struct run_model *m)
 sotto_status run_stage_protect(struct run *r, const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
-    const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
+    const struct run_case *c = &r->config.cases[m->index];
+    const struct run_protection *p = &c->protections[m->protection];
     struct run_stage stage;
-    struct sotto_head *head = NULL;
-    char *certificate = NULL;
     struct run_model plain;
-    char name[RUN_PATH], certificate_name[RUN_PATH + 32], path[RUN_PATH], hash[SHA256_HEX],
-        purpose[RUN_NAME * 2 + 32], stage_name[RUN_NAME + 32];
+    struct sotto_sensitivity_sample sample;
+    char *certificate = NULL;
+    char name[RUN_PATH], certificate_name[RUN_PATH + 32], input[RUN_PATH], output[RUN_PATH],
+        measured[RUN_PATH], purpose[RUN_NAME * 2 + 32], stage_name[RUN_NAME + 32];
     snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
     TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
     if (stage.reused)
@@ -92,38 +85,28 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
 
     run_model_name(&plain, r, m->index, -1);
     run_model_file(name, &plain);
-    TRY(run_folder_path(path, &r->folder, name));
-    TRY(sotto_head_load(&head, path));
-    TRY(sha256_file(hash, path));
-    size_t count;
-    float *parameters = sotto_head_parameters(head, &count);
-    struct sotto_sensitivity sensitivity;
-    TRY(find_sensitivity(&sensitivity, r, m, head));
-    sensitivity.dimension = count;
-    snprintf(purpose, sizeof purpose, "run %s, %s", r->config.name, m->name);
-    struct sotto_release release = {.mechanism = p->mechanism,
-                                    .scale = p->scale,
-                                    .target = {p->epsilon, p->delta},
-                                    .sensitivity = sensitivity,
-                                    .fingerprint = sotto_head_fingerprint(head),
-                                    .input_sha256 = hash,
-                                    .purpose = purpose,
-                                    .insecure = r->options->insecure,
-                                    .insecure_seed = r->options->insecure_seed};
-    TRY(sotto_dp_release(&certificate, parameters, count, &release, r->ctx));
-
+    TRY(run_folder_path(input, &r->folder, name));
+    snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
+    TRY(run_folder_path(measured, &r->folder, name));
     run_model_file(name, m);
-    TRY(run_folder_path(path, &r->folder, name));
-    TRY(sotto_head_save(path, head));
-    TRY(sha256_file(hash, path));
+    TRY(run_folder_path(output, &r->folder, name));
     snprintf(certificate_name, sizeof certificate_name, "%s.certificate.json", name);
-    TRY(run_folder_path(path, &r->folder, certificate_name));
-    TRY(sotto_certificate_save(path, certificate, hash));
+    snprintf(purpose, sizeof purpose, "run %s, %s", r->config.name, m->name);
+    struct sotto_protect protect = {.input = input,
+                                    .output = output,
+                                    .release = {.mechanism = p->mechanism,
+                                                .scale = p->scale,
+                                                .target = {p->epsilon, p->delta},
+                                                .purpose = purpose,
+                                                .records = c->records,
+                                                .insecure = r->options->insecure,
+                                                .insecure_seed = r->options->insecure_seed}};
+    TRY(find_sensitivity(&protect, &sample, measured, p));
+    TRY(sotto_protect_file(&certificate, &protect, r->ctx));
     struct json *facts;
     TRY(release_facts(&facts, certificate));
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL}, facts));
 done:
     sotto_text_free(certificate);
-    sotto_head_free(head);
     return status;
 }
