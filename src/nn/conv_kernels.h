@@ -1,4 +1,4 @@
-/* conv_kernels.h - the inner loop of conv_weights.c, compiled per instruction set. */
+/* conv_kernels.h - the inner loops of conv_taps.c and conv_weights.c, compiled per instruction set. */
 #ifndef NN_CONV_KERNELS_H
 #define NN_CONV_KERNELS_H
 
@@ -17,6 +17,10 @@ static inline size_t tile_outputs(size_t width)
 }
 /** All NULL where the CPU has no AVX-512. width is 16, 32 or 64; outputs a multiple of 8. */
 struct conv_kernels {
+    /** out[o + r] += sum over j < depth of in[i + j] * panel[j][r], r < 64, for every pair; o = pair.dst and
+     * i = pair.src if `forward`, else the other way round. panel (depth, 64). */
+    void (*accumulate)(float *out, const float *in, const struct pixel_pair *pairs, size_t count, int forward,
+                       const float *panel, size_t depth);
     /** panel (count, width): src[pairs[i].src + c]. */
     void (*pack_src)(float *panel, const float *src, const struct pixel_pair *pairs, size_t count,
                      size_t width);

@@ -84,9 +84,58 @@ static void multiply(float *weights, size_t stride, const float *dst_panel, cons
             tile(8, 1, weights, stride, dst_panel, src_panel, count);
 }
 
+enum { GROUP = 6 };
+
+/* Six pixels by 64 results in 24 registers (four would leave the multiply-adds waiting for loads); a short
+ * last group repeats its last pixel and stores only the real ones. */
+static void accumulate(float *out, const float *in, const struct pixel_pair *pairs, size_t count, int forward,
+                       const float *panel, size_t depth)
+{
+    for (size_t i = 0; i < count; i += GROUP) {
+        size_t real = count - i < GROUP ? count - i : GROUP;
+        float *o[GROUP];
+        const float *d[GROUP];
+#pragma GCC unroll 8
+        for (size_t k = 0; k < GROUP; k++) {
+            struct pixel_pair pair = pairs[i + (k < real ? k : real - 1)];
+            o[k] = out + (forward ? pair.dst : pair.src);
+            d[k] = in + (forward ? pair.src : pair.dst);
+        }
+        __m512 sum[GROUP][4];
+#pragma GCC unroll 8
+        for (int k = 0; k < GROUP; k++)
+#pragma GCC unroll 4
+            for (int v = 0; v < 4; v++)
+                sum[k][v] = _mm512_loadu_ps(o[k] + v * TILE_VECTOR);
+        const float *p = panel;
+        for (size_t j = 0; j < depth; j++, p += 4 * TILE_VECTOR) {
+            __m512 x[4];
+#pragma GCC unroll 4
+            for (int v = 0; v < 4; v++)
+                x[v] = _mm512_loadu_ps(p + v * TILE_VECTOR);
+#pragma GCC unroll 8
+            for (int k = 0; k < GROUP; k++) {
+                __m512 value = _mm512_set1_ps(d[k][j]);
+#pragma GCC unroll 4
+                for (int v = 0; v < 4; v++)
+                    sum[k][v] = _mm512_fmadd_ps(value, x[v], sum[k][v]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < GROUP; k++)
+            if ((size_t)k < real)
+#pragma GCC unroll 4
+                for (int v = 0; v < 4; v++)
+                    _mm512_storeu_ps(o[k] + v * TILE_VECTOR, sum[k][v]);
+    }
+}
+
 extern const struct conv_kernels ISA_NAME(conv_kernels);
-const struct conv_kernels ISA_NAME(conv_kernels) = {
-    .pack_src = pack_src, .sum_dst = sum_dst, .pack_dst = pack_dst, .multiply = multiply};
+const struct conv_kernels ISA_NAME(conv_kernels) = {.accumulate = accumulate,
+                                                    .pack_src = pack_src,
+                                                    .sum_dst = sum_dst,
+                                                    .pack_dst = pack_dst,
+                                                    .multiply = multiply};
 
 #else
 

@@ -4,13 +4,15 @@
  * q*stride + s - pad, c]
  *
  * The plan lists, per tap, the pixel pairs of a block of images (padding simply has no pair). A run takes
- * slices of SLICE pairs, so that their source panel stays in the first-level cache while all outputs k pass
- * over it. */
+ * slices of SLICE pairs and packs them, so that their source panel stays in the first-level cache while all
+ * outputs k pass over it.
+ *
+ * Sources with few channels (pictures) would leave the vectors half empty: there all values under the kernel
+ * are gathered into one row, padded to whole vectors, and treated as the channels of a single tap. */
 #include "nn/conv_weights.h"
 
-#include "base/cpu.h"
 #include "nn/columns.h"
-#include "nn/conv_kernels.h"
+#include "nn/pixel_lists.h"
 #include "par/par.h"
 #include <string.h>
 
@@ -22,25 +24,14 @@ struct conv_weights {
     int gathered;
     size_t taps,
         channels; /* of the kernel and the source; gathered: 1, and all values under the kernel, padded */
-    size_t block; /* images per block */
     size_t count; /* floats of the gradient */
-    struct pixel_pair *pairs; /* (taps, block * P * Q), only `per_image[tap] * images` used */
-    size_t *per_image;        /* (taps) */
-    struct arena lists;
+    struct pixel_lists lists;
     float *src_panels, *dst_panels; /* (threads, SLICE, 64), (threads, SLICE, outputs) */
     float *partial;                 /* (threads, count + outputs): weights, then bias */
     /* of the running call */
     float *diff_weights, *diff_bias;
     const float *diff_dst, *src;
 };
-
-const struct conv_kernels *conv_kernels_best(void)
-{
-    extern const struct conv_kernels conv_kernels_v2, conv_kernels_v3, conv_kernels_v4, conv_kernels_v4bf16;
-    static const struct conv_kernels *const tables[CPU_ISA_COUNT] = {&conv_kernels_v2, &conv_kernels_v3,
-                                                                     &conv_kernels_v4, &conv_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
 
 static size_t values_under_kernel(const struct conv_desc *d)
 {
@@ -49,11 +40,9 @@ static size_t values_under_kernel(const struct conv_desc *d)
 
 int conv_weights_fits(const struct conv_desc *d)
 {
-    size_t image = d->src.height * d->src.width * d->src.channels,
-           result = d->dst.height * d->dst.width * d->dst.channels;
     return conv_kernels_best()->multiply && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
            (d->src.channels % 16 == 0 || values_under_kernel(d) <= PANEL_WIDTH) && d->dst.channels % 8 == 0 &&
-           (image + result) < UINT32_MAX / SLICE; /* offsets inside a block */
+           pixel_lists_fit(d, SLICE);
 }
 
 int conv_weights_sums_bias(const struct conv_desc *d)
@@ -63,48 +52,22 @@ int conv_weights_sums_bias(const struct conv_desc *d)
 
 /* ---- planning ---- */
 
-/* Gathered: every output pixel in order, and where its image starts. */
-static void list_pixels(struct conv_weights *w)
+/* Gathered, the only list is that of all output pixels; where they read is worked out by gather(). */
+static struct conv_desc listed(const struct conv_weights *w)
 {
-    const struct conv_desc *d = &w->desc;
-    size_t pixels = d->dst.height * d->dst.width, image = d->src.height * d->src.width * d->src.channels;
-    for (size_t i = 0; i < w->block * pixels; i++)
-        w->pairs[i] = (struct pixel_pair){.src = (uint32_t)(i / pixels * image),
-                                          .dst = (uint32_t)(i * d->dst.channels)};
-    w->per_image[0] = pixels;
-}
-
-static void list_tap(struct conv_weights *w, size_t tap)
-{
-    const struct conv_desc *d = &w->desc;
-    size_t r = tap / d->kernel_width, s = tap % d->kernel_width, pixels = d->dst.height * d->dst.width,
-           count = 0;
-    struct pixel_pair *out = w->pairs + tap * w->block * pixels;
-    for (size_t n = 0; n < w->block; n++)
-        for (size_t pixel = 0; pixel < pixels; pixel++) {
-            size_t h = pixel / d->dst.width * d->stride + r - d->pad,
-                   x = pixel % d->dst.width * d->stride + s - d->pad;
-            if (h >= d->src.height ||
-                x >= d->src.width) /* padding; a negative position wraps to a huge one */
-                continue;
-            out[count++] = (struct pixel_pair){
-                .src = (uint32_t)(((n * d->src.height + h) * d->src.width + x) * d->src.channels),
-                .dst = (uint32_t)((n * pixels + pixel) * d->dst.channels)};
-        }
-    w->per_image[tap] = count / w->block;
-}
-
-static void place_lists(struct conv_weights *w)
-{
-    size_t pixels = w->desc.dst.height * w->desc.dst.width;
-    w->pairs = arena_take(&w->lists, w->taps * w->block * pixels, sizeof *w->pairs);
-    w->per_image = arena_take(&w->lists, w->taps, sizeof *w->per_image);
+    struct conv_desc d = w->desc;
+    if (w->gathered) {
+        d.src.height = d.dst.height;
+        d.src.width = d.dst.width;
+        d.kernel_height = d.kernel_width = d.stride = 1;
+        d.pad = 0;
+    }
+    return d;
 }
 
 sotto_status conv_weights_create(struct conv_weights **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
-    size_t pixels = d->dst.height * d->dst.width;
     struct conv_weights *w = base_alloc(1, sizeof *w);
     if (!w)
         FAIL(SOTTO_ENOMEM, "convolution: out of memory");
@@ -117,14 +80,8 @@ sotto_status conv_weights_create(struct conv_weights **out, const struct conv_de
         for (w->channels = 16; w->channels < values_under_kernel(d); w->channels *= 2)
             ;
     w->count = d->dst.channels * w->taps * w->channels;
-    w->block = pixels < SLICE ? SLICE / pixels : 1;
-    place_lists(w);
-    TRY(arena_reserve(&w->lists, "convolution"));
-    place_lists(w);
-    for (size_t tap = 0; tap < w->taps && !w->gathered; tap++)
-        list_tap(w, tap);
-    if (w->gathered)
-        list_pixels(w);
+    struct conv_desc d_listed = listed(w);
+    TRY(pixel_lists_create(&w->lists, &d_listed, SLICE));
     *out = w;
     w = NULL;
 done:
@@ -149,7 +106,7 @@ void conv_weights_free(struct conv_weights *w)
 {
     if (!w)
         return;
-    arena_clear(&w->lists);
+    pixel_lists_clear(&w->lists);
     base_free(w);
 }
 
@@ -167,14 +124,14 @@ struct share {
 };
 
 /* Rows of the column matrix, zeros behind them. */
-static void gather(float *panel, const struct conv_weights *w, const float *src,
-                   const struct pixel_pair *pairs, size_t first, size_t count)
+static void gather(float *panel, const struct conv_weights *w, const float *src, size_t first, size_t count)
 {
     const struct conv_desc *d = &w->desc;
-    size_t used = values_under_kernel(d), pixels = d->dst.height * d->dst.width;
-    for (size_t i = 0; i < count; i++, panel += w->channels) {
-        size_t pixel = (first + i) % pixels;
-        columns_row(panel, src + pairs[first + i].src, pixel / d->dst.width, pixel % d->dst.width,
+    size_t used = values_under_kernel(d), pixels = d->dst.height * d->dst.width,
+           image = d->src.height * d->src.width * d->src.channels;
+    for (size_t i = first; i < first + count; i++, panel += w->channels) {
+        size_t pixel = i % pixels;
+        columns_row(panel, src + i / pixels * image, pixel / d->dst.width, pixel % d->dst.width,
                     sizeof *panel, d);
         memset(panel + used, 0, (w->channels - used) * sizeof *panel);
     }
@@ -193,7 +150,7 @@ static void add_slice(const struct share *h, size_t tap, const float *diff_dst, 
         w->kernels->pack_dst(h->dst_panel, diff_dst, pairs + first, count, outputs, width);
     for (size_t c = 0; c < w->channels; c += width) {
         if (w->gathered)
-            gather(h->src_panel, w, src, pairs, first, count);
+            gather(h->src_panel, w, src, first, count);
         else
             w->kernels->pack_src(h->src_panel, src + c, pairs + first, count, width);
         w->kernels->multiply(h->sum + tap * w->channels + c, stride, h->dst_panel, h->src_panel, count,
@@ -211,9 +168,9 @@ static void add_block(const struct share *h, size_t first_image, size_t images)
     size_t slices = (images * pixels + SLICE - 1) / SLICE;
     for (size_t slice = 0; slice < slices; slice++)
         for (size_t tap = 0; tap < w->taps; tap++) {
-            size_t total = w->per_image[tap] * images, first = total * slice / slices,
+            size_t total = w->lists.per_image[tap] * images, first = total * slice / slices,
                    end = total * (slice + 1) / slices;
-            add_slice(h, tap, diff_dst, src, w->pairs + tap * w->block * pixels, first, end - first);
+            add_slice(h, tap, diff_dst, src, w->lists.pairs + tap * w->lists.length, first, end - first);
         }
 }
 
@@ -228,8 +185,8 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
                       .src_panel = w->src_panels + part * SLICE * PANEL_WIDTH,
                       .dst_panel = w->dst_panels + part * SLICE * w->desc.dst.channels};
     memset(h.sum, 0, partial_size(w) * sizeof *h.sum);
-    for (size_t n = first; n < end; n += w->block)
-        add_block(&h, n, end - n < w->block ? end - n : w->block);
+    for (size_t n = first; n < end; n += w->lists.block)
+        add_block(&h, n, end - n < w->lists.block ? end - n : w->lists.block);
     return SOTTO_OK;
 }
 

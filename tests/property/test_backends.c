@@ -60,7 +60,7 @@ static struct conv_desc random_desc(struct rng *r, size_t round, struct sizes *z
                           .relu = (int)rng_below(r, 2),
                           .mask_src = (int)rng_below(r, 2),
                           .threads = 1 + (int)rng_below(r, 2)};
-    const size_t channels[] = {1, 3, 16, 32, 48, 128, 5};
+    const size_t channels[] = {1, 3, 16, 64, 48, 128, 5};
     d.src = (struct nn_shape){channels[rng_below(r, 7)], 1 + rng_below(r, 12), 1 + rng_below(r, 12)};
     d.kernel_height = d.kernel_width = 1 + rng_below(r, 3);
     d.stride = 1 + rng_below(r, 2);
@@ -71,17 +71,19 @@ static struct conv_desc random_desc(struct rng *r, size_t round, struct sizes *z
         d.stride = 1;
         d.pad = 0;
     }
-    if (round % 20 == 7) { /* many chunks of columns; several slices and blocks per thread */
+    size_t outputs = channels[rng_below(r, 7)];
+    if (round % 20 == 7) { /* many chunks of columns, several blocks per thread, our own kernels */
         d.batch = 250;
-        d.src = (struct nn_shape){round == 7 ? 128 : 3, 7, 7};
+        d.src = (struct nn_shape){round < 40 ? 128 : 3, 7, 7};
         d.kernel_height = d.kernel_width = 3;
         d.stride = 2;
-        d.pad = round == 47;
+        d.pad = round > 20;
+        d.bias = d.diff_src = 1;
+        outputs = 64;
     }
     while (d.src.height + 2 * d.pad < d.kernel_height || d.src.width + 2 * d.pad < d.kernel_width)
         d.src.height++, d.src.width++;
-    d.dst = (struct nn_shape){channels[rng_below(r, 7)],
-                              (d.src.height + 2 * d.pad - d.kernel_height) / d.stride + 1,
+    d.dst = (struct nn_shape){outputs, (d.src.height + 2 * d.pad - d.kernel_height) / d.stride + 1,
                               (d.src.width + 2 * d.pad - d.kernel_width) / d.stride + 1};
     z->src = d.batch * d.src.channels * d.src.height * d.src.width;
     z->dst = d.batch * d.dst.channels * d.dst.height * d.dst.width;

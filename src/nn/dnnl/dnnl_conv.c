@@ -1,31 +1,36 @@
-/* A convolution on oneDNN, with plain (N, H, W, C) tensors throughout. Three ways to do it; bench/LOG.md has
- * the numbers:
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Four ways, chosen by the
+ * numbers in bench/LOG.md:
  *
- *   dense     the kernel covers the whole source (dense layers, the last convolution of keras-simclr at
- * 32x32): all passes are matrix products on the tensors as they lie; columns   a column matrix (im2col) and a
- * matrix product, in chunks of images that stay in cache. For small results, where oneDNN's convolutions are
- * slow, and for the weight gradient in bf16, where they are always slow; direct    oneDNN's convolution, and
- * our own weight gradient (conv_weights.h) for f32 with AVX-512. */
+ *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
+ *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
+ *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
+ *   direct   oneDNN's convolution
+ *
+ * The weight gradient is ours (conv_weights.h) in f32 with a bias, oneDNN's (dnnl_weights.h) in f32 without,
+ * and a product over columns in bf16, where oneDNN's is slow. */
 #include "nn/dnnl/dnnl_conv.h"
 
 #include "nn/columns.h"
+#include "nn/conv_taps.h"
 #include "nn/conv_weights.h"
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernels.h"
 #include <string.h>
 
-enum { COLUMN_BYTES = 8 << 20, SMALL_RESULT = 16 }; /* of a chunk's columns; pixels of one image's result */
+enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */
+enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { DENSE, COLUMNS, DIRECT };
+enum way { DENSE, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
-    enum way way;  /* of forward and backward data */
+    enum way way;  /* of forward; backward data goes by taps wherever it can */
     size_t taps;   /* kernel height * width * source channels */
     size_t pixels; /* of one result: P * Q */
     size_t chunk;  /* images per product over columns; divides the batch */
     struct product *forward, *backward_data, *backward_weights;
+    struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
     struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
     struct weights_gradient *library_weights; /* likewise */
     void *columns;                            /* (chunk * pixels, taps) */
@@ -80,7 +85,7 @@ static sotto_status plan_convolution(struct conv *c)
                                        .padding = {(dnnl_dim_t)d->pad, (dnnl_dim_t)d->pad}};
     TRY(product_conv_forward(&c->forward, &src, &weights, &dst, &window, d->bias,
                              d->relu ? STORE_RELU : STORE));
-    if (d->training && d->diff_src) {
+    if (d->training && d->diff_src && !c->by_taps) {
         dst.dtype = d->src_dtype;
         TRY(product_conv_backward_data(&c->backward_data, &src, &weights, &dst, &window));
     }
@@ -116,10 +121,14 @@ static enum way choose(const struct conv_desc *d)
     int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
     if (d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width)
         return DENSE;
-    if (pointwise) /* oneDNN 2.6.3's bf16 backward data of 1x1 kernels is wrong for some channel counts (3 of
-                      16) */
-        return d->stride == 1 ? DENSE : d->src_dtype == NN_BF16 ? COLUMNS : DIRECT;
-    return d->dst.height * d->dst.width <= SMALL_RESULT ? COLUMNS : DIRECT;
+    if (pointwise && d->stride == 1)
+        return DENSE;
+    size_t pixels = d->dst.height * d->dst.width;
+    if (pixels <= TAPS_RESULT && conv_taps_fits(d))
+        return TAPS;
+    if (pointwise) /* oneDNN 2.6.3: wrong bf16 backward data of a 1x1 kernel from 3 to 16 channels */
+        return d->src_dtype == NN_BF16 ? COLUMNS : DIRECT;
+    return pixels <= COLUMNS_RESULT ? COLUMNS : DIRECT;
 }
 
 /* Without a bias to sum on the way, as in residual networks, oneDNN's f32 weight gradient is the fastest. */
@@ -151,7 +160,10 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
-    TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
+    if (c->way == TAPS || (c->way != DENSE && desc->training && desc->diff_src && conv_taps_fits(desc)))
+        TRY(conv_taps_create(&c->by_taps, desc));
+    if (c->way != TAPS)
+        TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
     if (desc->training)
         TRY(plan_weights_gradient(c));
     *out = c;
@@ -168,7 +180,9 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i])
             product_place(products[i], keep, scratch);
-    if (c->way == COLUMNS || (c->way == DIRECT && c->backward_weights))
+    if (c->by_taps)
+        conv_taps_layout(c->by_taps, scratch);
+    if (c->way == COLUMNS || (c->way != DENSE && c->backward_weights))
         c->columns = arena_take(scratch, c->chunk * c->pixels * c->taps, sizeof(float));
     if (!d->training)
         return;
@@ -207,6 +221,10 @@ static const void *columns_of(struct conv *c, const void *src)
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->way == TAPS) {
+        conv_taps_forward(c->by_taps, dst, src, weights, bias);
+        return;
+    }
     product_pack(c->forward, weights);
     if (c->way == DIRECT) {
         product_run(c->forward, dst, src, bias);
@@ -241,6 +259,10 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
 {
     const struct conv_desc *d = &c->desc;
     const void *mask = d->mask_src ? src : NULL;
+    if (c->by_taps) {
+        conv_taps_backward_data(c->by_taps, diff_src, diff_dst, src, weights);
+        return;
+    }
     product_pack(c->backward_data, weights);
     if (c->way == COLUMNS) {
         for (size_t n = 0; n < d->batch; n += c->chunk) {
@@ -282,6 +304,7 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->forward);
     product_free(c->backward_data);
     product_free(c->backward_weights);
+    conv_taps_free(c->by_taps);
     conv_weights_free(c->direct_weights);
     weights_gradient_free(c->library_weights);
     base_free(c);
