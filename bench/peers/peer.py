@@ -38,18 +38,20 @@ def add_common(parser):
 
 
 def measure(step, args):
-    """Median seconds of args.steps calls of step() after args.warmup."""
+    """Median (wall, CPU) seconds of args.steps calls of step() after args.warmup."""
     for _ in range(args.warmup):
         step()
-    seconds = []
+    wall, cpu = [], []
     for _ in range(args.steps):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         step()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
+        wall.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - cpu_start)
+    return statistics.median(wall), statistics.median(cpu)
 
 
-def report(what, args, seconds, **more):
+def report(what, args, measured, **more):
     import torch
-    print(json.dumps({"what": what, **vars(args), "torch": torch.__version__, "step_ms": round(1e3 * seconds, 3),
+    seconds, cpu = measured
+    print(json.dumps({"what": what, **vars(args), "torch": torch.__version__, "step_ms": round(1e3 * seconds, 3), "cpu_ms": round(1e3 * cpu, 3),
                       "images_per_second": round(args.batch / seconds, 1), **more}))
