@@ -439,6 +439,76 @@ static void bf16_follows_f32(void **state)
     }
 }
 
+/** Chunks are fixed and merged in order: one thread or three, the same bits. */
+static void norms_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static const struct layer_spec specs[] = {
+        {.layer = &layer_batch_norm, .path = "a", .relu = 1},
+        {.layer = &layer_group_norm, .path = "b", .relu = 1, .groups = 4}};
+    for (size_t s = 0; s < 2; s++) {
+        struct bench one, three;
+        struct nn_shape shape = {20, 30, 30}; /* several chunks */
+        open_bench(&one, specs[s], shape, 6, NN_F32, 0.5);
+        open_bench(&three, specs[s], shape, 6, NN_F32, 0.5);
+        one.run.threads = 1;
+        three.run.threads = 3;
+        struct bench *const both[] = {&one, &three};
+        for (size_t k = 0; k < 2; k++) {
+            specs[s].layer->forward(&both[k]->run, &both[k]->pass);
+            specs[s].layer->backward(&both[k]->run, &both[k]->pass);
+        }
+        assert_memory_equal(one.dst.data, three.dst.data, one.dst.count * sizeof(float));
+        assert_memory_equal(one.src.diff, three.src.diff, one.src.count * sizeof(float));
+        for (size_t p = 0; p < one.parameter_count; p++) {
+            size_t bytes = one.parameters[p].count * sizeof(float);
+            assert_memory_equal(one.parameters[p].value, three.parameters[p].value, bytes);
+            assert_memory_equal(one.parameters[p].diff, three.parameters[p].diff, bytes);
+        }
+        close_bench(&one);
+        close_bench(&three);
+    }
+}
+
+/** Whatever allocation fails while a residual network is planned, the answer is ENOMEM; and a step allocates
+ * nothing. */
+static void plans_of_resnets_fail_cleanly_and_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    static const char *const norms[] = {"batch", "group"};
+    const struct nn_backend *backend;
+    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
+    for (size_t k = 0; k < 2; k++) {
+        struct nn_model_config config = {
+            .name = "resnet8", .input = {3, 8, 8}, .classes = 3, .norm = norms[k]};
+        for (long n = 0;; n++) {
+            struct nn_model *m = NULL;
+            struct nn_plan *p = NULL;
+            assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
+            base_alloc_fail_after(n);
+            sotto_status status = nn_plan_create(
+                &p, m, &(struct nn_plan_config){.batch = 3, .backend = backend, .training = 1});
+            base_alloc_fail_after(-1);
+            assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
+            assert_true((status == SOTTO_OK) == (p != NULL));
+            if (p) {
+                nn_plan_forward(p, 1, 1, 0);
+                nn_plan_backward(p);
+                uint64_t before = base_alloc_count();
+                nn_plan_forward(p, 1, 1, 1);
+                nn_plan_backward(p);
+                assert_int_equal(base_alloc_count(), before);
+            }
+            nn_plan_free(p);
+            nn_model_free(m);
+            if (status == SOTTO_OK) {
+                assert_true(n > 10);
+                break;
+            }
+        }
+    }
+}
+
 static void impossible_layers_are_refused(void **state)
 {
     (void)state;
@@ -528,6 +598,8 @@ int main(void)
         cmocka_unit_test(batch_norm_refuses_a_batch_of_one),
         cmocka_unit_test(dropout_drops_a_keyed_share),
         cmocka_unit_test(bf16_follows_f32),
+        cmocka_unit_test(norms_do_not_depend_on_threads),
+        cmocka_unit_test(plans_of_resnets_fail_cleanly_and_steps_allocate_nothing),
         cmocka_unit_test(impossible_layers_are_refused),
         cmocka_unit_test(resnets_have_their_published_sizes),
         cmocka_unit_test(running_statistics_are_saved_and_loaded),
