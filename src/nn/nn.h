@@ -20,7 +20,8 @@ struct nn_backend; /* "ref" or "dnnl" */
 /** "auto" (oneDNN where built), "dnnl", "ref". ENOTSUP: not built. */
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name);
 const char *nn_backend_name(const struct nn_backend *b);
-/** Can plans be made in bf16 here; and does bf16 beat f32 (dtype auto)? Intel's AVX-512 BF16 without AMX does not. */
+/** Can plans be made in bf16 here; and does bf16 beat f32 (dtype auto)? Intel's AVX-512 BF16 without AMX does
+ * not. */
 int nn_backend_supports_bf16(const struct nn_backend *b);
 int nn_backend_has_bf16(const struct nn_backend *b);
 /** "oneDNN 2.6.3 avx512_core_bf16", "reference". */
@@ -65,8 +66,9 @@ struct nn_plan_config {
  * par_set_threads() as it is now. ENOTSUP: dtype on this backend; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
 void nn_plan_free(struct nn_plan *p);
-size_t nn_plan_bytes(const struct nn_plan *p);        /* all memory of the plan, the model's own excepted */
-float *nn_plan_input(struct nn_plan *p);              /* (N, H, W, C) f32: write the batch here */
+size_t nn_plan_bytes(const struct nn_plan *p); /* the plan's two arenas; tables of some 10 KiB a layer and
+                                                  oneDNN's code come on top */
+float *nn_plan_input(struct nn_plan *p);       /* (N, H, W, C) f32: write the batch here */
 const float *nn_plan_output(const struct nn_plan *p); /* (N, outputs) f32, after forward */
 /** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without training.
  */
