@@ -16,8 +16,10 @@ build: deps ## build libsotto and the sotto program
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 
-demo: build ## the main job on real data, under 5 minutes; ends with a report
-	@tools/demo $(BUILD)/sotto
+demo: deps ## the main job on real data, under 5 minutes; ends with a report
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build --preset release --target sotto
+	@$(BUILD)/sotto demo -o runs/demo
 
 check: build ## all ordinary tests
 	@ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE slow
