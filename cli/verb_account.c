@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option_row rows[] = {
@@ -67,11 +68,24 @@ static sotto_status check_sampled(const struct options *o)
     return SOTTO_OK;
 }
 
+/* Fewest digits that read back as the same number: a scale that is typed again must be the one accounted. */
+static void print_exactly(double x)
+{
+    char text[32];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            break;
+    }
+    fputs(text, stdout);
+}
+
 static void print_account(const struct sotto_account *a)
 {
     int sampled = a->sample_rate < 1;
-    printf("%s, %s %.17g (standard deviation %.6g), %s\n", a->mechanism,
-           sampled ? "noise multiplier" : "scale", a->scale, a->standard_deviation, a->adjacency);
+    printf("%s, %s ", a->mechanism, sampled ? "noise multiplier" : "scale");
+    print_exactly(a->scale);
+    printf(" (standard deviation %.6g), %s\n", a->standard_deviation, a->adjacency);
     if (sampled)
         printf("%zu steps, Poisson sampling at rate %g\n", a->compose, a->sample_rate);
     else if (a->compose > 1)
