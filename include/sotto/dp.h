@@ -89,8 +89,9 @@ struct sotto_sampled {
     size_t steps;
     double delta;
 };
-/** By Renyi divergence of integer orders (Mironov, Talwar, Zhang 2019; logistic by the L2 theorem). EINVAL
- * names the parameter; ENOTSUP: mechanism without such a bound. The lower end is what a single step gives. */
+/** By Renyi divergence of integer and fractional orders (Mironov, Talwar, Zhang 2019; logistic by the L2
+ * theorem). EINVAL names the parameter; ENOTSUP: mechanism without such a bound. The lower end is what a
+ * single step gives. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
 /** Smallest noise multiplier (rounded up) with upper epsilon <= target_epsilon; ignores

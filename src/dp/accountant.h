@@ -24,9 +24,6 @@ double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *ar
 /** The same for rho-zCDP. */
 double zcdp_epsilon(double rho, double delta);
 
-/** Renyi divergence of integer order alpha >= 2 of one step: Poisson rate q, gradients clipped to 1, noise of
- * scale m. */
-struct interval sampled_renyi(const struct mechanism *m, double noise_multiplier, double q, int alpha);
 /** The account of checked inputs without its lower end (0); cannot fail. */
 void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
                    const struct shifts *shifts, double delta, size_t compose);

@@ -1,86 +1,15 @@
-/* Poisson-sampled Gaussian and logistic noise by Renyi divergence of integer orders alpha >= 2:
- *   A = sum_k C(alpha, k) (1-q)^(alpha-k) q^k exp(k (k-1) / (d m^2)),   R_alpha = ln A / (alpha - 1),
- * with d = 2 for the Gaussian (Mironov, Talwar, Zhang 2019, section 3.3) and d = 6 for logistic noise
- * (docs/derivations/ logistic.md, section 8). All terms are positive, so the sum is done in logarithms. A
- * first pass in double picks the order; only that order is evaluated in intervals. The other adjacency
- * direction is no larger (theorem 5 there). */
+/* Poisson-sampled Gaussian and logistic noise (DP-SGD): account and calibration. The bound is in
+ * sampled_renyi.c. */
 #include "dp/accountant.h"
+#include "dp/sampled_renyi.h"
 #include "num/special.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ORDERS = 1024 };
-
-/* The orders tried: all up to 64, then 6 % apart. */
-static int next_order(int alpha)
-{
-    return alpha < 64 ? alpha + 1 : alpha + alpha / 16;
-}
-
-static double near_log_moment(double q, double exponent, int alpha)
-{
-    double log_choose = 0, log_odds = log(q) - log1p(-q), rest = alpha * log1p(-q), peak = -INFINITY, sum = 0;
-    for (int k = 0; k <= alpha; k++) {
-        double term = rest + log_choose + k * log_odds + exponent * k * (k - 1.0);
-        if (term > peak) {
-            sum = sum * exp(peak - term) + 1;
-            peak = term;
-        } else {
-            sum += exp(term - peak);
-        }
-        log_choose += log((double)(alpha - k)) - log(k + 1.0);
-    }
-    return peak + log(sum);
-}
-
-/* The same sum, rounded outwards. ln A is near 0 for small q, so A - 1 is summed with expm1 of the exponents:
- * the binomial weights add up to 1, and k = 0, 1 contribute nothing. */
-static struct interval log_moment(double q, struct interval exponent, int alpha)
-{
-    struct interval log_q = iv_log(iv(q)), log_rest = iv_log1p(iv(-q)), log_choose = iv(0), excess = iv(0);
-    for (int k = 0; k <= alpha; k++) {
-        if (k >= 2) {
-            struct interval weight =
-                iv_add(log_choose, iv_add(iv_scale(log_q, k), iv_scale(log_rest, alpha - k)));
-            struct interval gain = iv_scale(exponent, k * (k - 1.0)), term;
-            if (gain.hi < 30)
-                term = iv_mul(iv_exp(weight), iv_expm1(gain));
-            else /* e^gain - 1 <= e^gain, and e^gain (1 - e^-30) <= e^gain - 1 */
-                term = iv_mul(iv_exp(iv_add(weight, gain)), (struct interval){1 - 1e-13, 1});
-            excess = iv_add(excess, term);
-        }
-        log_choose = iv_add(log_choose, iv_sub(iv_log(iv(alpha - k)), iv_log(iv(k + 1.0))));
-    }
-    if (!isfinite(excess.hi)) /* beyond doubles: no bound from this order */
-        return (struct interval){0, INFINITY};
-    return iv_log1p(excess);
-}
-
-struct interval sampled_renyi(const struct mechanism *m, double noise_multiplier, double q, int alpha)
-{
-    struct interval exponent = iv_div(iv(1), iv_scale(iv_square(iv(noise_multiplier)), m->zcdp_divisor));
-    if (q == 1)
-        return iv_scale(exponent, alpha);
-    return iv_div(log_moment(q, exponent, alpha), iv(alpha - 1.0));
-}
-
 static double upper(const struct mechanism *m, const struct sotto_sampled *s)
 {
-    double exponent = 1 / (m->zcdp_divisor * s->noise_multiplier * s->noise_multiplier), best = INFINITY;
-    int chosen = 2;
-    for (int alpha = 2; alpha <= ORDERS; alpha = next_order(alpha)) {
-        double moment = s->sample_rate == 1 ? exponent * alpha * (alpha - 1.0)
-                                            : near_log_moment(s->sample_rate, exponent, alpha);
-        double epsilon = (moment * (double)s->steps - log(s->delta) - log((double)alpha)) / (alpha - 1.0) +
-                         log1p(-1.0 / alpha);
-        if (epsilon < best) {
-            best = epsilon;
-            chosen = alpha;
-        }
-    }
-    struct interval step = sampled_renyi(m, s->noise_multiplier, s->sample_rate, chosen);
-    return renyi_to_epsilon(iv_scale(step, (double)s->steps), chosen, s->delta).hi;
+    return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
 
 /* One step, one coordinate moved by C: delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)); more steps tell no
@@ -122,7 +51,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                               .sample_rate = s->sample_rate,
                               .pure_epsilon = NAN,
                               .zcdp_rho = NAN,
-                              .accountant = "renyi, integer orders",
+                              .accountant = "renyi",
                               .adjacency = "add-remove",
                               .standard_deviation = m->standard_deviation * s->noise_multiplier,
                               .bound_count = 1};
@@ -162,7 +91,7 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
         high *= 2;
     if (high >= 1e9)
         FAIL(SOTTO_EDOMAIN,
-             "no noise multiplier up to 1e9 reaches epsilon %g at delta %g with integer Renyi orders",
+             "no noise multiplier up to 1e9 reaches epsilon %g at delta %g by Renyi divergence",
              target_epsilon, sampled->delta);
     for (low = high / 2; low > 1e-9 && holds(low, &s); low /= 2)
         high = low;
