@@ -193,6 +193,57 @@ static sotto_status load_scores(struct audit_inputs *in, const struct options *o
     return SOTTO_OK;
 }
 
+/* (records, models), as many records as the target's arrays. */
+static sotto_status check_models(const struct audit_inputs *in, const struct pair *p, const char *what)
+{
+    const struct sotto_array *sides[] = {p->member, p->nonmember};
+    const char *paths[] = {p->member_path, p->nonmember_path};
+    size_t rows[] = {in->input.n_member, in->input.n_nonmember};
+    for (int i = 0; i < 2; i++) {
+        if (sides[i]->shape[0] != rows[i])
+            return cli_fail(SOTTO_EINVAL,
+                            "%s has %zu rows but the target's arrays have %zu; each record needs one",
+                            paths[i], sides[i]->shape[0], rows[i]);
+        if (sides[i]->shape[1] != in->input.reference_models)
+            return cli_fail(SOTTO_EINVAL, "%s: %s of %zu models; the reference signals are of %zu", paths[i],
+                            what, sides[i]->shape[1], in->input.reference_models);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status load_references(struct audit_inputs *in, const struct options *o)
+{
+    static const char *const signals[] = {"member-reference", "nonmember-reference"},
+                             *const losses[] = {"member-reference-losses", "nonmember-reference-losses"},
+                             *const masks[] = {"member-trained", "nonmember-trained"};
+    static const char *const signals_roles[] = {"member reference signals", "non-member reference signals"},
+                             *const masks_roles[] = {"member training mask", "non-member training mask"};
+    struct pair x = {0}, mask = {0};
+    int of_losses = option_given(o, losses[0]) || option_given(o, losses[1]);
+    if (of_losses && (option_given(o, signals[0]) || option_given(o, signals[1])))
+        return cli_fail(SOTTO_EUSAGE, "audit: give the reference models' signals or their losses, not both");
+    sotto_status status =
+        load_pair(&x, in, o, of_losses ? losses : signals, signals_roles, "reference signals", 2, SOTTO_F8);
+    if (status == SOTTO_OK)
+        status = load_pair(&mask, in, o, masks, masks_roles, "training masks", 2, SOTTO_U1);
+    if (status != SOTTO_OK)
+        return status;
+    if (!x.member)
+        return mask.member ? cli_fail(SOTTO_EUSAGE, "audit: --member-trained needs --member-reference")
+                           : SOTTO_OK;
+    in->input.reference_models = x.member->shape[1];
+    in->input.reference_losses = of_losses;
+    if ((status = check_models(in, &x, "signals")) != SOTTO_OK)
+        return status;
+    in->input.member_reference = x.member->data, in->input.nonmember_reference = x.nonmember->data;
+    if (!mask.member)
+        return SOTTO_OK;
+    if ((status = check_models(in, &mask, "masks")) != SOTTO_OK)
+        return status;
+    in->input.member_trained = mask.member->data, in->input.nonmember_trained = mask.nonmember->data;
+    return SOTTO_OK;
+}
+
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
 {
     sotto_status status = load_outputs(in, o);
@@ -200,6 +251,8 @@ sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
         status = load_losses(in, o);
     if (status == SOTTO_OK)
         status = load_scores(in, o);
+    if (status == SOTTO_OK)
+        status = load_references(in, o);
     if (status == SOTTO_OK && in->file_count == 0)
         status = cli_fail(SOTTO_EUSAGE, "audit: nothing to audit; see 'sotto audit --help'");
     return status;

@@ -13,6 +13,22 @@
         {"nonmember-labels", OPTION_TEXT, "FILE", NULL, "true classes of the non-members, from 0 (m)", NULL}, \
         {"member-losses", OPTION_TEXT, "FILE", NULL, "losses of the members, nats (n)", NULL},                \
         {"nonmember-losses", OPTION_TEXT, "FILE", NULL, "losses of the non-members, nats (m)", NULL},         \
+        {"member-reference",                                                                                  \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "ln(p/(1-p)) of the true class by reference models (n, models): LiRA, RMIA",                         \
+         NULL},                                                                                               \
+        {"nonmember-reference", OPTION_TEXT, "FILE", NULL, "the same of the non-members (m, models)", NULL},  \
+        {"member-reference-losses", OPTION_TEXT, "FILE", NULL, "losses instead, nats (n, models)", NULL},     \
+        {"nonmember-reference-losses", OPTION_TEXT, "FILE", NULL, "losses instead, nats (m, models)", NULL},  \
+        {"member-trained",                                                                                    \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "1 where a reference model was trained on the record (n, models); none: offline",                    \
+         NULL},                                                                                               \
+        {"nonmember-trained", OPTION_TEXT, "FILE", NULL, "the same of the non-members (m, models)", NULL},    \
         {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
     {                                                                                                         \
         "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
@@ -20,9 +36,9 @@
 
 struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
-    struct sotto_array arrays[8];
+    struct sotto_array arrays[12];
     double *scores; /* members first, then non-members */
-    struct sotto_report_input files[8];
+    struct sotto_report_input files[12];
     size_t file_count;
 };
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */

@@ -18,6 +18,13 @@ struct sotto_audit_input {
     const double *member_losses, *nonmember_losses; /**< instead of logits */
     const double *member_scores, *nonmember_scores; /**< instead: any score, higher = more member-like */
     size_t n_member, n_nonmember, classes;
+    /** Reference (shadow) models on the same records, for LiRA, RMIA and their relatives: (n, models) signals
+     *  ln(p_y / (1 - p_y)) of the true class, or losses if `reference_losses`. NULL: none. */
+    const double *member_reference, *nonmember_reference;
+    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline). */
+    const uint8_t *member_trained, *nonmember_trained;
+    size_t reference_models;
+    int reference_losses;
 };
 struct sotto_audit_options {
     const char *const *names; /**< attacks to run, NULL-terminated; NULL: every applicable one */

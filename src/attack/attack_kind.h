@@ -12,16 +12,20 @@ enum attack_need {
     NEED_OUTPUTS = 1, /* logits or probabilities, (n, classes) */
     NEED_LABELS = 2,
     NEED_LOSSES = 4, /* losses, or outputs and labels to compute them from */
-    NEED_SCORES = 8  /* made by another tool */
+    NEED_SCORES = 8, /* made by another tool */
+    NEED_OUT = 16,   /* reference models that were not trained on a record */
+    NEED_IN = 32     /* and others that were */
 };
 
 struct attack_input {
-    const double *outputs; /* (n, classes), NULL without NEED_OUTPUTS */
-    bool probabilities;    /* outputs are probabilities, not logits */
-    const int64_t *labels; /* (n), 0 .. classes-1 */
-    const double *losses;  /* (n), nats */
-    const double *scores;  /* (n) */
-    size_t n, classes;
+    const double *outputs;   /* (n, classes), NULL without NEED_OUTPUTS */
+    bool probabilities;      /* outputs are probabilities, not logits */
+    const int64_t *labels;   /* (n), 0 .. classes-1 */
+    const double *losses;    /* (n), nats */
+    const double *scores;    /* (n) */
+    const double *reference; /* (n, models): what posterior_signal() is for each reference model */
+    const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
+    size_t n, classes, models;
 };
 
 struct attack {
@@ -29,7 +33,8 @@ struct attack {
     const char *title;  /* one line for reports */
     const char *source; /* who described it first */
     unsigned needs;     /* of enum attack_need, all of them */
-    /* Fills scores[0 .. in->n). Inputs were checked: finite, labels in range, probabilities sum to 1. */
+    /* Fills scores[0 .. in->n), all records of both sides in one call, so that statistics may be pooled.
+     * Inputs were checked: finite, labels in range, probabilities sum to 1. */
     sotto_status (*run)(double *scores, const struct attack_input *in);
 };
 

@@ -164,22 +164,32 @@ static void put_histogram(struct json **entry, const struct curve *c)
     json_put(entry, "histogram", j);
 }
 
-/* Scores of one side, and the same in the halves' order. */
-static sotto_status run_side(double **scores, double **shuffled, const struct attack *attack,
-                             const struct attack_input *side, const int64_t *order, const char *name)
+/* scores (n) in the halves' order. */
+static sotto_status reorder(double **out, const double *scores, const int64_t *order, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    *scores = base_alloc(side->n, sizeof **scores);
-    *shuffled = base_alloc(side->n, sizeof **shuffled);
-    if (!*scores || !*shuffled)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", side->n);
-    TRY(attack->run(*scores, side));
-    for (size_t i = 0; i < side->n; i++) {
-        if (!isfinite((*scores)[i]))
-            FAIL(SOTTO_EDOMAIN, "audit: attack '%s' has no finite score for %s row %zu", attack->name, name,
-                 i);
-        (*shuffled)[i] = (*scores)[order[i]];
-    }
+    *out = base_alloc(n, sizeof **out);
+    if (!*out)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = scores[order[i]];
+done:
+    return status;
+}
+
+static sotto_status run_attack(double **out, const struct attack *attack, const struct audit_sides *sides)
+{
+    sotto_status status = SOTTO_OK;
+    size_t members = sides->member.n;
+    double *scores = base_alloc(sides->all.n, sizeof *scores);
+    if (!scores)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", sides->all.n);
+    *out = scores;
+    TRY(attack->run(scores, &sides->all));
+    for (size_t i = 0; i < sides->all.n; i++)
+        if (!isfinite(scores[i]))
+            FAIL(SOTTO_EDOMAIN, "audit: attack '%s' has no finite score for %s row %zu", attack->name,
+                 i < members ? "member" : "non-member", i < members ? i : i - members);
 done:
     return status;
 }
@@ -189,11 +199,12 @@ sotto_status audit_measure(struct json **out, const struct attack *attack, const
 {
     sotto_status status = SOTTO_OK;
     size_t m = sides->member.n, n = sides->nonmember.n, m0 = m / 2, n0 = n / 2;
-    double *member = NULL, *nonmember = NULL, *member_halves = NULL, *nonmember_halves = NULL;
+    double *scores = NULL, *member_halves = NULL, *nonmember_halves = NULL;
     struct curve all = {0}, choosing = {0}, scored = {0};
-    TRY(run_side(&member, &member_halves, attack, &sides->member, halves->member, "member"));
-    TRY(run_side(&nonmember, &nonmember_halves, attack, &sides->nonmember, halves->nonmember, "non-member"));
-    TRY(curve_make(&all, member, m, nonmember, n));
+    TRY(run_attack(&scores, attack, sides));
+    TRY(reorder(&member_halves, scores, halves->member, m));
+    TRY(reorder(&nonmember_halves, scores + m, halves->nonmember, n));
+    TRY(curve_make(&all, scores, m, scores + m, n));
     TRY(curve_make(&choosing, member_halves, m0, nonmember_halves, n0));
     TRY(curve_make(&scored, member_halves + m0, m - m0, nonmember_halves + n0, n - n0));
 
@@ -212,8 +223,7 @@ sotto_status audit_measure(struct json **out, const struct attack *attack, const
         FAIL(SOTTO_ENOMEM, "audit: out of memory for the results of '%s'", attack->name);
     *out = entry;
 done:
-    base_free(member);
-    base_free(nonmember);
+    base_free(scores);
     base_free(member_halves);
     base_free(nonmember_halves);
     curve_clear(&all);

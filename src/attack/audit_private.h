@@ -15,13 +15,13 @@ struct audit_settings {
 };
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options);
 
-/* The two sides as an attack sees them, and what they hold (of enum attack_need). EUSAGE: nothing to audit,
- * or one side has what the other lacks; EINVAL: values that are not finite, not probabilities, or labels out
- * of range. */
+/* All records as an attack sees them, members first, and what they hold (of enum attack_need); member and
+ * nonmember are its two parts. EUSAGE: nothing to audit, or one side has what the other lacks; EINVAL: values
+ * that are not finite, not probabilities, or labels out of range. */
 struct audit_sides {
-    struct attack_input member, nonmember;
+    struct attack_input all, member, nonmember;
     unsigned have;
-    double *owned[2]; /* outputs that were given in single precision */
+    void *owned[6]; /* the arrays of `all` */
 };
 sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in);
 void audit_sides_clear(struct audit_sides *s);

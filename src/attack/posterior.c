@@ -110,6 +110,29 @@ double posterior_modified_entropy(const struct attack_input *in, size_t row)
     return sum;
 }
 
+double signal_of_loss(double loss)
+{
+    return loss > 1 ? -loss - log1p(-exp(-loss)) : -log(fmax(expm1(loss), smallest));
+}
+
+double posterior_signal(const struct attack_input *in, size_t row)
+{
+    if (!in->outputs)
+        return signal_of_loss(in->losses[row]);
+    const double *z = in->outputs + row * in->classes;
+    size_t y = (size_t)in->labels[row];
+    if (in->probabilities)
+        return log(clamp(z[y])) - log(clamp(others(z, in->classes, y)));
+    double top = -INFINITY, sum = 0;
+    for (size_t k = 0; k < in->classes; k++)
+        if (k != y && z[k] > top)
+            top = z[k];
+    for (size_t k = 0; k < in->classes; k++)
+        if (k != y)
+            sum += exp(z[k] - top);
+    return z[y] - top - log(sum);
+}
+
 size_t posterior_argmax(const struct attack_input *in, size_t row)
 {
     const double *z = in->outputs + row * in->classes;

@@ -129,7 +129,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run logits --attack lossy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, scores" ]
+  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, watson, reference-rank, scores" ]
   run logits --member-losses m.csv --nonmember-losses n.csv
   [ "$status" -eq 64 ]
 }
@@ -188,4 +188,25 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 0 ]
   [ "$(grep -o '<script' out/report.html | wc -l)" -eq 3 ]
   ! grep -q '<script>alert' out/report.html
+}
+
+@test "reference models bring LiRA and RMIA" {
+  awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { for (m = 0; m < 6; m++) printf "%s%.4f", m ? "," : "", rand() + m % 2; print "" } }' > mr.csv
+  awk 'BEGIN { srand(6); for (i = 0; i < 90; i++) { for (m = 0; m < 6; m++) printf "%s%.4f", m ? "," : "", rand() + m % 2; print "" } }' > nr.csv
+  awk 'BEGIN { for (i = 0; i < 60; i++) print "0,1,0,1,0,1" }' > mt.csv
+  awk 'BEGIN { for (i = 0; i < 90; i++) print "0,1,0,1,0,1" }' > nt.csv
+  run logits --member-reference mr.csv --nonmember-reference nr.csv --member-trained mt.csv --nonmember-trained nt.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"lira-pooled"* ]]
+  [[ "$output" == *"rmia-offline"* ]]
+  run logits --member-reference-losses mr.csv --nonmember-reference-losses nr.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"lira-offline"* ]]
+  [[ "$output" != *"lira-pooled"* ]]
+  run logits --member-reference nr.csv --nonmember-reference nr.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: nr.csv has 90 rows but the target's arrays have 60; each record needs one" ]
+  run logits --member-trained mt.csv --nonmember-trained nt.csv
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --member-trained needs --member-reference" ]
 }

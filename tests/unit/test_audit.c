@@ -13,6 +13,7 @@
 #include "attack/attack_kind.h"
 #include "attack/audit_private.h"
 #include "attack/metrics.h"
+#include "attack/posterior.h"
 #include "io/json.h"
 #include "num/beta.h"
 #include "rng/rng.h"
@@ -390,7 +391,9 @@ static void bad_inputs_are_refused(void **state)
     struct sotto_audit_options options = {.names = unknown};
     expect(SOTTO_EUSAGE, &in, &options,
            "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
-           "correctness, scores");
+           "correctness, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, watson, "
+           "reference-rank, "
+           "scores");
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options,
            "audit: attack 'loss' needs other arrays than those given; they allow entropy");
@@ -400,6 +403,146 @@ static void bad_inputs_are_refused(void **state)
     expect(SOTTO_EINVAL, &in, &options, "audit: delta must be >= 0 and < 1 (got -1)");
 }
 
+/* --- reference models --- */
+
+enum { RECORDS = 400, MODELS = 16 };
+
+/* A population whose signals are Gaussian: own mean per record, +1 under models trained on it (0: no leak).
+ */
+struct world {
+    float logits[2][RECORDS * 2];
+    int64_t labels[RECORDS];
+    double reference[2][RECORDS * MODELS];
+    uint8_t trained[2][RECORDS * MODELS];
+};
+
+static struct sotto_audit_input world_make(struct world *w, double leak, uint64_t seed)
+{
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < RECORDS; i++) {
+            struct rng r = rng_stream(seed, RNG_TEST, side, i);
+            double own = 3 * rng_normal(&r);
+            w->labels[i] = 0;
+            w->logits[side][2 * i] = (float)(own + 0.5 * rng_normal(&r) + (side == 0 ? leak : 0));
+            w->logits[side][2 * i + 1] = 0;
+            for (size_t m = 0; m < MODELS; m++) {
+                uint8_t in = rng_below(&r, 2) == 1;
+                w->trained[side][i * MODELS + m] = in;
+                w->reference[side][i * MODELS + m] = own + 0.5 * rng_normal(&r) + (in ? leak : 0);
+            }
+        }
+    return (struct sotto_audit_input){.member = w->logits[0],
+                                      .nonmember = w->logits[1],
+                                      .member_labels = w->labels,
+                                      .nonmember_labels = w->labels,
+                                      .n_member = RECORDS,
+                                      .n_nonmember = RECORDS,
+                                      .classes = 2,
+                                      .member_reference = w->reference[0],
+                                      .nonmember_reference = w->reference[1],
+                                      .member_trained = w->trained[0],
+                                      .nonmember_trained = w->trained[1],
+                                      .reference_models = MODELS};
+}
+
+static double area_of(const struct sotto_audit_input *in, const char *attack, const char *end)
+{
+    char *text, path[64];
+    struct json *doc;
+    const char *names[] = {attack, NULL};
+    struct sotto_audit_options options = {.names = names};
+    assert_int_equal(sotto_audit(&text, in, &options, NULL), SOTTO_OK);
+    assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
+    snprintf(path, sizeof path, "attacks[0].auc.%s", end);
+    double area = value(doc, path);
+    sotto_text_free(text);
+    json_free(doc);
+    return area;
+}
+
+/* With 8 IN and 8 OUT models a record's threshold errs with variance .25 / 16, so the area is
+ * Phi(1 / sqrt(2 (.25 + .25 / 16))) = .915; a loss threshold drowns in the records' own difficulty. Without a
+ * leak every interval must hold 1/2. */
+static void references_see_through_difficulty(void **state)
+{
+    (void)state;
+    static const char *const online[] = {"lira", "lira-pooled", "sablayrolles"}, *const offline[] = {
+                                                                                     "lira-offline", "watson",
+                                                                                     "rmia", "rmia-offline",
+                                                                                     "reference-rank"};
+    struct world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    struct sotto_audit_input in = world_make(w, 1, 5), null;
+    assert_true(area_of(&in, "loss", "upper") < 0.68);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(area_of(&in, online[i], "lower") > 0.85 && area_of(&in, online[i], "lower") < 0.915);
+    assert_true(area_of(&in, "sablayrolles", "upper") > 0.915);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(area_of(&in, offline[i], "lower") > (i == 3 ? 0.6 : 0.8));
+    in.member_trained = in.nonmember_trained = NULL; /* offline: references that saw nothing */
+    null = world_make(w, 0, 6);
+    for (size_t i = 0; i < 8; i++) {
+        const char *name = i < 3 ? online[i] : offline[i - 3];
+        assert_true(area_of(&null, name, "lower") < 0.5 && area_of(&null, name, "upper") > 0.5);
+    }
+    free(w);
+}
+
+static void losses_and_signals_agree(void **state)
+{
+    (void)state;
+    const double loss[] = {1e-9, 0.1, 0.693, 1.5, 40};
+    for (size_t i = 0; i < 5; i++) { /* p = e^-loss */
+        double expected = -loss[i] - log(-expm1(-loss[i]));
+        struct attack_input in = {.losses = &loss[i], .n = 1};
+        near(posterior_signal(&in, 0), expected, 1e-9 * (1 + fabs(expected)));
+    }
+    const double z[] = {2, -1, 0.5};
+    const int64_t y = 0;
+    struct attack_input logits = {.outputs = z, .labels = &y, .n = 1, .classes = 3};
+    double l = posterior_loss(&logits, 0);
+    near(posterior_signal(&logits, 0), 2 - log(exp(-1) + exp(0.5)), 1e-15);
+    near(signal_of_loss(l), posterior_signal(&logits, 0), 1e-13);
+    near(signal_of_loss(0), 69.07755278982137, 1e-12); /* certain: kept finite */
+}
+
+static void bad_references_are_refused(void **state)
+{
+    (void)state;
+    struct world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    const struct sotto_audit_input good = world_make(w, 1, 7);
+    const char *lira[] = {"lira", NULL};
+    struct sotto_audit_options options = {.names = lira};
+    struct sotto_audit_input in = good;
+    in.nonmember_reference = NULL;
+    expect(SOTTO_EUSAGE, &in, NULL,
+           "audit: reference signals were given for members only; both sides need them");
+    in = good, in.member_reference = in.nonmember_reference = NULL;
+    expect(SOTTO_EUSAGE, &in, NULL, "audit: a training mask needs the reference models' signals");
+    in = good, in.member_labels = in.nonmember_labels = NULL;
+    expect(SOTTO_EUSAGE, &in, NULL,
+           "audit: reference models need the target's logits or probabilities with labels, or its losses");
+    in = good, in.reference_models = 1;
+    expect(SOTTO_EINVAL, &in, NULL, "audit: 1 reference model; at least 2 are needed");
+    in = good, in.member_trained = in.nonmember_trained = NULL;
+    expect(SOTTO_EUSAGE, &in, &options,
+           "audit: attack 'lira' needs other arrays than those given; they allow loss, confidence, entropy, "
+           "modified-entropy, correctness, lira-offline, rmia-offline, watson, reference-rank");
+    in = good;
+    for (size_t i = 0; i < RECORDS * MODELS; i++)
+        w->trained[0][i] = w->trained[1][i] = i % MODELS == 0;
+    expect(SOTTO_EINVAL, &in, &options,
+           "references: no record has 2 models that were trained on it; at least 2 are needed");
+    w->trained[1][3] = 2;
+    expect(SOTTO_EINVAL, &in, NULL, "non-members: training mask holds 2; expected 0 or 1");
+    w->trained[1][3] = 1;
+    w->reference[0][MODELS + 1] = NAN;
+    expect(SOTTO_EINVAL, &in, NULL,
+           "members: 1 of 400 rows contain NaN (first: row 1, column 1); reference signals must be finite");
+    free(w);
+}
+
 static void allocation_failures_are_clean(void **state)
 {
     (void)state;
@@ -407,10 +550,19 @@ static void allocation_failures_are_clean(void **state)
     int64_t y[20];
     for (int i = 0; i < 60; i++)
         a[i] = (float)(i % 7), b[i] = (float)(i % 5);
+    double reference[80];
+    uint8_t trained[80];
     for (int i = 0; i < 20; i++)
         y[i] = i % 3;
+    for (int i = 0; i < 80; i++)
+        reference[i] = i % 11, trained[i] = i % 2;
     struct sotto_audit_input in = {.member = a,
                                    .nonmember = b,
+                                   .member_reference = reference,
+                                   .nonmember_reference = reference,
+                                   .member_trained = trained,
+                                   .nonmember_trained = trained,
+                                   .reference_models = 4,
                                    .member_labels = y,
                                    .nonmember_labels = y,
                                    .n_member = 20,
@@ -466,6 +618,9 @@ int main(void)
         cmocka_unit_test(audits_repeat_bit_for_bit),
         cmocka_unit_test(thresholds_come_from_the_other_half),
         cmocka_unit_test(bad_inputs_are_refused),
+        cmocka_unit_test(references_see_through_difficulty),
+        cmocka_unit_test(losses_and_signals_agree),
+        cmocka_unit_test(bad_references_are_refused),
         cmocka_unit_test(allocation_failures_are_clean),
         cmocka_unit_test(the_beta_function_has_two_good_tails),
     };
