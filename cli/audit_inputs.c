@@ -244,6 +244,40 @@ static sotto_status load_references(struct audit_inputs *in, const struct option
     return SOTTO_OK;
 }
 
+static sotto_status load_shadow(struct audit_inputs *in, const struct options *o)
+{
+    const char *outputs = in->input.probabilities ? "shadow-probabilities" : "shadow-logits";
+    const char *other = in->input.probabilities ? "shadow-logits" : "shadow-probabilities";
+    struct sotto_array *x = NULL, *y = NULL, *trained = NULL;
+    if (!option_given(o, "shadow-logits") && !option_given(o, "shadow-probabilities") &&
+        !option_given(o, "shadow-labels") && !option_given(o, "shadow-trained"))
+        return SOTTO_OK;
+    if (option_given(o, other))
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s does not go with the target's arrays; give --%s", other,
+                        outputs);
+    if (!option_given(o, outputs) || !option_given(o, "shadow-labels") || !option_given(o, "shadow-trained"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s, --shadow-labels and --shadow-trained go together",
+                        outputs);
+    sotto_status status = load(&x, in, o, outputs, "shadow outputs", "outputs", 2, SOTTO_F8);
+    if (status == SOTTO_OK)
+        status = load(&y, in, o, "shadow-labels", "shadow labels", "labels", 1, SOTTO_I8);
+    if (status == SOTTO_OK)
+        status =
+            load(&trained, in, o, "shadow-trained", "shadow membership", "membership values", 1, SOTTO_U1);
+    if (status == SOTTO_OK)
+        status = same_rows(y, option_text(o, "shadow-labels"), x, option_text(o, outputs), "labels");
+    if (status == SOTTO_OK)
+        status = same_rows(trained, option_text(o, "shadow-trained"), x, option_text(o, outputs), "values");
+    if (status != SOTTO_OK)
+        return status;
+    if (x->shape[1] != in->input.classes)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu classes but the target's arrays have %zu",
+                        option_text(o, outputs), x->shape[1], in->input.classes);
+    in->input.shadow = x->data, in->input.shadow_labels = y->data, in->input.shadow_trained = trained->data;
+    in->input.n_shadow = x->shape[0];
+    return SOTTO_OK;
+}
+
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
 {
     sotto_status status = load_outputs(in, o);
@@ -253,6 +287,8 @@ sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
         status = load_scores(in, o);
     if (status == SOTTO_OK)
         status = load_references(in, o);
+    if (status == SOTTO_OK)
+        status = load_shadow(in, o);
     if (status == SOTTO_OK && in->file_count == 0)
         status = cli_fail(SOTTO_EUSAGE, "audit: nothing to audit; see 'sotto audit --help'");
     return status;

@@ -29,6 +29,20 @@
          "1 where a reference model was trained on the record (n, models); none: offline",                    \
          NULL},                                                                                               \
         {"nonmember-trained", OPTION_TEXT, "FILE", NULL, "the same of the non-members (m, models)", NULL},    \
+        {"shadow-logits",                                                                                     \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "a shadow model's logits (s, classes): an attack network learns from them",                          \
+         NULL},                                                                                               \
+        {"shadow-probabilities", OPTION_TEXT, "FILE", NULL, "probabilities instead of logits", NULL},         \
+        {"shadow-labels", OPTION_TEXT, "FILE", NULL, "true classes of those records (s)", NULL},              \
+        {"shadow-trained",                                                                                    \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "1 for the records that the shadow was trained on (s)",                                              \
+         NULL},                                                                                               \
         {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
     {                                                                                                         \
         "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
@@ -36,9 +50,9 @@
 
 struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
-    struct sotto_array arrays[12];
+    struct sotto_array arrays[16];
     double *scores; /* members first, then non-members */
-    struct sotto_report_input files[12];
+    struct sotto_report_input files[16];
     size_t file_count;
 };
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */

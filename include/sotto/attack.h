@@ -25,6 +25,12 @@ struct sotto_audit_input {
     const uint8_t *member_trained, *nonmember_trained;
     size_t reference_models;
     int reference_losses;
+    /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on records of which
+     *  it was trained on those with shadow_trained[i] = 1. NULL: none. */
+    const double *shadow;
+    const int64_t *shadow_labels;
+    const uint8_t *shadow_trained;
+    size_t n_shadow;
 };
 struct sotto_audit_options {
     const char *const *names; /**< attacks to run, NULL-terminated; NULL: every applicable one */

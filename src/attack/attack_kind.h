@@ -14,7 +14,8 @@ enum attack_need {
     NEED_LOSSES = 4, /* losses, or outputs and labels to compute them from */
     NEED_SCORES = 8, /* made by another tool */
     NEED_OUT = 16,   /* reference models that were not trained on a record */
-    NEED_IN = 32     /* and others that were */
+    NEED_IN = 32,    /* and others that were */
+    NEED_SHADOW = 64 /* outputs of a model of the attacker's own on records whose membership he knows */
 };
 
 struct attack_input {
@@ -26,6 +27,10 @@ struct attack_input {
     const double *reference; /* (n, models): what posterior_signal() is for each reference model */
     const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
     size_t n, classes, models;
+    const double *shadow_outputs;  /* (shadow_n, classes), of the same kind as outputs */
+    const int64_t *shadow_labels;  /* (shadow_n) */
+    const uint8_t *shadow_trained; /* (shadow_n): 1 for the shadow's own records */
+    size_t shadow_n;
 };
 
 struct attack {

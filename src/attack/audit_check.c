@@ -195,6 +195,8 @@ static unsigned holdings(const struct attack_input *all)
         seen |= trained;
         unseen |= !trained;
     }
+    if (all->shadow_outputs)
+        have |= NEED_SHADOW;
     return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
 }
 
@@ -212,6 +214,32 @@ static sotto_status check_references(const struct sotto_audit_input *in)
         FAIL(SOTTO_EUSAGE,
              "audit: reference models need the target's logits or probabilities with labels, or its "
              "losses");
+done:
+    return status;
+}
+
+static sotto_status check_shadow(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t trained = 0;
+    if (!in->shadow && !in->shadow_labels && !in->shadow_trained)
+        return SOTTO_OK;
+    if (!in->shadow || !in->shadow_labels || !in->shadow_trained)
+        FAIL(SOTTO_EUSAGE, "audit: a shadow model needs its outputs, labels and membership");
+    if (!(in->member || in->member_f8) || !in->member_labels)
+        FAIL(SOTTO_EUSAGE, "audit: a shadow model needs the target's logits or probabilities, with labels");
+    TRY(check_side(&(struct attack_input){.outputs = in->shadow,
+                                          .probabilities = in->probabilities != 0,
+                                          .labels = in->shadow_labels,
+                                          .n = in->n_shadow,
+                                          .classes = in->classes},
+                   "shadow"));
+    TRY(check_trained(in->shadow_trained, in->n_shadow, "shadow"));
+    for (size_t i = 0; i < in->n_shadow; i++)
+        trained += in->shadow_trained[i];
+    REQUIRE(trained >= 2 && in->n_shadow - trained >= 2,
+            "shadow: %zu members and %zu non-members; at least 2 of each are needed", trained,
+            in->n_shadow - trained);
 done:
     return status;
 }
@@ -237,10 +265,15 @@ sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input
             in->n_nonmember);
     REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; at least 2 are needed", in->classes);
     TRY(check_references(in));
+    TRY(check_shadow(in));
     s.all = (struct attack_input){.probabilities = in->probabilities != 0,
                                   .n = in->n_member + in->n_nonmember,
                                   .classes = in->classes,
-                                  .models = in->member_reference ? in->reference_models : 0};
+                                  .models = in->member_reference ? in->reference_models : 0,
+                                  .shadow_outputs = in->shadow,
+                                  .shadow_labels = in->shadow_labels,
+                                  .shadow_trained = in->shadow_trained,
+                                  .shadow_n = in->n_shadow};
     s.member.n = in->n_member;
     TRY(join_all(&s, in));
     s.member = part(&s.all, 0, in->n_member);

@@ -129,7 +129,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run logits --attack lossy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, watson, reference-rank, scores" ]
+  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, shadow-network, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, watson, reference-rank, scores" ]
   run logits --member-losses m.csv --nonmember-losses n.csv
   [ "$status" -eq 64 ]
 }
@@ -209,4 +209,14 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run logits --member-trained mt.csv --nonmember-trained nt.csv
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: audit: --member-trained needs --member-reference" ]
+}
+
+@test "a shadow model's answers teach an attack network" {
+  awk 'BEGIN { for (i = 0; i < 60; i++) print i % 2 }' > st.csv
+  run logits --shadow-logits ml.csv --shadow-labels ym.csv --shadow-trained st.csv --attack shadow-network
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"shadow-network"* ]]
+  run logits --shadow-logits ml.csv --shadow-labels ym.csv
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --shadow-logits, --shadow-labels and --shadow-trained go together" ]
 }

@@ -391,7 +391,8 @@ static void bad_inputs_are_refused(void **state)
     struct sotto_audit_options options = {.names = unknown};
     expect(SOTTO_EUSAGE, &in, &options,
            "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
-           "correctness, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, watson, "
+           "correctness, shadow-network, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, "
+           "watson, "
            "reference-rank, "
            "scores");
     options.names = unfit;
@@ -504,6 +505,40 @@ static void losses_and_signals_agree(void **state)
     near(posterior_signal(&logits, 0), 2 - log(exp(-1) + exp(0.5)), 1e-15);
     near(signal_of_loss(l), posterior_signal(&logits, 0), 1e-13);
     near(signal_of_loss(0), 69.07755278982137, 1e-12); /* certain: kept finite */
+}
+
+/* A shadow that leaks as the target does teaches the network; one whose membership means nothing teaches
+ * nothing. */
+static void a_network_learns_from_a_shadow(void **state)
+{
+    (void)state;
+    struct world *target = calloc(1, sizeof *target), *own = calloc(1, sizeof *own);
+    assert_true(target && own);
+    struct sotto_audit_input in = world_make(target, 3, 8);
+    in.member_reference = in.nonmember_reference = NULL;
+    in.member_trained = in.nonmember_trained = NULL;
+    world_make(own, 3, 9);
+    static double outputs[RECORDS * 4];
+    static int64_t labels[2 * RECORDS];
+    static uint8_t trained[2 * RECORDS];
+    for (size_t i = 0; i < RECORDS * 4; i++)
+        outputs[i] = own->logits[i / (RECORDS * 2)][i % (RECORDS * 2)];
+    for (size_t i = 0; i < 2 * RECORDS; i++)
+        trained[i] = i < RECORDS;
+    in.shadow = outputs, in.shadow_labels = labels, in.shadow_trained = trained, in.n_shadow = 2 * RECORDS;
+    assert_true(area_of(&in, "shadow-network", "lower") > 0.68);
+    for (size_t i = 0; i < 2 * RECORDS; i++)
+        trained[i] = i % 2;
+    assert_true(area_of(&in, "shadow-network", "lower") < 0.68);
+    in.shadow_labels = NULL;
+    expect(SOTTO_EUSAGE, &in, NULL, "audit: a shadow model needs its outputs, labels and membership");
+    in.shadow_labels = labels, in.n_shadow = 3;
+    expect(SOTTO_EINVAL, &in, NULL, "shadow: 1 members and 2 non-members; at least 2 of each are needed");
+    labels[1] = 2;
+    expect(SOTTO_EINVAL, &in, NULL, "shadow: row 1 has label 2; expected 0 .. 1");
+    labels[1] = 0;
+    free(target);
+    free(own);
 }
 
 static void bad_references_are_refused(void **state)
@@ -620,6 +655,7 @@ int main(void)
         cmocka_unit_test(bad_inputs_are_refused),
         cmocka_unit_test(references_see_through_difficulty),
         cmocka_unit_test(losses_and_signals_agree),
+        cmocka_unit_test(a_network_learns_from_a_shadow),
         cmocka_unit_test(bad_references_are_refused),
         cmocka_unit_test(allocation_failures_are_clean),
         cmocka_unit_test(the_beta_function_has_two_good_tails),
