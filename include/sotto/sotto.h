@@ -4,6 +4,7 @@
 
 #include "sotto/attack.h"
 #include "sotto/base.h"
+#include "sotto/compose.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"

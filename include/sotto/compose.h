@@ -1,0 +1,85 @@
+/* compose.h - what guarantees add up to: composition rules for stated (epsilon, delta), and a checker that
+ * computes the exact answer for mechanisms with finitely many outputs.
+ *
+ * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule
+ * only knows (epsilon, delta): mechanisms whose noise is known compose tighter (sotto_account_release() with
+ * `compose`, sotto_account_events()). Post-processing needs no function: whatever is computed from a release
+ * without the private data keeps its guarantee. Proofs: docs/derivations/composition.md. */
+#ifndef SOTTO_COMPOSE_H
+#define SOTTO_COMPOSE_H
+
+#include "sotto/dp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Which data sets count as neighbours. A guarantee for one never stands for the other by itself. */
+enum sotto_adjacency {
+    SOTTO_REPLACE_ONE,
+    SOTTO_ADD_REMOVE,
+    SOTTO_BOTH_ADJACENCIES /**< input only: the guarantee was shown for each of the two */
+};
+
+struct sotto_composed {
+    char rule[32], adjacency[16];
+    char reason[192]; /**< why the rule gives this, one line */
+    struct sotto_interval epsilon, delta;
+};
+
+/* All return EINVAL for an epsilon that is not in [0, 1e100], a delta not in [0, 1), and empty lists; *out is
+ * then untouched. An upper epsilon of INFINITY: the rule gives nothing at this delta. Adjacency is that of
+ * the parts, replace-one or add-remove. */
+
+/** Sums of epsilons and deltas; the parts may be chosen one after the other, knowing earlier results. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_basic(struct sotto_composed *out,
+                                                            const struct sotto_dp *parts, size_t n,
+                                                            enum sotto_adjacency adjacency);
+/** k times (epsilon, delta_each), in total at `delta`: k eps (e^eps - 1) + eps sqrt(2 k ln(1/d')), d' = delta
+ * - k delta_each. Source: Dwork, Rothblum, Vadhan 2010. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_advanced(struct sotto_composed *out,
+                                                               struct sotto_dp each, size_t k, double delta,
+                                                               enum sotto_adjacency adjacency);
+/** The best that holds for every mechanism that is (epsilon, delta_each); k <= 2^20. Source: Kairouz, Oh,
+ * Viswanath 2015, theorem 3.3. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_optimal(struct sotto_composed *out,
+                                                              struct sotto_dp each, size_t k, double delta,
+                                                              enum sotto_adjacency adjacency);
+/** Its simple upper bound (theorem 3.4 there): the smallest of three closed forms. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_simple(struct sotto_composed *out, struct sotto_dp each,
+                                                             size_t k, double delta,
+                                                             enum sotto_adjacency adjacency);
+/** One mechanism for each part of a partition by a function of the record. Under add-remove the largest
+ * counts. A replaced record may leave one part and enter another: the two largest add up; within one part it
+ * is a replacement, or, where only add-remove is shown, a group of two. `parts_hold`: what each part was
+ * shown for; ENOTSUP: replace-one alone, which says nothing about parts that grow or shrink. `target` is what
+ * is asked for, replace-one or add-remove. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_parallel(struct sotto_composed *out,
+                                                               const struct sotto_dp *parts, size_t n,
+                                                               enum sotto_adjacency parts_hold,
+                                                               enum sotto_adjacency target);
+/** Data sets that differ in g >= 1 records: (g eps, delta (e^(g eps) - 1) / (e^eps - 1)). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_group(struct sotto_composed *out, struct sotto_dp each,
+                                                            size_t g, enum sotto_adjacency adjacency);
+/** Replace-one from add-remove: a replacement removes one record and adds one, a group of two. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_replace_one(struct sotto_composed *out,
+                                                                  struct sotto_dp each);
+/** One of n mechanisms, drawn with probabilities that do not depend on the data (NULL: unknown ones):
+ * (largest epsilon, sum of probability times delta). The probabilities must add up to 1 within 1e-9. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_composed *out,
+                                                              const struct sotto_dp *parts,
+                                                              const double *probabilities, size_t n,
+                                                              enum sotto_adjacency adjacency);
+
+/** The definition itself, for two output distributions on n points, taken as they stand (they should add up
+ * to 1): the smallest delta at epsilon, the smallest epsilon at delta (INFINITY: none), in both directions.
+ * EINVAL: a negative or infinite probability. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_delta(struct sotto_interval *delta, const double *p,
+                                                           const double *q, size_t n, double epsilon);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p,
+                                                             const double *q, size_t n, double delta);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
