@@ -29,7 +29,7 @@ static void draws(const struct mechanism *m)
 
 static void accounts(const struct mechanism *m)
 {
-    struct sotto_sensitivity s = {1, 1, 0, SOTTO_SENSITIVITY_GIVEN, ""};
+    struct sotto_sensitivity s = {1, 1, 0, SOTTO_SENSITIVITY_GIVEN, "", 0};
     struct sotto_account a;
     double sum = 0, scale = 0, start = now();
     int count = 100;

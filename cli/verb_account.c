@@ -7,13 +7,18 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    {"mechanism", OPTION_TEXT, "NAME", NULL, "logistic, laplace or gaussian", NULL},
+    {"mechanism", OPTION_TEXT, "NAME", NULL,
+     "logistic, laplace, gaussian, gaussian-classical, discrete-laplace, discrete-gaussian, knorm, "
+     "exponential or randomised-response",
+     NULL},
     {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), same unit as the sensitivity", "sigma"},
     {"target-epsilon", OPTION_REAL, "E", NULL, "instead of --scale: the smallest scale that never exceeds E",
      NULL},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity", NULL},
     {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity", NULL},
     {"dimension", OPTION_COUNT, "N", NULL, "values released; sharpens bounds by L2 (default: unknown)", NULL},
+    {"value-step", OPTION_REAL, "R", "0",
+     "all values are whole multiples of R, a power of two (1: integers; 0: not so)", NULL},
     {"delta", OPTION_REAL, "D", NULL, "delta; none or 0: pure", NULL},
     {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise", NULL},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
@@ -99,6 +104,8 @@ static void print_account(const struct sotto_account *a)
         printf("pure epsilon: %.10g\n", a->pure_epsilon);
     if (!isnan(a->zcdp_rho))
         printf("zCDP rho: %.10g\n", a->zcdp_rho);
+    if (a->note[0])
+        fprintf(stderr, "sotto: warning: account: %s\n", a->note);
     for (size_t i = 0; i < a->bound_count; i++)
         printf("  %-24s %.10g\n", a->bounds[i].name, a->bounds[i].epsilon);
 }
@@ -122,8 +129,12 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     sotto_status status = check(o);
     if (status != SOTTO_OK)
         return status;
-    struct sotto_sensitivity s = {option_real(o, "l1"), option_real(o, "l2"),
-                                  (size_t)option_count(o, "dimension"), SOTTO_SENSITIVITY_GIVEN, ""};
+    struct sotto_sensitivity s = {option_real(o, "l1"),
+                                  option_real(o, "l2"),
+                                  (size_t)option_count(o, "dimension"),
+                                  SOTTO_SENSITIVITY_GIVEN,
+                                  "",
+                                  option_real(o, "value-step")};
     const char *mechanism = option_text(o, "mechanism"), *adjacency = option_text(o, "adjacency");
     double scale = option_real(o, "scale"), delta = option_real(o, "delta");
     size_t compose = (size_t)option_count(o, "compose");
@@ -210,8 +221,12 @@ static sotto_status choose(const struct options *o, int json)
             "account: --choose compares all mechanisms; give --target-epsilon, --delta, --l1 and --l2 only");
     if (!option_given(o, "target-epsilon"))
         return option_require(o, "target-epsilon");
-    struct sotto_sensitivity s = {option_real(o, "l1"), option_real(o, "l2"),
-                                  (size_t)option_count(o, "dimension"), SOTTO_SENSITIVITY_GIVEN, ""};
+    struct sotto_sensitivity s = {option_real(o, "l1"),
+                                  option_real(o, "l2"),
+                                  (size_t)option_count(o, "dimension"),
+                                  SOTTO_SENSITIVITY_GIVEN,
+                                  "",
+                                  option_real(o, "value-step")};
     double delta = option_real(o, "delta");
     struct sotto_dp target = {option_real(o, "target-epsilon"), isnan(delta) ? 0 : delta};
     struct sotto_account accounts[SOTTO_MAX_MECHANISMS];

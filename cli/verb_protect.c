@@ -34,8 +34,8 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
 {
     struct sotto_sensitivity *s = &p->release.sensitivity;
     const char *file = option_text(o, "sensitivity");
-    *s = (struct sotto_sensitivity){option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN,
-                                    ""};
+    *s = (struct sotto_sensitivity){
+        option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN, "", 0};
     if (!file) {
         if (isnan(s->l1) && isnan(s->l2))
             return cli_fail(SOTTO_EUSAGE,

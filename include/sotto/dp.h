@@ -32,6 +32,8 @@ struct sotto_sensitivity {
                          scale each) */
     enum sotto_sensitivity_source source;
     char evidence[65]; /**< hash of the recipe it was measured for, or "" */
+    double value_step; /**< every value is a whole multiple of this power of two (1: integers); 0: not so.
+                          Needed by the discrete mechanisms, which then add whole multiples of it */
 };
 
 /** One way to bound epsilon; the account keeps every way that applies and reports the smallest. */
@@ -43,7 +45,7 @@ enum { SOTTO_MAX_BOUNDS = 8 };
 
 /** What a mechanism at a scale guarantees for a sensitivity. */
 struct sotto_account {
-    char mechanism[16];
+    char mechanism[24];
     char accountant[32]; /**< which bound won; "none" with epsilon.upper = INFINITY when none applies */
     char adjacency[16];
     double scale, delta;
@@ -56,7 +58,12 @@ struct sotto_account {
     double standard_deviation;     /**< of one coordinate of the noise */
     size_t bound_count;
     struct sotto_bound bounds[SOTTO_MAX_BOUNDS];
+    char note[160]; /**< a warning that belongs to the numbers, or "" */
 };
+
+/** i-th mechanism that has an account, NULL after the last; and one line about it. */
+SOTTO_API const char *sotto_mechanism_name(size_t i);
+SOTTO_API const char *sotto_mechanism_title(size_t i);
 /** EINVAL names the parameter. delta = 0 asks for pure DP. compose >= 1 identical releases. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out,
                                                               const char *mechanism, double scale,
@@ -66,15 +73,28 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_accou
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target);
+/** The classical Gaussian formula, sigma = sqrt(2 ln(1.25 / delta)) l2 / epsilon, beside the exact curve. */
+struct sotto_classical_gaussian {
+    double scale;           /**< by the formula, rounded up */
+    double analytic_scale;  /**< smallest scale that is private */
+    double achieved_delta;  /**< of the formula's scale at epsilon, rounded up; > delta: not private */
+    double first_violation; /**< the formula is not private from this epsilon on */
+    int is_private;         /**< 1: achieved_delta <= delta */
+    int published;          /**< 1: epsilon < 1, where the published proof covers it */
+};
+/** For comparing only (plots mark it "not private" where is_private is 0). EINVAL names the parameter. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_gaussian_classical(struct sotto_classical_gaussian *out,
+                                                                 double l2, struct sotto_dp target);
 /** The same for `compose` identical releases together. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                                                  const struct sotto_sensitivity *sensitivity,
                                                                  struct sotto_dp target, size_t compose);
 
 enum { SOTTO_MAX_MECHANISMS = 8 };
-/** What every mechanism needs for the same target, least noise first: accounts[0..*count), each at its
- * calibrated scale. Mechanisms that cannot reach the target are left out. Errors as sotto_calibrate();
- * EDOMAIN: none can. */
+/** What every additive mechanism needs for the same target, least noise first: accounts[0..*count), each at
+ * its calibrated scale. Mechanisms that cannot reach the target are left out; so are the discrete ones unless
+ * sensitivity->value_step says that they fit, and K-norm noise unless the dimension is known. Errors as
+ * sotto_calibrate(); EDOMAIN: none can. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS],
                                                      size_t *count,
                                                      const struct sotto_sensitivity *sensitivity,

@@ -55,6 +55,93 @@ done:
     return status;
 }
 
+/* A lattice step that others give: a power of two. */
+static sotto_status require_step(double step)
+{
+    int exponent;
+    sotto_status status = require_positive(step, "value_step");
+    if (status == SOTTO_OK && frexp(step, &exponent) != 0.5)
+        status = status_fail(SOTTO_EINVAL, "value_step must be a power of two (got %g)", step);
+    return status;
+}
+
+/* Differences of whole multiples of the step: l1 is a whole multiple too, and |v| <= v^2 for whole v. */
+static sotto_status whole_steps(struct shifts *out, double scale, const struct sotto_sensitivity *s)
+{
+    sotto_status status = SOTTO_OK;
+    double step = s->value_step == 0 ? 1 : s->value_step;
+    struct sotto_sensitivity exact = *s;
+    exact.dimension = 0; /* nothing is rounded */
+    TRY(require_step(step));
+    TRY(shifts_make(out, scale, &exact));
+    double most = isnan(s->l2) ? s->l1 / step : iv_square(iv_div(iv(s->l2), iv(step))).hi;
+    if (!isnan(s->l2) && s->dimension > 0)
+        most = fmin(most, iv_mul(iv_sqrt(iv((double)s->dimension)), iv_div(iv(s->l2), iv(step))).hi);
+    if (!isnan(s->l1))
+        most = fmin(most, s->l1 / step);
+    REQUIRE(most >= 1, "sensitivity %g is less than one step (%g) of whole values: nothing would change",
+            isnan(s->l1) ? s->l2 : s->l1, step);
+    out->dimension = (double)s->dimension;
+    out->steps = floor(most);
+    out->step = iv_div(iv(step), iv(scale));
+    out->l1 = iv_scale(out->step, out->steps);
+    out->l2 = iv_min(out->l2, out->l1);
+done:
+    return status;
+}
+
+sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double scale,
+                        const struct sotto_sensitivity *sensitivity)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity s = *sensitivity;
+    if (m->integer) {
+        TRY(whole_steps(out, scale, &s));
+        goto done;
+    }
+    if (m->norm == SHIFT_SCORE) {
+        REQUIRE(!isnan(s.l1), "mechanism '%s' needs l1, the most that one number can change", m->name);
+        s.l2 = NAN;
+        s.dimension = m->kind == RELEASE_CHOICE; /* a score is rounded, a label is not */
+    }
+    REQUIRE(m->kind != RELEASE_VECTOR || s.dimension > 0,
+            "mechanism '%s' needs the dimension of the vector: its noise grows with it", m->name);
+    TRY(shifts_make(out, scale, &s));
+done:
+    return status;
+}
+
+/* The shift that the scalar curve is taken at; hi INFINITY: unknown. */
+static struct interval main_shift(const struct mechanism *m, const struct shifts *s)
+{
+    return m->norm == SHIFT_L2 ? s->l2 : s->l1;
+}
+
+static struct interval pair_epsilon(const struct mechanism *m, const struct shifts *s, double k, double delta)
+{
+    if (m->integer)
+        return m->integer->epsilon(s->steps * k, s->step, delta);
+    return m->epsilon(iv_scale(main_shift(m, s), k), delta);
+}
+
+static struct interval pair_delta(const struct mechanism *m, const struct shifts *s, double k, double epsilon)
+{
+    if (m->integer)
+        return m->integer->delta(s->steps * k, s->step, epsilon);
+    if (m->by_l2)
+        return m->delta(iv_mul(s->l2, iv_sqrt(iv(k))), epsilon);
+    return m->delta(iv_scale(main_shift(m, s), k), epsilon);
+}
+
+struct interval account_delta(const struct mechanism *m, const struct shifts *s, double k, double epsilon)
+{
+    struct interval d = pair_delta(m, s, k, fabs(epsilon));
+    if (epsilon >= 0)
+        return d;
+    d = iv_add(iv_neg(iv_expm1(iv(epsilon))), iv_mul(iv_exp(iv(epsilon)), d));
+    return iv_max(iv_min(d, iv(1)), iv(0));
+}
+
 struct curve {
     const struct mechanism *m;
     const struct shifts *shifts;
@@ -64,7 +151,10 @@ struct curve {
 static struct interval curve_l1(double alpha, const void *arg)
 {
     const struct curve *c = arg;
-    return iv_scale(c->m->renyi(c->shifts->l1, alpha), c->k);
+    const struct shifts *s = c->shifts;
+    struct interval r = c->m->integer ? c->m->integer->renyi(s->steps, s->step, alpha)
+                                      : c->m->renyi(main_shift(c->m, s), alpha);
+    return iv_scale(r, c->k);
 }
 
 static struct interval curve_l2(double alpha, const void *arg)
@@ -90,32 +180,75 @@ static double scalar_lower(const struct mechanism *m, struct interval t, double 
     if (m->by_l2)
         return m->epsilon(iv_mul(t, iv_sqrt(iv(k))), delta).lo;
     double one = m->epsilon(t, delta).lo; /* more releases never tell less than one */
-    return k > 1 && m->composed && k <= m->composed_max ? fmax(one, m->composed(t, k, delta).lo) : one;
+    return k > 1 && m->composed && m->norm == SHIFT_L1 && k <= m->composed_max
+               ? fmax(one, m->composed(t, k, delta).lo)
+               : one;
 }
 
 enum { SPREAD = 1024 }; /* coordinates; already within a fraction of a percent of the limit */
+
+/* Noise on whole steps: all of the L1 shift in one coordinate, as far as the L2 norm allows. */
+static double integer_lower(const struct mechanism *m, const struct shifts *s, double delta)
+{
+    double steps = fmin(s->steps, floor(iv_div(s->l2, s->step).hi));
+    return m->integer->epsilon(fmax(1, steps), s->step, delta).lo;
+}
 
 /* What some adjacent pair really gives: its shift all in one coordinate, or spread evenly over as many as
  * both norms allow. Both are shifts within the sensitivity, so epsilon cannot be smaller. */
 static double lower_bound(const struct mechanism *m, const struct shifts *s, double delta, double k)
 {
     struct interval one = iv_min(s->l1, s->l2);
-    if (delta == 0)
+    if (delta == 0 && m->norm == SHIFT_L1)
         return m->pure ? iv_scale(s->dimension > 0 ? s->l1 : one, k).lo : INFINITY;
+    if (delta == 0)
+        return iv_scale(main_shift(m, s), k).lo;
+    if (m->integer)
+        return integer_lower(m, s, delta);
+    if (m->dominated)
+        return 0;
     double lower = scalar_lower(m, one, delta, k);
     double spread = fmin(fmin(s->dimension, SPREAD), floor(m->composed_max / k));
     if (isfinite(s->l1.hi))
         spread = fmin(spread, floor(iv_square(iv_div(s->l1, s->l2)).lo));
-    if (m->composed && spread >= 2)
+    if (m->composed && m->norm == SHIFT_L1 && spread >= 2)
         lower = fmax(lower, m->composed(iv_div(s->l2, iv_sqrt(iv(spread))), k * spread, delta).lo);
     return lower;
+}
+
+/* At scale 1. */
+static double account_deviation(const struct mechanism *m, const struct shifts *s)
+{
+    if (m->integer)
+        return m->integer->deviation(s->step.hi);
+    return m->kind == RELEASE_VECTOR ? sqrt(s->dimension + 1) : m->standard_deviation;
+}
+
+/* The formula that was asked for is the claim; what the noise really gives stands beside it. */
+static void classical_bounds(struct sotto_account *out, const struct mechanism *m, struct interval t,
+                             double delta)
+{
+    double claim = m->epsilon(t, delta).hi;
+    if (m->delta(t, claim).hi > delta)
+        claim = INFINITY;
+    add_bound(out, "classical formula", claim);
+    double upper = out->epsilon.upper;
+    add_bound(out, "analytic gaussian", mechanism_find("gaussian")->epsilon(t, delta).hi);
+    out->epsilon.upper = upper;
+    snprintf(out->accountant, sizeof out->accountant, "%s", isfinite(upper) ? "classical formula" : "none");
+    if (claim >= 1)
+        snprintf(out->note, sizeof out->note,
+                 "the published proof of the classical formula covers epsilon < 1 only; here it was checked "
+                 "against the exact curve");
 }
 
 void account_upper(struct sotto_account *out, const struct mechanism *m, double scale, const struct shifts *s,
                    double delta, size_t compose)
 {
     double k = (double)compose;
-    bool has1 = isfinite(s->l1.hi);
+    struct interval t = main_shift(m, s);
+    bool has1 = isfinite(t.hi);
+    const char *norm = m->norm == SHIFT_L2 ? "closed form by l2" : "closed form by l1";
     *out = (struct sotto_account){.scale = scale,
                                   .delta = delta,
                                   .compose = compose,
@@ -125,27 +258,33 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
                                   .zcdp_rho = NAN,
                                   .accountant = "none",
                                   .adjacency = "replace-one",
-                                  .standard_deviation = m->standard_deviation * scale};
+                                  .standard_deviation = account_deviation(m, s) * scale};
     snprintf(out->mechanism, sizeof out->mechanism, "%s", m->name);
     struct interval rho = iv_scale(iv_div(iv_square(s->l2), iv(m->zcdp_divisor)), k);
     out->zcdp_rho = rho.hi;
     if (m->pure && has1) {
-        out->pure_epsilon = iv_scale(s->l1, k).hi;
+        out->pure_epsilon = iv_scale(t, k).hi;
         add_bound(out, compose > 1 ? "pure, basic composition" : "pure", out->pure_epsilon);
     }
     if (delta == 0)
         return;
     struct curve curve = {m, s, k};
+    struct interval together = iv_mul(s->l2, iv_sqrt(iv(k)));
+    if (m->kind == RELEASE_NONE) {
+        classical_bounds(out, m, together, delta);
+        return;
+    }
     if (m->by_l2)
-        add_bound(out, "analytic gaussian", m->epsilon(iv_mul(s->l2, iv_sqrt(iv(k))), delta).hi);
+        add_bound(out, "analytic gaussian", m->epsilon(together, delta).hi);
     else if (has1)
-        add_bound(out, "closed form by l1", m->epsilon(iv_scale(s->l1, k), delta).hi);
+        add_bound(out, norm, pair_epsilon(m, s, k, delta).hi);
     if (m->composed && has1 && k > 1 && k <= m->composed_max)
-        add_bound(out, "exact composition by l1", m->composed(s->l1, k, delta).hi);
+        add_bound(out, "exact composition by l1", m->composed(t, k, delta).hi);
     if (m->renyi_ball && s->dimension > 0)
         add_bound(out, "l2 theorem, renyi", renyi_curve_epsilon(curve_l2, &curve, delta));
     if (has1 && !m->by_l2)
-        add_bound(out, "renyi by l1", renyi_curve_epsilon(curve_l1, &curve, delta));
+        add_bound(out, m->norm == SHIFT_L2 ? "renyi by l2" : "renyi by l1",
+                  renyi_curve_epsilon(curve_l1, &curve, delta));
     add_bound(out, "zcdp", zcdp_epsilon(rho.hi, delta));
 }
 
@@ -163,9 +302,11 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
     const struct mechanism *m;
     struct shifts shifts;
     TRY(mechanism_require(&m, mechanism));
-    TRY(shifts_make(&shifts, scale, sensitivity));
+    TRY(shifts_for(&shifts, m, scale, sensitivity));
     TRY(require_delta(delta));
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
+    if (m->check && delta > 0)
+        TRY(m->check(m->epsilon(iv_scale(shifts.l2, sqrt((double)compose)), delta).hi, delta));
     account_compute(out, m, scale, &shifts, delta, compose);
 done:
     return status;

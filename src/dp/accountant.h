@@ -8,12 +8,24 @@
 struct shifts {
     struct interval l1, l2; /* l1.hi may be INFINITY: unknown */
     double dimension;       /* 0: unknown */
+    /* Noise on whole steps only (else 0): the L1 shift in steps, and the step over the scale. */
+    double steps;
+    struct interval step;
 };
 
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
  * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +
  * sqrt(n) r. EINVAL. */
 sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_sensitivity *sensitivity);
+
+/** The same as the mechanism needs it: whole steps for noise on whole steps (no rounding, l1 <= l2^2 / step),
+ * one number for scores and labels. EINVAL also where the mechanism needs something that is not known. */
+sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double scale,
+                        const struct sotto_sensitivity *sensitivity);
+/** Hockey-stick divergence of k releases seen as one shifted pair, at ANY real epsilon (below 0 by symmetry:
+ * delta(-e) = 1 - e^-e + e^-e delta(e)). For k > 1 the shift is k times as long, which dominates. */
+struct interval account_delta(const struct mechanism *m, const struct shifts *shifts, double k,
+                              double epsilon);
 
 /** eps = R_alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1)   (Canonne, Kamath, Steinke 2020,
  * prop. 12). */

@@ -15,7 +15,7 @@ static bool holds(double scale, const void *arg)
     const struct search *s = arg;
     struct shifts shifts;
     struct sotto_account account;
-    if (shifts_make(&shifts, scale, s->sensitivity) != SOTTO_OK)
+    if (shifts_for(&shifts, s->m, scale, s->sensitivity) != SOTTO_OK)
         return false;
     account_upper(&account, s->m, scale, &shifts, s->target.delta, s->compose);
     return account.epsilon.upper <= s->target.epsilon;
@@ -35,14 +35,16 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
     struct search s = {NULL, sensitivity, target, compose};
     struct shifts checked;
     TRY(mechanism_require(&s.m, mechanism));
-    TRY(shifts_make(&checked, 1, sensitivity));
+    TRY(shifts_for(&checked, s.m, 1, sensitivity));
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
     if (target.delta == 0 && !s.m->pure)
         FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; a delta > 0 is needed", mechanism);
-    if (target.delta == 0 && isinf(checked.l1.hi))
+    if (target.delta == 0 && s.m->norm == SHIFT_L1 && isinf(checked.l1.hi))
         FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity; only l2 is given");
+    if (s.m->check)
+        TRY(s.m->check(target.epsilon, target.delta));
     double low, high = checked.l2.hi / target.epsilon;
     if (high < 1e-99)
         high = 1e-99;

@@ -7,6 +7,7 @@ sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     TRY(mechanism_require(&m, mechanism));
+    REQUIRE(m->measure, "mechanism '%s' has no sampler for measuring", m->name);
     TRY(require_positive(scale, "scale"));
     struct rng stream = rng_stream(seed, RNG_EVALUATE, draw, 0);
     for (size_t i = 0; i < n; i++) {

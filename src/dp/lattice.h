@@ -27,6 +27,13 @@ double lattice_step(double scale);
 typedef uint128 lattice_magnitude(struct noise *s, uint64_t m);
 lattice_magnitude lattice_logistic, lattice_laplace, lattice_gaussian;
 
+/** |K| for integer noise K of scale m 2^-shift with P(K = -k) = P(K = k), m < 2^53 and shift <= 62, before
+ * the sign: 0 counts twice, so integer_signed() draws again for one of the two. */
+typedef uint128 integer_magnitude(struct noise *s, uint64_t m, unsigned shift);
+integer_magnitude integer_laplace, integer_gaussian;
+/** The signed draw. */
+int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
+
 /** round(x / r), half to even. False: |x| / r is 2^100 or more. */
 bool lattice_index(int128 *q, float x, struct lattice lattice);
 /** The float nearest to odd * r / 2; the largest finite float instead of an infinity. */
@@ -44,6 +51,8 @@ uint64_t coin_below(struct noise *s, uint64_t n);
 bool coin_exp(struct noise *s, uint64_t p, uint64_t q);
 /** 1 with probability 1 / (1 + e^(-k / m)). */
 bool coin_logistic(struct noise *s, uint128 k, uint64_t m);
+/** k with probability proportional to e^(-k^2 / 2). */
+uint64_t coin_half_normal(struct noise *s);
 /** P(k) = (1 - e^(-1/m)) e^(-k/m). */
 uint128 coin_geometric(struct noise *s, uint64_t m);
 

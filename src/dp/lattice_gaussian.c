@@ -63,7 +63,7 @@ static bool half_exp(struct noise *s)
 }
 
 /* k with probability proportional to exp(-k^2 / 2): geometric in e^(-1/2), kept with e^(-k (k-1) / 2). */
-static uint64_t whole_part(struct noise *s)
+uint64_t coin_half_normal(struct noise *s)
 {
     for (;;) {
         uint64_t k = 0;
@@ -97,7 +97,7 @@ static bool scaled_floor(uint64_t *out, struct noise *s, uint64_t m, struct devi
 uint128 lattice_gaussian(struct noise *s, uint64_t m)
 {
     for (;;) {
-        uint64_t k = whole_part(s), floor_part;
+        uint64_t k = coin_half_normal(s), floor_part;
         struct deviate x = {{0}, 0};
         enum outcome kept = YES;
         for (uint64_t i = 0; i <= k && kept == YES; i++)

@@ -1,10 +1,11 @@
-/* mechanism.h - additive noise mechanisms: one const record per file, one row in mechanism_list.h.
+/* mechanism.h - mechanisms: one const record per file, one row in mechanism_list.h.
  *
  * Everything is said for noise of scale 1 and a shift t = sensitivity / scale between two adjacent outputs.
- * All three laws are symmetric and log-concave, so a scalar shift is attacked best by a threshold, its
+ * The additive laws are symmetric and log-concave, so a scalar shift is attacked best by a threshold, its
  * trade-off curve is F(F^-1(1 - x) - t), and shifts chain: a vector whose L1 norm moves by D1 is never easier
  * to attack than one scalar that moves by D1 (docs/derivations/logistic.md, section 6). That is what lets
- * vectors use the scalar curves. */
+ * vectors use the scalar curves. Mechanisms without such a law (K-norm, exponential, randomised response)
+ * give the curves of a pair that dominates them (docs/derivations/mechanisms.md). */
 #ifndef DP_MECHANISM_H
 #define DP_MECHANISM_H
 
@@ -16,13 +17,40 @@
 
 #include <stdbool.h>
 
+/* What a release of the mechanism is. */
+enum release_kind {
+    RELEASE_LATTICE, /* continuous noise per coordinate, floored to a lattice of 2^-52 of its scale */
+    RELEASE_INTEGER, /* noise on the lattice of the values themselves */
+    RELEASE_VECTOR,  /* one draw for the whole vector, in double */
+    RELEASE_CHOICE,  /* one index out of many */
+    RELEASE_LABELS,  /* a label per record */
+    RELEASE_NONE     /* for comparing only */
+};
+
+/* What t is measured in. */
+enum shift_norm { SHIFT_L1, SHIFT_L2, SHIFT_SCORE /* one number, no rounding by dimension */ };
+
+/* Noise on whole steps. `steps`: the shift, a whole number; `step`: the lattice's step / scale, so that t =
+ * steps * step. Log-concave and symmetric as well, so the chain of shifts holds for whole shifts. */
+struct integer_law {
+    struct interval (*delta)(double steps, struct interval step, double epsilon); /* epsilon >= 0 */
+    struct interval (*epsilon)(double steps, struct interval step, double delta);
+    struct interval (*renyi)(double steps, struct interval step, double alpha);
+    double (*cdf)(double k, double step); /* P(K <= k) */
+    double (*deviation)(double step);     /* standard deviation over the scale */
+    integer_magnitude *magnitude;         /* exact */
+};
+
 struct mechanism {
     const char *name, *title;
-    const char *source;        /* paper or derivation of the bounds */
-    double standard_deviation; /* at scale 1 */
+    const char *source; /* paper or derivation of the bounds */
+    enum release_kind kind;
+    enum shift_norm norm;
+    double standard_deviation; /* at scale 1; NAN: see account_deviation() */
     double zcdp_divisor;       /* rho = D2^2 / (divisor scale^2), in any dimension */
-    bool pure;                 /* D1 / scale is a pure epsilon */
+    bool pure;                 /* t is a pure epsilon */
     bool by_l2; /* the scalar curve holds for a vector with t = D2 / scale (Gaussian), not only D1 / scale */
+    bool dominated; /* the curves are those of a pair that dominates the mechanism: upper ends only */
 
     /* Smallest epsilon >= 0 of the scalar pair at delta in (0, 1). */
     struct interval (*epsilon)(struct interval t, double delta);
@@ -39,7 +67,12 @@ struct mechanism {
     struct interval (*renyi_ball)(struct interval t, double n, double alpha);
     /* Shift at which (epsilon, delta) is exactly met, in closed form; NULL: found by search. Not rounded. */
     double (*shift)(double epsilon, double delta);
+    /* EDOMAIN where the mechanism's own claim (epsilon, delta) is not true; NULL: it always is. */
+    sotto_status (*check)(double epsilon, double delta);
+    /* RELEASE_INTEGER: the exact curves. epsilon, delta and renyi above then hold for every step. */
+    const struct integer_law *integer;
 
+    /* RELEASE_LATTICE: */
     double (*cdf)(double x);
     /* Exact noise on the lattice: the only sampler that releases use. */
     lattice_magnitude *magnitude;
@@ -50,8 +83,10 @@ struct mechanism {
 
 /** NULL: unknown name. */
 const struct mechanism *mechanism_find(const char *name);
-/** i-th record, NULL after the last; for help texts and contract tests. */
+/** i-th continuous additive law (RELEASE_LATTICE), NULL after the last; for contract tests. */
 const struct mechanism *mechanism_at(size_t i);
+/** i-th record of any kind, NULL after the last. */
+const struct mechanism *mechanism_row(size_t i);
 /** EINVAL that lists the names. */
 sotto_status mechanism_require(const struct mechanism **out, const char *name);
 

@@ -1,4 +1,10 @@
-/* One row per mechanism. */
+/* One row per mechanism; the continuous additive laws first. */
 ROW(logistic)
 ROW(laplace)
 ROW(gaussian)
+ROW(gaussian_classical)
+ROW(discrete_laplace)
+ROW(discrete_gaussian)
+ROW(knorm)
+ROW(exponential)
+ROW(randomised_response)

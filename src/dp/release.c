@@ -152,6 +152,7 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     uint128 *magnitude = NULL;
     sensitivity.dimension = n;
     TRY(mechanism_require(&m, r->mechanism));
+    REQUIRE(m->magnitude, "mechanism '%s' has no release by sotto_dp_release()", m->name);
     REQUIRE((unsigned)sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
             "release: unknown source of the sensitivity");
     REQUIRE(r->fingerprint && r->fingerprint[0],

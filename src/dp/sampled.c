@@ -30,6 +30,11 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
     if (strcmp(s->mechanism, "laplace") == 0)
         FAIL(SOTTO_ENOTSUP, "mechanism 'laplace': no bound for sampled iterations is built in; expected "
                             "gaussian or logistic");
+    if (!(*m)->magnitude)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or "
+             "logistic",
+             s->mechanism);
     if (!(s->sample_rate > 0 && s->sample_rate <= 1))
         FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
     REQUIRE(s->steps >= 1, "steps must be at least 1 (got 0)");

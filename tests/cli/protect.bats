@@ -114,8 +114,8 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   refused 65 "scale must lie between 1e-100 and 1e100 (got 4.94066e-324)" protect --scale 5e-324 --l1 1
   refused 65 "delta must lie in [0, 1) (got 1)" protect --scale 1 --l1 1 --delta 1
   refused 65 "sensitivity l2 must be > 0 (got -3)" protect --scale 1 --l2 -3
-  refused 65 "mechanism 'cauchy' is not known; expected logistic, laplace or gaussian" protect --scale 1 --l1 1 --mechanism cauchy
-  refused 65 "not private at any epsilon" protect --scale 1 --l1 1 --mechanism exponential
+  refused 65 "mechanism 'cauchy' is not known; expected logistic, laplace, gaussian" protect --scale 1 --l1 1 --mechanism cauchy
+  refused 65 "not private at any epsilon" protect --scale 1 --l1 1 --mechanism exponential-noise
   refused 65 "mechanism 'gaussian' gives no pure epsilon; a delta > 0 is needed" protect --epsilon 1 --l2 1 --mechanism gaussian
   [ ! -e "$XDG_DATA_HOME" ]
 }

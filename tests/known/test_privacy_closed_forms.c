@@ -287,7 +287,7 @@ static void one_sided_noise_is_refused(void **state)
     (void)state;
     struct sotto_account a;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
-    assert_int_equal(sotto_account_release(&a, "exponential", 1, &s, 0, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release(&a, "exponential-noise", 1, &s, 0, 1), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "not private at any epsilon"));
 }
 

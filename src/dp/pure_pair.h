@@ -1,0 +1,15 @@
+/* pure_pair.h - randomised response, the pair that dominates every t-DP mechanism (Kairouz, Oh, Viswanath
+ * 2015, theorem 3.4): losses +-t, P(+t) = e^t / (1 + e^t). */
+#ifndef DP_PURE_PAIR_H
+#define DP_PURE_PAIR_H
+
+#include "num/interval.h"
+
+/** (e^t - e^eps) / (1 + e^t) for 0 <= eps <= t, 0 above. */
+struct interval pure_pair_delta(struct interval t, double epsilon);
+/** Its inverse: t + ln(1 - delta (1 + e^-t)), at least 0. */
+struct interval pure_pair_epsilon(struct interval t, double delta);
+/** ln[ p^alpha (1-p)^(1-alpha) + (1-p)^alpha p^(1-alpha) ] / (alpha - 1), never above alpha t^2 / 2. */
+struct interval pure_pair_renyi(struct interval t, double alpha);
+
+#endif
