@@ -27,11 +27,12 @@ static void copy_kernel_row(char *out, const char *image, ptrdiff_t h, ptrdiff_t
         memset(out + (size_t)end * pixel, 0, (size_t)(s_count - end) * pixel);
 }
 
-void columns_row(void *row, const void *image, size_t p, size_t q, size_t size, const struct conv_desc *d)
+static void columns_row(char *row, const char *image, size_t p, size_t q, size_t size,
+                        const struct conv_desc *d)
 {
     size_t run = d->kernel_width * d->src.channels * size;
     for (size_t r = 0; r < d->kernel_height; r++)
-        copy_kernel_row((char *)row + r * run, image, (ptrdiff_t)(p * d->stride + r) - (ptrdiff_t)d->pad,
+        copy_kernel_row(row + r * run, image, (ptrdiff_t)(p * d->stride + r) - (ptrdiff_t)d->pad,
                         (ptrdiff_t)(q * d->stride) - (ptrdiff_t)d->pad, size, d);
 }
 

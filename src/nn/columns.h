@@ -10,8 +10,6 @@
 /** columns (images * P * Q, R * S * C) from src (images, H, W, C); elements of `size` bytes; zeros in the
  * padding. */
 void columns_make(void *columns, const void *src, size_t images, size_t size, const struct conv_desc *d);
-/** One row of it: output pixel (p, q) of one image (H, W, C). */
-void columns_row(void *row, const void *image, size_t p, size_t q, size_t size, const struct conv_desc *d);
 /** The way back ("col2im"): every value of diff_src (images, H, W, C; d->src_dtype) is the sum of the
  * columns' entries that were made from it, times (src > 0) when `src` is not NULL. columns are f32. */
 void columns_sum(void *diff_src, const float *columns, size_t images, const void *src,

@@ -1,4 +1,5 @@
-/* conv_kernels.h - the inner loops of conv_taps.c and conv_weights.c, compiled per instruction set. */
+/* conv_kernels.h - the inner loops of conv_taps.c, conv_weights.c and conv_picture.c, compiled per
+ * instruction set. */
 #ifndef NN_CONV_KERNELS_H
 #define NN_CONV_KERNELS_H
 
@@ -15,6 +16,13 @@ static inline size_t tile_outputs(size_t width)
 {
     return width == 64 ? 4 : 8;
 }
+/** A kernel row over a picture: 3 columns of 3 colours lie side by side. */
+enum { PICTURE_RUN = 9, PICTURE_PANEL = 64 };
+struct picture {
+    size_t rows, stride; /* of the kernel; floats from one row of the picture to the next */
+    size_t outputs;      /* a multiple of 64 */
+    int relu;
+};
 /** All NULL where the CPU has no AVX-512. width is 16, 32 or 64; outputs a multiple of 8. */
 struct conv_kernels {
     /** out[o + r] += sum over j < depth of in[i + j] * panel[j][r], r < 64, for every pair; o = pair.dst and
@@ -33,6 +41,13 @@ struct conv_kernels {
     /** weights[k][c] += sum over i of the two panels; rows of `weights` are `stride` apart. */
     void (*multiply)(float *weights, size_t stride, const float *dst_panel, const float *src_panel,
                      size_t count, size_t outputs, size_t width);
+    /** dst (count, outputs) from the values under the kernel, whose first lies at src + pixels[i].
+     * panels (outputs / 64, 1 + rows * 9, 64): the bias, then the weights. */
+    void (*picture_forward)(float *dst, const float *src, const uint32_t *pixels, size_t count,
+                            const struct picture *shape, const float *panels);
+    /** panels += the gradient of such panels. */
+    void (*picture_weights)(float *panels, const float *diff_dst, const float *src, const uint32_t *pixels,
+                            size_t count, const struct picture *shape);
 };
 const struct conv_kernels *conv_kernels_best(void);
 

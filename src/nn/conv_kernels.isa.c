@@ -8,6 +8,7 @@
 
 #ifdef __AVX512F__
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 static void pack_src(float *panel, const float *src, const struct pixel_pair *pairs, size_t count,
@@ -130,8 +131,112 @@ static void accumulate(float *out, const float *in, const struct pixel_pair *pai
     }
 }
 
+/* ---- pictures ---- */
+
+/* Six pixels by 64 results, as above; every value of the source is broadcast straight from the picture. */
+static inline __attribute__((always_inline)) void picture_group(float *dst, const float *const x[GROUP],
+                                                                size_t real, const struct picture *shape,
+                                                                const float *panel)
+{
+    __m512 sum[GROUP][4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; v++) {
+        sum[0][v] = _mm512_loadu_ps(panel + v * TILE_VECTOR);
+#pragma GCC unroll 8
+        for (int k = 1; k < GROUP; k++)
+            sum[k][v] = sum[0][v];
+    }
+    const float *w = panel + PICTURE_PANEL;
+    for (size_t r = 0, skip = 0; r < shape->rows; r++, skip += shape->stride)
+        for (size_t j = skip; j < skip + PICTURE_RUN; j++, w += PICTURE_PANEL) {
+            __m512 weight[4];
+#pragma GCC unroll 4
+            for (int v = 0; v < 4; v++)
+                weight[v] = _mm512_loadu_ps(w + v * TILE_VECTOR);
+#pragma GCC unroll 8
+            for (int k = 0; k < GROUP; k++) {
+                __m512 value = _mm512_set1_ps(x[k][j]);
+#pragma GCC unroll 4
+                for (int v = 0; v < 4; v++)
+                    sum[k][v] = _mm512_fmadd_ps(value, weight[v], sum[k][v]);
+            }
+        }
+    const __m512 floor = _mm512_set1_ps(shape->relu ? 0.0f : -INFINITY);
+#pragma GCC unroll 8
+    for (int k = 0; k < GROUP; k++, dst += shape->outputs)
+        if ((size_t)k < real)
+#pragma GCC unroll 4
+            for (int v = 0; v < 4; v++)
+                _mm512_storeu_ps(dst + v * TILE_VECTOR, _mm512_max_ps(floor, sum[k][v]));
+}
+
+static void picture_forward(float *dst, const float *src, const uint32_t *pixels, size_t count,
+                            const struct picture *shape, const float *panels)
+{
+    size_t panel = (1 + shape->rows * PICTURE_RUN) * PICTURE_PANEL;
+    for (size_t i = 0; i < count; i += GROUP) {
+        size_t real = count - i < GROUP ? count - i : GROUP;
+        const float *x[GROUP];
+#pragma GCC unroll 8
+        for (size_t k = 0; k < GROUP; k++)
+            x[k] = src + pixels[i + (k < real ? k : real - 1)];
+        for (size_t k = 0; k < shape->outputs; k += PICTURE_PANEL)
+            picture_group(dst + i * shape->outputs + k, x, real, shape, panels + k / PICTURE_PANEL * panel);
+    }
+}
+
+/* One kernel row: nine weights by 32 outputs in 18 registers while the pixels go by. */
+static void picture_row(float *w, const float *d, size_t outputs, const float *src, const uint32_t *pixels,
+                        size_t count)
+{
+    __m512 sum[PICTURE_RUN][2];
+#pragma GCC unroll 16
+    for (size_t j = 0; j < PICTURE_RUN; j++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < 2; v++)
+            sum[j][v] = _mm512_loadu_ps(w + j * PICTURE_PANEL + v * TILE_VECTOR);
+    for (size_t i = 0; i < count; i++, d += outputs) {
+        const float *x = src + pixels[i];
+        _mm_prefetch((const char *)(d + count * outputs), _MM_HINT_T1); /* the next slice */
+        _mm_prefetch((const char *)(d + count * outputs + TILE_VECTOR), _MM_HINT_T1);
+        __m512 diff[2] = {_mm512_loadu_ps(d), _mm512_loadu_ps(d + TILE_VECTOR)};
+#pragma GCC unroll 16
+        for (size_t j = 0; j < PICTURE_RUN; j++) {
+            __m512 value = _mm512_set1_ps(x[j]);
+#pragma GCC unroll 2
+            for (size_t v = 0; v < 2; v++)
+                sum[j][v] = _mm512_fmadd_ps(value, diff[v], sum[j][v]);
+        }
+    }
+#pragma GCC unroll 16
+    for (size_t j = 0; j < PICTURE_RUN; j++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < 2; v++)
+            _mm512_storeu_ps(w + j * PICTURE_PANEL + v * TILE_VECTOR, sum[j][v]);
+}
+
+/* The biases come first: they read in order, which brings the slice into the first-level cache. */
+static void picture_weights(float *panels, const float *diff_dst, const float *src, const uint32_t *pixels,
+                            size_t count, const struct picture *shape)
+{
+    size_t outputs = shape->outputs, panel = (1 + shape->rows * PICTURE_RUN) * PICTURE_PANEL;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < outputs; k += TILE_VECTOR) {
+            float *bias = panels + k / PICTURE_PANEL * panel + k % PICTURE_PANEL;
+            _mm512_storeu_ps(
+                bias, _mm512_add_ps(_mm512_loadu_ps(bias), _mm512_loadu_ps(diff_dst + i * outputs + k)));
+        }
+    for (size_t k = 0; k < outputs; k += 2 * TILE_VECTOR) {
+        float *w = panels + k / PICTURE_PANEL * panel + k % PICTURE_PANEL + PICTURE_PANEL;
+        for (size_t r = 0; r < shape->rows; r++, w += PICTURE_RUN * PICTURE_PANEL)
+            picture_row(w, diff_dst + k, outputs, src + r * shape->stride, pixels, count);
+    }
+}
+
 extern const struct conv_kernels ISA_NAME(conv_kernels);
-const struct conv_kernels ISA_NAME(conv_kernels) = {.accumulate = accumulate,
+const struct conv_kernels ISA_NAME(conv_kernels) = {.picture_forward = picture_forward,
+                                                    .picture_weights = picture_weights,
+                                                    .accumulate = accumulate,
                                                     .pack_src = pack_src,
                                                     .sum_dst = sum_dst,
                                                     .pack_dst = pack_dst,

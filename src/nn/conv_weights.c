@@ -5,13 +5,9 @@
  *
  * The plan lists, per tap, the pixel pairs of a block of images (padding simply has no pair). A run takes
  * slices of SLICE pairs and packs them, so that their source panel stays in the first-level cache while all
- * outputs k pass over it.
- *
- * Sources with few channels (pictures) would leave the vectors half empty: there all values under the kernel
- * are gathered into one row, padded to whole vectors, and treated as the channels of a single tap. */
+ * outputs k pass over it. */
 #include "nn/conv_weights.h"
 
-#include "nn/columns.h"
 #include "nn/pixel_lists.h"
 #include "par/par.h"
 #include <string.h>
@@ -21,10 +17,8 @@ enum { SLICE = 112, PANEL_WIDTH = 64 };
 struct conv_weights {
     struct conv_desc desc;
     const struct conv_kernels *kernels;
-    int gathered;
-    size_t taps,
-        channels; /* of the kernel and the source; gathered: 1, and all values under the kernel, padded */
-    size_t count; /* floats of the gradient */
+    size_t taps, channels; /* of the kernel and the source */
+    size_t count;          /* floats of the gradient */
     struct pixel_lists lists;
     float *src_panels, *dst_panels; /* (threads, SLICE, 64), (threads, SLICE, outputs) */
     float *partial;                 /* (threads, count + outputs): weights, then bias */
@@ -33,16 +27,10 @@ struct conv_weights {
     const float *diff_dst, *src;
 };
 
-static size_t values_under_kernel(const struct conv_desc *d)
-{
-    return d->kernel_height * d->kernel_width * d->src.channels;
-}
-
 int conv_weights_fits(const struct conv_desc *d)
 {
     return conv_kernels_best()->multiply && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
-           (d->src.channels % 16 == 0 || values_under_kernel(d) <= PANEL_WIDTH) && d->dst.channels % 8 == 0 &&
-           pixel_lists_fit(d, SLICE);
+           d->src.channels % 16 == 0 && d->dst.channels % 8 == 0 && pixel_lists_fit(d, SLICE);
 }
 
 int conv_weights_sums_bias(const struct conv_desc *d)
@@ -52,19 +40,6 @@ int conv_weights_sums_bias(const struct conv_desc *d)
 
 /* ---- planning ---- */
 
-/* Gathered, the only list is that of all output pixels; where they read is worked out by gather(). */
-static struct conv_desc listed(const struct conv_weights *w)
-{
-    struct conv_desc d = w->desc;
-    if (w->gathered) {
-        d.src.height = d.dst.height;
-        d.src.width = d.dst.width;
-        d.kernel_height = d.kernel_width = d.stride = 1;
-        d.pad = 0;
-    }
-    return d;
-}
-
 sotto_status conv_weights_create(struct conv_weights **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
@@ -73,15 +48,10 @@ sotto_status conv_weights_create(struct conv_weights **out, const struct conv_de
         FAIL(SOTTO_ENOMEM, "convolution: out of memory");
     w->desc = *d;
     w->kernels = conv_kernels_best();
-    w->gathered = d->src.channels % 16 != 0;
-    w->taps = w->gathered ? 1 : d->kernel_height * d->kernel_width;
+    w->taps = d->kernel_height * d->kernel_width;
     w->channels = d->src.channels;
-    if (w->gathered)
-        for (w->channels = 16; w->channels < values_under_kernel(d); w->channels *= 2)
-            ;
     w->count = d->dst.channels * w->taps * w->channels;
-    struct conv_desc d_listed = listed(w);
-    TRY(pixel_lists_create(&w->lists, &d_listed, SLICE));
+    TRY(pixel_lists_create(&w->lists, d, SLICE));
     *out = w;
     w = NULL;
 done:
@@ -123,22 +93,8 @@ struct share {
     float *sum, *src_panel, *dst_panel;
 };
 
-/* Rows of the column matrix, zeros behind them. */
-static void gather(float *panel, const struct conv_weights *w, const float *src, size_t first, size_t count)
-{
-    const struct conv_desc *d = &w->desc;
-    size_t used = values_under_kernel(d), pixels = d->dst.height * d->dst.width,
-           image = d->src.height * d->src.width * d->src.channels;
-    for (size_t i = first; i < first + count; i++, panel += w->channels) {
-        size_t pixel = i % pixels;
-        columns_row(panel, src + i / pixels * image, pixel / d->dst.width, pixel % d->dst.width,
-                    sizeof *panel, d);
-        memset(panel + used, 0, (w->channels - used) * sizeof *panel);
-    }
-}
-
-/* One tap over pairs [first, first + count), all outputs and channels. Without padding, and when gathered,
- * all taps have the same outputs. */
+/* One tap over pairs [first, first + count), all outputs and channels. Without padding all taps
+ * have the same outputs. */
 static void add_slice(const struct share *h, size_t tap, const float *diff_dst, const float *src,
                       const struct pixel_pair *pairs, size_t first, size_t count)
 {
@@ -149,10 +105,7 @@ static void add_slice(const struct share *h, size_t tap, const float *diff_dst, 
     if (tap == 0 || w->desc.pad)
         w->kernels->pack_dst(h->dst_panel, diff_dst, pairs + first, count, outputs, width);
     for (size_t c = 0; c < w->channels; c += width) {
-        if (w->gathered)
-            gather(h->src_panel, w, src, first, count);
-        else
-            w->kernels->pack_src(h->src_panel, src + c, pairs + first, count, width);
+        w->kernels->pack_src(h->src_panel, src + c, pairs + first, count, width);
         w->kernels->multiply(h->sum + tap * w->channels + c, stride, h->dst_panel, h->src_panel, count,
                              outputs, width);
     }
@@ -199,14 +152,14 @@ static float total(const struct conv_weights *w, size_t i)
     return sum;
 }
 
-/* The gradient of one output channel, without the padding of gathered rows. */
+/* The gradient of one output channel. */
 static sotto_status add_up(void *arg, size_t output, int thread)
 {
     (void)thread;
     const struct conv_weights *w = arg;
-    size_t used = values_under_kernel(&w->desc);
-    for (size_t i = 0; i < used; i++)
-        w->diff_weights[output * used + i] = total(w, output * w->taps * w->channels + i);
+    size_t row = w->taps * w->channels;
+    for (size_t i = output * row; i < (output + 1) * row; i++)
+        w->diff_weights[i] = total(w, i);
     if (w->diff_bias && conv_weights_sums_bias(&w->desc))
         w->diff_bias[output] = total(w, w->count + output);
     return SOTTO_OK;

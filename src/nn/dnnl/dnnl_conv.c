@@ -1,6 +1,7 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Four ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Five ways, chosen by the
  * numbers in bench/LOG.md:
  *
+ *   picture  our own kernels for the first layer (conv_picture.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
  *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
@@ -11,6 +12,7 @@
 #include "nn/dnnl/dnnl_conv.h"
 
 #include "nn/columns.h"
+#include "nn/conv_picture.h"
 #include "nn/conv_taps.h"
 #include "nn/conv_weights.h"
 #include "nn/dnnl/dnnl_product.h"
@@ -21,7 +23,7 @@
 enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { DENSE, TAPS, COLUMNS, DIRECT };
+enum way { PICTURE, DENSE, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -30,6 +32,7 @@ struct conv {
     size_t pixels; /* of one result: P * Q */
     size_t chunk;  /* images per product over columns; divides the batch */
     struct product *forward, *backward_data, *backward_weights;
+    struct conv_picture *picture;             /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
     struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
     struct weights_gradient *library_weights; /* likewise */
@@ -118,6 +121,8 @@ static size_t images_per_chunk(const struct conv *c)
 
 static enum way choose(const struct conv_desc *d)
 {
+    if (conv_picture_fits(d))
+        return PICTURE;
     int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
     if (d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width)
         return DENSE;
@@ -160,12 +165,17 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
+    if (c->way == PICTURE) {
+        TRY(conv_picture_create(&c->picture, desc));
+        goto made;
+    }
     if (c->way == TAPS || (c->way != DENSE && desc->training && desc->diff_src && conv_taps_fits(desc)))
         TRY(conv_taps_create(&c->by_taps, desc));
     if (c->way != TAPS)
         TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
     if (desc->training)
         TRY(plan_weights_gradient(c));
+made:
     *out = c;
     c = NULL;
 done:
@@ -176,6 +186,10 @@ done:
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->way == PICTURE) {
+        conv_picture_layout(c->picture, scratch);
+        return;
+    }
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i])
@@ -221,6 +235,10 @@ static const void *columns_of(struct conv *c, const void *src)
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->way == PICTURE) {
+        conv_picture_forward(c->picture, dst, src, weights, bias);
+        return;
+    }
     if (c->way == TAPS) {
         conv_taps_forward(c->by_taps, dst, src, weights, bias);
         return;
@@ -285,6 +303,10 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
 {
     const struct conv_desc *d = &c->desc;
     size_t rows = d->batch * c->pixels;
+    if (c->way == PICTURE) {
+        conv_picture_weights(c->picture, diff_weights, diff_bias, diff_dst, src);
+        return;
+    }
     if (diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
         tensor_row_sums(c->kernels, d->dst_dtype, diff_bias, diff_dst, rows, d->dst.channels, c->partial,
                         d->threads);
@@ -304,6 +326,7 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->forward);
     product_free(c->backward_data);
     product_free(c->backward_weights);
+    conv_picture_free(c->picture);
     conv_taps_free(c->by_taps);
     conv_weights_free(c->direct_weights);
     weights_gradient_free(c->library_weights);
