@@ -11,6 +11,7 @@
 #include "sotto/io.h"
 #include "sotto/report.h"
 #include "sotto/run.h"
+#include "sotto/selftest.h"
 #include "sotto/ssl.h"
 
 #endif

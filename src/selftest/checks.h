@@ -1,0 +1,33 @@
+/* checks.h - the list that a self test fills. A failed allocation is kept and reported once, at the end. */
+#ifndef SELFTEST_CHECKS_H
+#define SELFTEST_CHECKS_H
+
+#include "num/interval.h"
+#include "sotto/selftest.h"
+
+#include <stdbool.h>
+
+struct checks {
+    struct sotto_selftest found;
+    const char *group;
+    size_t capacity;
+    bool out_of_memory;
+};
+
+void checks_note(struct checks *c, const char *name, bool ok, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/** ok: |got - expected| <= relative |expected|. */
+void checks_close(struct checks *c, const char *name, double got, double expected, double relative);
+/** ok: both ends within relative |expected| of it, and lo <= hi. */
+void checks_interval(struct checks *c, const char *name, struct interval got, double expected,
+                     double relative);
+
+/* The groups; each adds its checks. */
+void selftest_known_answers(struct checks *c);
+void selftest_samplers(struct checks *c);
+void selftest_randomness(struct checks *c);
+void selftest_files(struct checks *c, const char *folder);
+sotto_status selftest_falsify(struct checks *c, const char *folder, size_t draws,
+                              const struct sotto_context *ctx);
+
+#endif

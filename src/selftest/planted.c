@@ -1,0 +1,128 @@
+/* The planted bugs of releases; those of training steps are in toy_training.c. Each is a mistake that was
+ * made in some library (dp.md 2.6 of the specification lists them). */
+#include "base/memory.h"
+#include "selftest/toy_training.h"
+#include "selftest/toys.h"
+
+#include <stdlib.h>
+
+/* Scale computed with the wrong constant. */
+static struct toy scale_off(const struct mechanism *m)
+{
+    return (struct toy){.name = "scale off by 20 %",
+                        .noise = m,
+                        .width = 1,
+                        .inputs = {{0}, {1}},
+                        .scale = 1 / 1.2,
+                        .shift = 1,
+                        .rate = 1,
+                        .draw = toy_release};
+}
+
+/* Four numbers that move by 2: scaled and accounted as if 4 (their L2 norm) were the L1 norm. */
+static struct toy l2_for_l1(const struct mechanism *m)
+{
+    return (struct toy){.name = "L2 sensitivity used for L1",
+                        .noise = m,
+                        .width = 4,
+                        .inputs = {{0}, {2, 2, 2, 2}},
+                        .scale = 1,
+                        .shift = 4,
+                        .rate = 1,
+                        .draw = toy_release};
+}
+
+/* Two values under noise from the same seed: their difference is released bare. */
+static sotto_status reuse(double *out, size_t draws, int world, const struct toy *toy,
+                          struct toy_source *source)
+{
+    sotto_status status = SOTTO_OK;
+    struct toy_source again = {source->ledger, true, 0};
+    double *values = base_alloc(draws, sizeof *values);
+    if (!values)
+        FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
+    uint64_t seed = source->seed++;
+    for (size_t j = 0; j < 2; j++) {
+        for (size_t i = 0; i < draws; i++)
+            values[i] = toy->inputs[world][j];
+        again.seed = seed;
+        TRY(toy_add_noise(values, draws, toy, &again));
+        for (size_t i = 0; i < draws; i++)
+            out[2 * i + j] = values[i];
+    }
+done:
+    base_free(values);
+    return status;
+}
+
+/* x + noise in doubles (Mironov 2012; Haney et al. 2022): for x = 1 small outputs are multiples of 2^-53. */
+static sotto_status add_doubles(double *out, size_t draws, int world, const struct toy *toy,
+                                struct toy_source *source)
+{
+    struct noise *s;
+    sotto_status status = source->seeded ? noise_open_insecure(&s, source->seed++) : noise_open(&s);
+    if (status != SOTTO_OK)
+        return status;
+    for (size_t i = 0; i < draws; i++) {
+        double u = noise_unit(s), v = noise_unit(s);
+        out[i] = toy->inputs[world][0] + toy->scale * toy->noise->measure(u, v);
+    }
+    noise_close(s);
+    return SOTTO_OK;
+}
+
+/* One coordinate is forgotten (diffprivlib #104: a sensitivity that came out as zero). */
+static sotto_status forget(double *out, size_t draws, int world, const struct toy *toy,
+                           struct toy_source *source)
+{
+    sotto_status status = toy_release(out, draws, world, toy, source);
+    for (size_t i = 0; i < draws; i++)
+        out[2 * i + 1] = toy->inputs[world][1];
+    return status;
+}
+
+static struct toy special(const char *name, const struct mechanism *m, int width,
+                          sotto_status (*draw)(double *, size_t, int, const struct toy *,
+                                               struct toy_source *))
+{
+    return (struct toy){.name = name,
+                        .noise = m,
+                        .width = width,
+                        .inputs = {{0, 0}, {1, 0.01}},
+                        .scale = 1,
+                        .shift = 1.01,
+                        .rate = 1,
+                        .draw = draw};
+}
+
+/* Bugs that any mechanism can have; NULL draw: this one cannot. */
+static struct toy planted_in(const struct mechanism *m, size_t kind)
+{
+    switch (kind) {
+    case 0:
+        return scale_off(m);
+    case 1:
+        return m->by_l2 ? (struct toy){.draw = NULL} : l2_for_l1(m);
+    case 2:
+        return special("noise seed reused", m, 2, reuse);
+    case 3:
+        return special("noise added in floating point", m, 1, add_doubles);
+    default:
+        return special("zero noise on a coordinate", m, 2, forget);
+    }
+}
+enum { KINDS = 5 };
+
+bool toy_planted(struct toy *out, size_t i)
+{
+    size_t at = 0;
+    for (size_t j = 0; mechanism_at(j); j++)
+        for (size_t kind = 0; kind < KINDS; kind++) {
+            struct toy toy = planted_in(mechanism_at(j), kind);
+            if (toy.draw && at++ == i) {
+                *out = toy;
+                return true;
+            }
+        }
+    return toy_training_planted(out, i - at);
+}

@@ -1,0 +1,100 @@
+/* The order of the groups, the folder they write to, and the report. */
+#include "base/memory.h"
+#include "io/json.h"
+#include "selftest/checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DRAWS = 1000000, LEAST_DRAWS = 1000 };
+
+void sotto_selftest_clear(struct sotto_selftest *t)
+{
+    base_free(t->checks);
+    *t = (struct sotto_selftest){0};
+}
+
+static sotto_status make_folder(char *out, size_t capacity)
+{
+    const char *base = getenv("TMPDIR");
+    int length = snprintf(out, capacity, "%s/sotto-selftest-XXXXXX", base && base[0] ? base : "/tmp");
+    if (length < 0 || (size_t)length >= capacity || !mkdtemp(out))
+        return status_fail(SOTTO_ECREATE, "selftest: cannot make a folder below %s",
+                           base && base[0] ? base : "/tmp");
+    return SOTTO_OK;
+}
+
+static const struct sotto_check *first_failure(const struct sotto_selftest *t)
+{
+    const struct sotto_check *check = t->checks;
+    while (check->ok)
+        check++;
+    return check;
+}
+
+sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selftest_options *options,
+                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct checks c = {.group = ""};
+    char folder[256] = "";
+    size_t draws = options->draws ? options->draws : DRAWS;
+    REQUIRE(draws >= LEAST_DRAWS && draws <= (size_t)1 << 26,
+            "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, draws);
+    TRY(make_folder(folder, sizeof folder));
+    selftest_known_answers(&c);
+    selftest_samplers(&c);
+    selftest_randomness(&c);
+    selftest_files(&c, folder);
+    if (options->falsify)
+        TRY(selftest_falsify(&c, folder, draws, ctx));
+    if (c.out_of_memory)
+        FAIL(SOTTO_ENOMEM, "selftest: out of memory");
+    *out = c.found;
+    c.found.checks = NULL;
+    if (out->failed) {
+        const struct sotto_check *f = first_failure(out);
+        FAIL(SOTTO_EGATE, "selftest: %zu of %zu checks failed; first %s: %s: %s", out->failed, out->count,
+             f->group, f->name, f->detail);
+    }
+done:
+    if (folder[0])
+        rmdir(folder);
+    base_free(c.found.checks);
+    return status;
+}
+
+sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = json_make_object(), *list = json_make_array();
+    json_put_text(&doc, "schema", "sotto.selftest/1");
+    json_put_boolean(&doc, "passed", t->failed == 0);
+    json_put_integer(&doc, "count", (int64_t)t->count);
+    json_put_integer(&doc, "failed", (int64_t)t->failed);
+    if (t->falsifier_tests) {
+        struct json *falsifier = json_make_object();
+        json_put_integer(&falsifier, "draws", (int64_t)t->falsifier_draws);
+        json_put_integer(&falsifier, "tests", (int64_t)t->falsifier_tests);
+        json_put_real(&falsifier, "false_alarm_probability", t->falsifier_alarm);
+        json_put(&doc, "falsifier", falsifier);
+    } else {
+        json_put(&doc, "falsifier", json_make_null());
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        const struct sotto_check *check = &t->checks[i];
+        struct json *object = json_make_object();
+        json_put_text(&object, "group", check->group);
+        json_put_text(&object, "name", check->name);
+        json_put_boolean(&object, "ok", check->ok);
+        json_put_text(&object, "detail", check->detail);
+        json_push(&list, object);
+    }
+    json_put(&doc, "checks", list);
+    TRY(json_dump(json, doc, JSON_PRETTY));
+done:
+    json_free(doc);
+    return status;
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# sotto selftest: the table, the JSON, the exit codes, nothing left behind.
+
+setup() {
+  TMPDIR=$(mktemp -d) && export TMPDIR
+}
+
+teardown() {
+  rmdir "$TMPDIR" # fails when something was left behind
+}
+
+@test "the quick self test passes and prints a table" {
+  run "$SOTTO" selftest
+  [ "$status" -eq 0 ]
+  [[ "$output" == "known answers"*"  ok    logistic: delta at shift 0.1, epsilon 0"*"samplers"*"files"*" checks, 0 failed" ]]
+}
+
+@test "--json prints one object" {
+  run "$SOTTO" selftest --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == "{"*'"schema": "sotto.selftest/1"'*'"passed": true'*'"failed": 0'*'"falsifier": null'*'"group": "files"'*"}" ]]
+}
+
+@test "--falsify attacks every mechanism and catches every planted bug" {
+  run "$SOTTO" selftest --falsify --draws 50000 --progress never
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"falsifier"*"logistic: one value"*"planted bugs"*"random batch size as divisor"* ]]
+  [[ "$output" == *"a correct build is accused with probability below 1e-06"* ]]
+}
+
+@test "--draws is checked" {
+  run "$SOTTO" selftest --draws 5000
+  [ "$status" -eq 64 ]
+  run "$SOTTO" selftest --falsify --draws 10
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: selftest: draws must lie between 1000 and 67108864 (got 10)" ]
+}
+
+@test "a folder that cannot be written is one line, exit 73" {
+  TMPDIR=/nonexistent run "$SOTTO" selftest
+  [ "$status" -eq 73 ]
+  [ "$output" = "sotto: error: selftest: cannot make a folder below /nonexistent" ]
+}
