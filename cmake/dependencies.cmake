@@ -29,3 +29,21 @@ endif()
 # Chart.js is inlined into the report at build time.
 find_file(CHART_JS NAMES chart.umd.min.js chart.min.js Chart.min.js
           PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH REQUIRED)
+
+# Ball arithmetic: FLINT 3 holds Arb (headers below flint/); with FLINT 2 Arb is a library of its own.
+find_path(FLINT_INCLUDE NAMES flint/flint.h REQUIRED)
+find_library(FLINT_LIBRARY NAMES flint REQUIRED)
+target_include_directories(sotto_deps SYSTEM INTERFACE ${FLINT_INCLUDE})
+if(EXISTS ${FLINT_INCLUDE}/flint/arb.h)
+  set(SOTTO_FLINT_LIBS -lflint)
+  target_compile_definitions(sotto_deps INTERFACE SOTTO_FLINT3)
+else()
+  find_path(ARB_INCLUDE NAMES arb.h REQUIRED)
+  find_library(ARB_LIBRARY NAMES flint-arb arb REQUIRED) # Debian renamed it: libarb is another library there
+  get_filename_component(arb_name ${ARB_LIBRARY} NAME_WE)
+  string(REGEX REPLACE "^lib" "-l" arb_name ${arb_name})
+  set(SOTTO_FLINT_LIBS "${arb_name} -lflint")
+  target_include_directories(sotto_deps SYSTEM INTERFACE ${ARB_INCLUDE})
+  target_link_libraries(sotto_deps INTERFACE ${ARB_LIBRARY})
+endif()
+target_link_libraries(sotto_deps INTERFACE ${FLINT_LIBRARY})

@@ -1,0 +1,66 @@
+/* From balls to doubles, and the vectors everything else is kept in. */
+#include "base/memory.h"
+#include "dp/ball/ball_private.h"
+
+struct interval ball_enclosure(const arb_t x)
+{
+    struct interval out;
+    arf_t end;
+    if (arf_is_nan(arb_midref(x)))
+        return (struct interval){-INFINITY, INFINITY};
+    arf_init(end);
+    arb_get_lbound_arf(end, x, 96);
+    out.lo = arf_get_d(end, ARF_RND_FLOOR);
+    arb_get_ubound_arf(end, x, 96);
+    out.hi = arf_get_d(end, ARF_RND_CEIL);
+    arf_clear(end);
+    return out;
+}
+
+enum { FIRST_BITS = 96, MOST_BITS = 1 << 14, ENOUGH = 64 };
+
+struct interval ball_narrow(ball_formula *formula, const void *arg)
+{
+    arb_t x;
+    struct interval best = {-INFINITY, INFINITY};
+    arb_init(x);
+    for (slong bits = FIRST_BITS; bits <= MOST_BITS; bits *= 2) {
+        formula(x, arg, bits);
+        struct interval now = ball_enclosure(x);
+        best = (struct interval){fmax(best.lo, now.lo), fmin(best.hi, now.hi)};
+        if (arb_rel_accuracy_bits(x) >= ENOUGH)
+            break;
+    }
+    arb_clear(x);
+    return best;
+}
+
+arb_ptr ball_numbers(size_t count)
+{
+    arb_ptr v = base_alloc(count, sizeof *v);
+    for (size_t i = 0; v && i < count; i++)
+        arb_init(v + i);
+    return v;
+}
+
+void ball_numbers_free(arb_ptr v, size_t count)
+{
+    for (size_t i = 0; v && i < count; i++)
+        arb_clear(v + i);
+    base_free(v);
+}
+
+acb_ptr ball_complexes(size_t count)
+{
+    acb_ptr v = base_alloc(count, sizeof *v);
+    for (size_t i = 0; v && i < count; i++)
+        acb_init(v + i);
+    return v;
+}
+
+void ball_complexes_free(acb_ptr v, size_t count)
+{
+    for (size_t i = 0; v && i < count; i++)
+        acb_clear(v + i);
+    base_free(v);
+}
