@@ -31,6 +31,8 @@ static const struct option_row rows[] = {
     {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
     {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: Poisson sampling rate", "sampling_rate"},
     {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
+    {"certified", OPTION_FLAG, NULL, NULL,
+     "compute in ball arithmetic, which bounds its own rounding (seconds)", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status check(const struct options *o)
@@ -121,7 +123,10 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                               isnan(delta) ? 0 : delta};
     if (option_given(o, "target-epsilon"))
         status = sotto_calibrate_sampled(&s.noise_multiplier, &s, option_real(o, "target-epsilon"));
-    return status == SOTTO_OK ? sotto_account_sampled(account, &s) : status;
+    if (status != SOTTO_OK)
+        return status;
+    return option_flag(o, "certified") ? sotto_account_sampled_certified(account, &s)
+                                       : sotto_account_sampled(account, &s);
 }
 
 static sotto_status account_of_release(struct sotto_account *account, const struct options *o)
@@ -247,6 +252,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return choose(o, json);
     int sampled =
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
+    if (!sampled && option_flag(o, "certified"))
+        return cli_fail(SOTTO_EUSAGE, "account: --certified goes with --sample-rate");
     sotto_status status = sampled ? account_of_sampled(&account, o) : account_of_release(&account, o);
     if (status != SOTTO_OK)
         return status;

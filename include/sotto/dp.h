@@ -114,6 +114,11 @@ struct sotto_sampled {
  * single step gives. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
+/** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
+ * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism; ENOMEM; EDOMAIN:
+ * losses too large for a grid. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
+                                                                        const struct sotto_sampled *sampled);
 /** Smallest noise multiplier (rounded up) with upper epsilon <= target_epsilon; ignores
  * sampled->noise_multiplier. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,

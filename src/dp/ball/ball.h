@@ -1,5 +1,6 @@
-/* ball.h - the certified path: privacy bounds in ball arithmetic (Arb), where the library itself follows every
- * rounding error. Nothing here rests on the accuracy of the C library. No type of Arb leaves this folder.
+/* ball.h - the certified path: privacy bounds in ball arithmetic (Arb), where the library itself follows
+ * every rounding error. Nothing here rests on the accuracy of the C library. No type of Arb leaves this
+ * folder.
  *
  * Memory: large tables come from base_alloc, so running out is SOTTO_ENOMEM; FLINT itself aborts when its
  * small temporaries cannot be allocated, so what they need is checked to be available beforehand. */

@@ -1,12 +1,11 @@
-/* k-fold composition of a pair of discrete laws. Losses on a grid add as indices, so the k-fold law is a k-fold
- * cyclic convolution of length N = 2^depth: transform once (upper and lower law as real and imaginary part),
- * raise to the power k. The result is never transformed back: with C_f the powers and S_f the transform of
- * the weights (1 - e^(epsilon - loss))+, a geometric series,
- *     delta(epsilon) = (1/N) sum_f C_f S_f,
- * and after many steps nearly all C_f are too small to matter, which their balls show.
+/* k-fold composition of a pair of discrete laws. Losses on a grid add as indices, so the k-fold law is a
+ * k-fold cyclic convolution of length N = 2^depth: transform once (upper and lower law as real and imaginary
+ * part), raise to the power k. The result is never transformed back: with C_f the powers and S_f the
+ * transform of the weights (1 - e^(epsilon - loss))+, a geometric series, delta(epsilon) = (1/N) sum_f C_f
+ * S_f, and after many steps nearly all C_f are too small to matter, which their balls show.
  *
- * The table holds losses of index A .. A+N-1. What lies outside (bounded by Chernoff, in balls) is folded onto
- * some place inside: the upper law adds the part above to delta, the lower law subtracts all of it. */
+ * The table holds losses of index A .. A+N-1. What lies outside (bounded by Chernoff, in balls) is folded
+ * onto some place inside: the upper law adds the part above to delta, the lower law subtracts all of it. */
 #include "base/memory.h"
 #include "dp/ball/ball_window.h"
 #include "num/special.h"
@@ -18,13 +17,13 @@ enum { MOST_DEPTH = 18 };
 struct composed {
     slong bits;
     int depth;
-    slong start;        /* A */
+    slong start; /* A */
     double spacing;
-    size_t kept;        /* frequencies 0 <= f <= N/2 that matter */
+    size_t kept; /* frequencies 0 <= f <= N/2 that matter */
     uint32_t *frequency;
-    acb_ptr powers[2];  /* of upper and lower */
-    arb_t base[2];      /* loss of index 0 */
-    arb_t outside[2];   /* see above, and the frequencies left out */
+    acb_ptr powers[2]; /* of upper and lower */
+    arb_t base[2];     /* loss of index 0 */
+    arb_t outside[2];  /* see above, and the frequencies left out */
 };
 
 static size_t reversed(size_t f, int depth)
@@ -226,7 +225,8 @@ static struct interval delta_at(const struct composed *c, bool lower, double eps
     arb_init(sum);
     acb_init(s);
     /* first index whose loss is above epsilon (a weight may be 0, not negative) */
-    slong from = (slong)ceil((epsilon - arf_get_d(arb_midref(c->base[lower]), ARF_RND_NEAR)) / c->spacing) - 1;
+    slong from =
+        (slong)ceil((epsilon - arf_get_d(arb_midref(c->base[lower]), ARF_RND_NEAR)) / c->spacing) - 1;
     arb_set_d(shrink, c->spacing);
     for (from = from < c->start ? c->start : from; from < c->start + size; from++) {
         arb_mul_si(gap, shrink, from, bits);

@@ -1,14 +1,14 @@
 /* With t = shift / scale, the loss L0 of the unsampled pair grows with the output, so {L0 > e} is a tail:
  *   Gaussian  P(L0 > e) = erfc((e/t - t/2) / sqrt 2) / 2,  Q(L0 > e) = erfc((e/t + t/2) / sqrt 2) / 2;
- *   logistic  P = (e^(t/2) - e^(e/2)) / (2 sinh(t/2)),  Q = (e^(-e/2) - e^(-t/2)) / (2 sinh(t/2)) for |e| < t;
- *   Laplace   P = 1 - e^((e-t)/2) / 2,  Q = e^(-(e+t)/2) / 2 for -t <= e < t.
- * Under Poisson sampling P becomes (1-q) Q + q P and L = ln(1 - q + q e^L0), so L > eps where
- * L0 > ln((e^eps - 1 + q) / q), and always where e^eps <= 1 - q. */
+ *   logistic  P = (e^(t/2) - e^(e/2)) / (2 sinh(t/2)),  Q = (e^(-e/2) - e^(-t/2)) / (2 sinh(t/2)) for |e| <
+ * t; Laplace   P = 1 - e^((e-t)/2) / 2,  Q = e^(-(e+t)/2) / 2 for -t <= e < t. Under Poisson sampling P
+ * becomes (1-q) Q + q P and L = ln(1 - q + q e^L0), so L > eps where L0 > ln((e^eps - 1 + q) / q), and always
+ * where e^eps <= 1 - q. */
 #include "dp/ball/ball_private.h"
 
 void ball_law_init(struct ball_law *law, const struct ball_step *step, slong bits)
 {
-    arb_struct *all[] = {law->rate, law->rest, law->t, law->half, law->inverse, law->up,
+    arb_struct *all[] = {law->rate, law->rest, law->t, law->half,  law->inverse, law->up,
                          law->down, law->x,    law->y, law->tail0, law->tail1};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         arb_init(all[i]);
@@ -38,7 +38,7 @@ void ball_law_init(struct ball_law *law, const struct ball_step *step, slong bit
 
 void ball_law_clear(struct ball_law *law)
 {
-    arb_struct *all[] = {law->rate, law->rest, law->t, law->half, law->inverse, law->up,
+    arb_struct *all[] = {law->rate, law->rest, law->t, law->half,  law->inverse, law->up,
                          law->down, law->x,    law->y, law->tail0, law->tail1};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         arb_clear(all[i]);

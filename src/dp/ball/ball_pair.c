@@ -1,5 +1,6 @@
-/* Two discrete pairs around the true one, compared through delta(x) = sup_A P(A) - x Q(A), x = e^epsilon, which
- * is convex, falling, at least 1 - x. A pair whose curve lies above (below) composes to curves above (below).
+/* Two discrete pairs around the true one, compared through delta(x) = sup_A P(A) - x Q(A), x = e^epsilon,
+ * which is convex, falling, at least 1 - x. A pair whose curve lies above (below) composes to curves above
+ * (below).
  *
  * Upper: connect the dots (Doroshenko et al. 2022): the chords of the curve between grid points.
  * Lower: every set A gives a line below the curve. With A_i = {L > loss_i}, take at each midpoint between two
@@ -162,8 +163,10 @@ sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, s
     sotto_status status = SOTTO_OK;
     struct grid g;
     grid_init(&g, spacing, bits);
-    *out = (struct ball_pair){
-        .bits = bits, .first = swapped ? -(first + (slong)length - 1) : first, .length = length, .spacing = spacing};
+    *out = (struct ball_pair){.bits = bits,
+                              .first = swapped ? -(first + (slong)length - 1) : first,
+                              .length = length,
+                              .spacing = spacing};
     arb_init(out->infinite);
     arb_ptr curve = ball_numbers(length), p_new = ball_numbers(length), q_new = ball_numbers(length);
     out->mass = ball_complexes(length);

@@ -6,12 +6,12 @@
 #include "dp/ball/ball_private.h"
 
 struct ball_window {
-    double low, high;            /* losses of one step worth a grid */
-    double start, end;           /* losses of the composition worth a table */
+    double low, high;             /* losses of one step worth a grid */
+    double start, end;            /* losses of the composition worth a table */
     double tilt_left, tilt_right; /* Chernoff: exponents that show how little lies outside */
 };
-/** `swapped`: of the pair with P and Q exchanged; `low` and `high` are those of the pair as it is. Leaves out a
- * mass of about `rest`. ENOMEM; EDOMAIN: losses beyond 1e6. */
+/** `swapped`: of the pair with P and Q exchanged; `low` and `high` are those of the pair as it is. Leaves out
+ * a mass of about `rest`. ENOMEM; EDOMAIN: losses beyond 1e6. */
 sotto_status ball_window_find(struct ball_window *out, struct ball_law *law, double count, double rest,
                               bool swapped);
 
