@@ -10,7 +10,10 @@ static const struct option_row rows[] = {
     {"size", OPTION_TEXT, "HxW", NULL,
      "import: resize every image to HxW pixels (default: the most common size)", NULL},
     {"label", OPTION_TEXT, "COLUMN", NULL,
-     "import: label of a table: first, last, or a column's name (default: as the file shows)", NULL},
+     "import: label of a table: first, last, or a column's name (default: as the file shows); of CIFAR-100: "
+     "fine (default) or coarse",
+     NULL},
+    {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -88,7 +91,7 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
 
 static sotto_status run_import(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    struct sotto_import_options options = {.label = option_text(o, "label")};
+    struct sotto_import_options options = {.label = option_text(o, "label"), .part = option_text(o, "part")};
     const char *name = option_text(o, "name");
     char *text;
     sotto_status status = option_require(o, "name");

@@ -1,4 +1,4 @@
-# Makes the committed seed inputs of tests/fuzz/fuzz_{idx,cifar,image,archive}.c. Needs numpy and pillow.
+# Makes the committed seed inputs of tests/fuzz/fuzz_{idx,cifar,stl,image,archive}.c. Needs numpy and pillow.
 import os, gzip, io, tarfile, zipfile, lzma, struct, numpy as np
 from PIL import Image
 R = os.path.join(os.path.dirname(__file__), '..', 'tests', 'fuzz', 'corpus', '')
@@ -9,6 +9,11 @@ im=struct.pack('>IIII',0x803,3,4,5)+bytes(range(60)); lb=struct.pack('>II',0x801
 for n,b in dict(images=im,labels=lb,cut=im[:-7],packed=gzip.compress(im,mtime=0),packed_cut=gzip.compress(im,mtime=0)[:-5],huge=struct.pack('>IIII',0x803,2**32-1,2**32-1,2**32-1)+b'x',floats=b'\0\0\x0d\1\0\0\0\1abcd').items(): put('idx',n,b)
 rec=lambda l:bytes([l])+bytes(3072)
 put('cifar','one',rec(3)); put('cifar','two',rec(3)+rec(9)); put('cifar','bad_label',rec(10)); put('cifar','cut',rec(1)[:-1])
+hundred=lambda c,f:bytes([c,f])+bytes(3072)
+put('cifar','hundred',hundred(19,99)+hundred(0,3)); put('cifar','hundred_coarse',hundred(20,3)); put('cifar','hundred_fine',hundred(3,100)); put('cifar','hundred_cut',hundred(3,4)[:-1])
+# stl: files present (train X, y, test X, y, unlabelled), part and size, side, labels per file (fuzz_stl.c)
+pic=bytes(range(256))*108
+for n,b in dict(labelled=bytes([3,0,0,1])+pic+b'\x05',both=bytes([15,1,0,1])+pic+b'\x01'+pic+b'\x0a',unlabelled=bytes([16,2,0,0])+pic+pic,resized=bytes([16,2|4|200,100,0])+pic,label_zero=bytes([3,0,0,1])+pic+b'\0',label_eleven=bytes([3,0,0,1])+pic+b'\x0b',no_labels=bytes([1,0,0,0])+pic,labels_alone=bytes([14,0,0,1])+b'\x01'+pic+b'\x01',two_labels=bytes([3,0,0,2])+pic+b'\x01\x02',cut=bytes([16,2,0,0])+pic[:-1],wrong_part=bytes([16,3,0,0])+pic,other_part=bytes([16,1,0,0])+pic).items(): put('stl',n,b)
 def enc(a,f,**k):
     o=io.BytesIO(); Image.fromarray(a).save(o,f,**k); return o.getvalue()
 rgb=rng.integers(0,255,(9,7,3),dtype=np.uint8); g=rgb[...,0]

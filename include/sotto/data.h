@@ -37,7 +37,8 @@ SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 /** Zero means: decide from the files. */
 struct sotto_import_options {
     size_t height, width; /**< resize every image to this; 0: the most common size */
-    const char *label;    /**< of a CSV table: "first", "last", or a column's name */
+    const char *label;    /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse" */
+    const char *part;     /**< of STL-10: "labelled" (default) or "unlabelled" */
 };
 /** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
  *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). Appears whole or not at all. `options` may be NULL.

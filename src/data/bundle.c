@@ -1,17 +1,13 @@
 /* Lists of named files. Names are checked once, when they enter. */
 #include "data/bundle.h"
 
-#include "base/file.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 const struct bundle_limits bundle_default_limits = {
-    .entries = 4000000, .bytes = (size_t)16 << 30, .expansion = 1000};
-
-enum { FILE_LIMIT_SHIFT = 33 }; /* no single file above 8 GiB */
+    .entries = 4000000, .bytes = (size_t)16 << 30, .expansion = 1000, .memory = (size_t)256 << 20};
 
 void bundle_clear(struct bundle *b)
 {
@@ -91,7 +87,7 @@ sotto_status bundle_add(struct bundle *b, const char *name, unsigned char *data,
     char *copy = base_strdup(name);
     if (!copy)
         FAIL(SOTTO_ENOMEM, "cannot list %zu files: out of memory", b->count);
-    b->entries[b->count++] = (struct bundle_entry){copy, data, size};
+    b->entries[b->count++] = (struct bundle_entry){.name = copy, .data = data, .size = size};
     data = NULL;
 done:
     base_free(data);
@@ -109,21 +105,6 @@ void bundle_sort(struct bundle *b)
         qsort(b->entries, b->count, sizeof *b->entries, by_name);
 }
 
-sotto_status bundle_load(struct bytes *out, const struct bundle *b, size_t entry)
-{
-    sotto_status status = SOTTO_OK;
-    const struct bundle_entry *e = &b->entries[entry];
-    *out = (struct bytes){e->data, e->size, NULL};
-    if (e->data)
-        goto done;
-    char path[4096];
-    TRY(path_join(path, sizeof path, b->origin, e->name));
-    TRY(file_read(&out->owned, &out->size, path, (size_t)1 << FILE_LIMIT_SHIFT));
-    out->data = out->owned;
-done:
-    return status;
-}
-
 void bytes_clear(struct bytes *b)
 {
     base_free(b->owned);
@@ -138,7 +119,7 @@ void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t ent
     else if (b->loose)
         snprintf(out, capacity, "%s", e->name);
     else
-        snprintf(out, capacity, e->data ? "%s: %s" : "%s/%s", b->origin, e->name);
+        snprintf(out, capacity, e->data || e->left ? "%s: %s" : "%s/%s", b->origin, e->name);
 }
 
 void bundle_blame(const struct bundle *b, size_t entry)

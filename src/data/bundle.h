@@ -9,8 +9,9 @@
 
 struct bundle_entry {
     char *name;          /* path inside, separated by '/', UTF-8, no ".." */
-    unsigned char *data; /* NULL: on disk below the origin */
-    size_t size;         /* of data */
+    unsigned char *data; /* NULL: on disk below the origin, or left in the archive */
+    size_t size;         /* of data, or of what was left in the archive */
+    bool left;           /* too large for memory: read again from the archive when it is needed */
 };
 struct bundle {
     char *origin; /* the path that the user gave */
@@ -24,6 +25,7 @@ struct bundle_limits {
     size_t entries;
     size_t bytes;     /* all entries together */
     size_t expansion; /* unpacked / packed, checked beyond the first 64 MiB */
+    size_t memory;    /* a larger entry of an archive on disk is left there */
 };
 extern const struct bundle_limits bundle_default_limits;
 
@@ -53,6 +55,19 @@ struct bytes {
 };
 sotto_status bundle_load(struct bytes *out, const struct bundle *b, size_t entry);
 void bytes_clear(struct bytes *b);
+/** Reads one entry front to back without holding it: for files larger than memory. Close accepts NULL. */
+struct entry_stream;
+sotto_status entry_open(struct entry_stream **out, const struct bundle *b, size_t entry);
+size_t entry_size(const struct entry_stream *s);
+/** Exactly `bytes` more. EFORMAT: the file ends before; the message names it. */
+sotto_status entry_read(struct entry_stream *s, void *block, size_t bytes);
+void entry_close(struct entry_stream *s);
+/** An open entry of an archive on disk (bundle_archive.c), behind the above. */
+struct archive_stream;
+sotto_status archive_stream_open(struct archive_stream **out, const char *path, const char *name);
+/** 0 bytes at the end. */
+sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *block, size_t bytes);
+void archive_stream_close(struct archive_stream *s);
 /** If `b` starts like a gzip file, replaces it by what is inside. EFORMAT: damaged, or larger than `limit`.
  */
 sotto_status bytes_gunzip(struct bytes *b, size_t limit);

@@ -29,6 +29,8 @@ void dataset_discard(struct dataset *d)
     base_free(d->features);
     base_free(d->labels);
     json_free(d->columns);
+    if (d->stream)
+        d->stream->close(d->stream);
     base_free(d);
 }
 
@@ -47,29 +49,47 @@ static sotto_status reserve_labels(struct dataset *d, size_t n)
     return SOTTO_OK;
 }
 
-sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels, size_t height, size_t width,
-                                    bool labelled)
+static sotto_status set_shape(struct dataset *d, size_t *bytes, size_t n, size_t channels, size_t height,
+                              size_t width, bool labelled)
 {
     sotto_status status = SOTTO_OK;
-    size_t image, bytes;
+    size_t image;
     if (n == 0 || channels == 0 || height == 0 || width == 0)
         FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu; a data set must not be empty", n, channels, height,
              width);
     if (!size_multiply(&image, height, width) || !size_multiply(&image, image, channels) ||
-        !size_multiply(&bytes, image, n))
+        !size_multiply(bytes, image, n))
         FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu do not fit in memory", n, channels, height, width);
-    d->images = base_alloc(bytes, 1);
-    if (!d->images)
-        FAIL(SOTTO_ENOMEM, "cannot allocate %zu bytes for %zu images", bytes, n);
     if (labelled)
         TRY(reserve_labels(d, n));
-    d->set.images = d->images;
     d->set.n = d->set.n_train = n;
     d->set.channels = channels;
     d->set.height = height;
     d->set.width = width;
 done:
     return status;
+}
+
+sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels, size_t height, size_t width,
+                                    bool labelled)
+{
+    sotto_status status = SOTTO_OK;
+    size_t bytes;
+    TRY(set_shape(d, &bytes, n, channels, height, width, labelled));
+    d->images = base_alloc(bytes, 1);
+    if (!d->images)
+        FAIL(SOTTO_ENOMEM, "cannot allocate %zu bytes for %zu images", bytes, n);
+    d->set.images = d->images;
+done:
+    return status;
+}
+
+sotto_status dataset_stream_images(struct dataset *d, struct image_stream *stream, size_t n, size_t channels,
+                                   size_t height, size_t width, bool labelled)
+{
+    size_t bytes;
+    d->stream = stream;
+    return set_shape(d, &bytes, n, channels, height, width, labelled);
 }
 
 sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t columns, bool labelled)
@@ -137,7 +157,7 @@ sotto_status dataset_finish(struct dataset *d)
     for (size_t i = 0; s->features && i < s->n * s->columns; i++)
         if (!isfinite(s->features[i]))
             FAIL(SOTTO_EFORMAT, "record %zu, feature %zu is not finite", i / s->columns, i % s->columns);
-    if (!s->sha256[0])
+    if (!s->sha256[0] && !d->stream) /* else by store_write(), on the way */
         dataset_hash(s->sha256, s);
 done:
     return status;

@@ -19,6 +19,15 @@ struct dataset {
     bool recorded;            /* set.sha256 comes from a dataset.json */
     char licence[256];        /* one line, "" if unknown */
     struct json *columns;     /* array describing the feature columns (code books), or NULL */
+    bool may_stream;          /* the caller takes images by `stream` instead of `images` */
+    struct image_stream *stream;
+};
+
+/** Images that are made while they are stored, for sets that should not lie in memory. Rows come in order. */
+struct image_stream {
+    sotto_status (*read)(struct image_stream *s, uint8_t *images, size_t count,
+                         const struct sotto_context *ctx);
+    void (*close)(struct image_stream *s);
 };
 
 sotto_status dataset_create(struct dataset **out);
@@ -28,6 +37,10 @@ void dataset_discard(struct dataset *d);
 sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels, size_t height, size_t width,
                                     bool labelled);
 sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t columns, bool labelled);
+/** Instead of dataset_reserve_images(), if d->may_stream: labels and shape only. Takes `stream`, also on
+ * failure. */
+sotto_status dataset_stream_images(struct dataset *d, struct image_stream *stream, size_t n, size_t channels,
+                                   size_t height, size_t width, bool labelled);
 /** Copies the names; `names` NULL: only the count. */
 sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *const *names);
 /** EFORMAT: a label outside 0 .. classes-1 or a feature that is not finite. Fills set.sha256 unless it is set
@@ -44,6 +57,7 @@ struct dataset_source {
     const char *obtain;  /* what to do when it is missing; NULL for generated sets */
     size_t classes;
     const char *const *class_names; /* or NULL */
+    const char *part;               /* of a layout with parts (sotto_import_options.part), or NULL */
     const char *options;            /* generated sets: what may follow the name, with defaults */
     const char *sha256; /* of a generated set without options: the same everywhere; NULL: libm decides */
     int synthetic;      /* also answers to NAME-x123 options, see synthetic.h */

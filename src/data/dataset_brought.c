@@ -26,6 +26,33 @@ const struct dataset_source source_cifar10 = {
     .classes = 10,
     .class_names = cifar10_names};
 
+const struct dataset_source source_cifar100 = {
+    .name = "cifar100",
+    .title = "CIFAR-100, 100 fine or 20 coarse classes, 32x32 colour",
+    .origin = "Krizhevsky 2009, www.cs.toronto.edu/~kriz/cifar.html",
+    .licence = "none stated; cite Krizhevsky 2009",
+    .obtain = "sotto data import PATH --name cifar100 (PATH: the binary version)",
+    .classes = 100,
+    .class_names = NULL};
+
+const struct dataset_source source_stl10 = {
+    .name = "stl10",
+    .title = "STL-10, labelled part, 10 classes, 96x96 colour",
+    .origin = "Coates, Lee, Ng 2011, ai.stanford.edu/~acoates/stl10",
+    .licence = "none stated; pictures from ImageNet; cite Coates, Lee, Ng 2011",
+    .obtain = "sotto data import PATH --name stl10 [--size 32x32] (PATH: the binary version)",
+    .classes = 10,
+    .class_names = NULL,
+    .part = "labelled"};
+
+const struct dataset_source source_stl10_unlabelled = {
+    .name = "stl10-unlabelled",
+    .title = "STL-10, unlabelled part (for pre-training), 96x96 colour",
+    .origin = "Coates, Lee, Ng 2011, ai.stanford.edu/~acoates/stl10",
+    .licence = "none stated; pictures from ImageNet; cite Coates, Lee, Ng 2011",
+    .obtain = "sotto data import PATH --name stl10-unlabelled [--size 32x32] (PATH: the binary version)",
+    .part = "unlabelled"};
+
 const struct dataset_source source_adult = {
     .name = "adult",
     .title = "UCI Adult (census income), 2 classes, 14 columns",

@@ -7,9 +7,9 @@
 #include "data/dataset.h"
 
 struct dataset_format {
-    const char *name;             /* "idx" */
-    const char *layout;           /* one line for `sotto data list` */
-    bool takes_size, takes_label; /* which import options mean something */
+    const char *name;                         /* "idx" */
+    const char *layout;                       /* one line for `sotto data list` */
+    bool takes_size, takes_label, takes_part; /* which import options mean something */
     /** By names inside, or by content where names say nothing. Cheap. */
     bool (*recognise)(const struct bundle *b);
     /** Fills an empty set; may put a short detail of its own into set.origin. Errors name the file. */

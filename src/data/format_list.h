@@ -2,6 +2,8 @@
 ROW(imported)
 ROW(idx)
 ROW(cifar10)
+ROW(cifar100)
+ROW(stl10)
 ROW(image_folder)
 ROW(npy)
 ROW(csv)

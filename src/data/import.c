@@ -96,17 +96,33 @@ done:
     return status;
 }
 
-static sotto_status read_set(struct dataset *d, struct store_source *source, const char *path,
-                             const char *name, const struct sotto_import_options *options,
+/* A registered name may stand for one part of a layout. */
+static sotto_status choose_part(struct sotto_import_options *options, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct dataset_source *source = dataset_source_find(name);
+    if (!source || !source->part)
+        goto done;
+    if (options->part && strcmp(options->part, source->part) != 0)
+        FAIL(SOTTO_EUSAGE, "data set name '%s' stands for the %s part; choose another for the %.40s one",
+             name, source->part, options->part);
+    options->part = source->part;
+done:
+    return status;
+}
+
+static sotto_status read_set(struct dataset *d, struct bundle *b, struct store_source *source,
+                             const char *path, const char *name, const struct sotto_import_options *options,
                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct dataset_format *format = NULL;
-    struct bundle b = {0};
+    struct sotto_import_options chosen = options ? *options : (struct sotto_import_options){0};
+    TRY(choose_part(&chosen, name));
     context_log(ctx, SOTTO_LOG_INFO, "reading %s", path);
-    TRY(format_open_bundle(&b, path, ctx));
-    TRY(format_read(d, &format, &b, options, ctx));
-    const char *origin = path_base(b.origin);
+    TRY(format_open_bundle(b, path, ctx));
+    TRY(format_read(d, &format, b, &chosen, ctx));
+    const char *origin = path_base(b->origin);
     char file[128];
     snprintf(file, sizeof file, "%.127s", origin[0] ? origin : path);
     TRY(name_set(d, name, file, format));
@@ -116,7 +132,6 @@ static sotto_status read_set(struct dataset *d, struct store_source *source, con
     }
     source->format = format->name;
 done:
-    bundle_clear(&b);
     return status;
 }
 
@@ -125,6 +140,7 @@ sotto_status sotto_data_import(const char *path, const char *name, const struct 
 {
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
+    struct bundle b = {0}; /* a stream of images reads from it until the set is written */
     char folder[4096], root[4096], temporary[4096 + 128] = "", hex[SHA256_HEX];
     struct store_source source = {0};
     REQUIRE(path && path[0], "import: the path is empty");
@@ -133,7 +149,8 @@ sotto_status sotto_data_import(const char *path, const char *name, const struct 
             "import: height and width go together");
     TRY(check_target(folder, sizeof folder, name));
     TRY(dataset_create(&d));
-    TRY(read_set(d, &source, path, name, options, ctx));
+    d->may_stream = true;
+    TRY(read_set(d, &b, &source, path, name, options, ctx));
     source.file = path_base(path);
     if (file_exists(path) && !file_is_folder(path)) {
         TRY(sha256_file(hex, path));
@@ -144,7 +161,7 @@ sotto_status sotto_data_import(const char *path, const char *name, const struct 
     sweep(root, name);
     snprintf(temporary, sizeof temporary, "%s/.%s.import-%ld", root, name, (long)getpid());
     TRY(folder_make(temporary));
-    TRY(store_write(temporary, d, &source));
+    TRY(store_write(temporary, d, &source, ctx));
     if (context_stopped(ctx))
         FAIL(SOTTO_ESTOPPED, "import stopped; nothing was written");
     TRY(folder_sync(temporary));
@@ -160,6 +177,7 @@ done:
         status_set(&record);
     }
     dataset_discard(d);
+    bundle_clear(&b);
     return status;
 }
 

@@ -3,13 +3,16 @@
 #include "data/store.h"
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "io/json.h"
-#include "sotto/io.h"
+#include "io/npy.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { STREAM_BLOCK = 512 }; /* images */
 
 static const char schema[] = "sotto.dataset/1";
 
@@ -45,7 +48,7 @@ bool store_find(char *path, size_t capacity, const char *name)
 static struct json *describe_shape(const struct sotto_dataset *s)
 {
     struct json *shape = json_make_object();
-    if (s->images) {
+    if (s->channels > 0) {
         json_put_integer(&shape, "channels", (int64_t)s->channels);
         json_put_integer(&shape, "height", (int64_t)s->height);
         json_put_integer(&shape, "width", (int64_t)s->width);
@@ -73,7 +76,7 @@ static struct json *describe(const struct dataset *d, const struct store_source 
     json_put_text(&doc, "sha256", s->sha256);
     json_put_boolean(&doc, "synthetic", s->synthetic);
     json_put_integer(&doc, "n", (int64_t)s->n);
-    json_put(&doc, s->images ? "images" : "features", describe_shape(s));
+    json_put(&doc, s->channels > 0 ? "images" : "features", describe_shape(s));
     json_put(&splits, "train", row_range(0, s->n_train));
     json_put(&splits, "test", row_range(s->n_train, s->n));
     json_put(&doc, "splits", splits);
@@ -96,17 +99,48 @@ static struct json *describe(const struct dataset *d, const struct store_source 
     return doc;
 }
 
-sotto_status store_write(const char *folder, const struct dataset *d, const struct store_source *source)
+/* Images on their way into images.npy, hashed as dataset_hash() would hash them. */
+static sotto_status write_stream(struct dataset *d, struct sha256 *sha, const char *path,
+                                 const struct sotto_array *shape, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_dataset *s = &d->set;
+    struct atomic_file f = {0};
+    unsigned char header[NPY_HEADER_LIMIT];
+    size_t image = d->set.channels * d->set.height * d->set.width, count;
+    uint8_t *block = base_alloc(STREAM_BLOCK, image);
+    if (!block)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    TRY(atomic_open(&f, path));
+    atomic_write(&f, header, npy_header(header, shape));
+    for (size_t row = 0; row < d->set.n; row += count) {
+        count = d->set.n - row < STREAM_BLOCK ? d->set.n - row : STREAM_BLOCK;
+        TRY(d->stream->read(d->stream, block, count, ctx));
+        atomic_write(&f, block, count * image);
+        sha256_update(sha, block, count * image);
+        context_progress(ctx, "write images", row + count, d->set.n, "images");
+        if (context_stopped(ctx))
+            FAIL(SOTTO_ESTOPPED, "import stopped; nothing was written");
+    }
+    TRY(atomic_commit(&f));
+done:
+    atomic_discard(&f);
+    base_free(block);
+    return status;
+}
+
+sotto_status store_write(const char *folder, struct dataset *d, const struct store_source *source,
+                         const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *s = &d->set;
     struct json *doc = NULL;
+    struct sha256 sha;
     char path[4096];
     struct sotto_array values = {
         .dtype = SOTTO_U1, .ndim = 4, .shape = {s->n, s->channels, s->height, s->width}};
     struct sotto_array labels = {
         .dtype = SOTTO_I8, .ndim = 1, .shape = {s->n}, .count = s->n, .data = d->labels};
-    if (s->images) {
+    if (s->channels > 0) {
         values.count = s->n * s->channels * s->height * s->width;
         values.data = d->images;
     } else {
@@ -114,8 +148,16 @@ sotto_status store_write(const char *folder, const struct dataset *d, const stru
         values.count = s->n * s->columns;
         values.data = d->features;
     }
-    TRY(path_join(path, sizeof path, folder, s->images ? "images.npy" : "features.npy"));
-    TRY(sotto_npy_save(path, &values));
+    TRY(path_join(path, sizeof path, folder, s->channels > 0 ? "images.npy" : "features.npy"));
+    if (d->stream) {
+        sha256_init(&sha);
+        TRY(write_stream(d, &sha, path, &values, ctx));
+        if (s->labels)
+            sha256_update(&sha, s->labels, s->n * sizeof *s->labels);
+        sha256_hex(&sha, s->sha256);
+    } else {
+        TRY(sotto_npy_save(path, &values));
+    }
     if (s->labels) {
         TRY(path_join(path, sizeof path, folder, "labels.npy"));
         TRY(sotto_npy_save(path, &labels));

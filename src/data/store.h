@@ -8,11 +8,13 @@
 sotto_status store_folder(char *path, size_t capacity);
 /** Whether NAME was imported, and its folder. false also when there is no data folder at all. */
 bool store_find(char *path, size_t capacity, const char *name);
-/** Writes a finished set into an existing empty folder. `source`: facts on the file it came from. */
+/** Writes a finished set into an existing empty folder; runs d->stream and fills set.sha256 after it.
+ * `source`: facts on the file it came from. */
 struct store_source {
     const char *file, *format, *sha256; /* base name, layout, of the file; sha256 NULL for folders */
 };
-sotto_status store_write(const char *folder, const struct dataset *d, const struct store_source *source);
+sotto_status store_write(const char *folder, struct dataset *d, const struct store_source *source,
+                         const struct sotto_context *ctx);
 /** Reads it back; checks dataset.json against the arrays, but not their hash. */
 sotto_status store_read(struct dataset *d, const char *folder);
 /** Names of all imported sets in byte order; free with store_names_free(). */

@@ -260,19 +260,21 @@ static void threads_do_not_change_pictures(void **state)
     files_remove(folder);
 }
 
+enum { RECORD_10 = 1 + CIFAR_PIXELS };
+
 static void cifar_batches_are_pooled(void **state)
 {
     (void)state;
     char folder[64], path[128];
-    static unsigned char records[2 * CIFAR_RECORD];
+    static unsigned char records[2 * RECORD_10];
     files_folder(folder);
     records[0] = 3;
     records[1] = 200;
-    records[CIFAR_RECORD] = 9;
+    records[RECORD_10] = 9;
     files_write(folder, "cifar-10-batches-bin/data_batch_2.bin", records, sizeof records);
     records[0] = 7;
-    files_write(folder, "cifar-10-batches-bin/data_batch_1.bin", records, CIFAR_RECORD);
-    files_write(folder, "cifar-10-batches-bin/test_batch.bin", records, CIFAR_RECORD);
+    files_write(folder, "cifar-10-batches-bin/data_batch_1.bin", records, RECORD_10);
+    files_write(folder, "cifar-10-batches-bin/test_batch.bin", records, RECORD_10);
     files_write_text(folder, "cifar-10-batches-bin/batches.meta.txt", "airplane\n");
     struct sotto_dataset *d = open_path(folder);
     assert_int_equal(d->n, 4);
@@ -282,9 +284,9 @@ static void cifar_batches_are_pooled(void **state)
     assert_int_equal(d->images[CIFAR_PIXELS], 200);
     assert_string_equal(d->class_names[9], "truck");
     sotto_dataset_free(d);
-    files_write(folder, "cifar-10-batches-bin/data_batch_1.bin", records, CIFAR_RECORD - 1);
-    snprintf(path, sizeof path, "data_batch_1.bin: has %d bytes; expected a multiple of %d", CIFAR_RECORD - 1,
-             CIFAR_RECORD);
+    files_write(folder, "cifar-10-batches-bin/data_batch_1.bin", records, RECORD_10 - 1);
+    snprintf(path, sizeof path, "data_batch_1.bin: has %d bytes; expected a multiple of %d", RECORD_10 - 1,
+             RECORD_10);
     refuse_path(folder, SOTTO_EFORMAT, path);
     records[0] = 10;
     files_write(folder, "cifar-10-batches-bin/data_batch_1.bin", records, sizeof records);
@@ -296,7 +298,8 @@ static void cifar_needs_records(void **state)
 {
     (void)state;
     size_t records = 5;
-    assert_int_equal(cifar_from_memory(&records, (const unsigned char *)"", 0), SOTTO_EFORMAT);
+    assert_int_equal(cifar_from_memory(&records, &cifar10_layout, (const unsigned char *)"", 0),
+                     SOTTO_EFORMAT);
     assert_int_equal(records, 5);
 }
 
