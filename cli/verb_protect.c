@@ -8,7 +8,11 @@
 static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise goes on ALL its tensors", NULL},
     {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy instead of a head", NULL},
-    {"mechanism", OPTION_TEXT, "NAME", "logistic", "logistic, laplace or gaussian", NULL},
+    {"mechanism", OPTION_TEXT, "NAME", "logistic",
+     "logistic, laplace, gaussian, knorm; discrete-laplace, discrete-gaussian (whole numbers); exponential "
+     "(scores "
+     "in, one index out); randomised-response (labels)",
+     NULL},
     {"scale", OPTION_REAL, "S", NULL, "noise scale, in units of the values (s, b or sigma)", "sigma"},
     {"epsilon", OPTION_REAL, "E", NULL, "target instead of a scale: the smallest scale that holds", NULL},
     {"delta", OPTION_REAL, "D", NULL, "delta of the guarantee; none or 0: pure, by L1", NULL},
@@ -16,6 +20,12 @@ static const struct option_row rows[] = {
      "sensitivity.json as written by 'sotto sensitivity' (empirical)", NULL},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by you and not checked", NULL},
     {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by you and not checked", NULL},
+    {"value-step", OPTION_REAL, "R", "1",
+     "discrete mechanisms: the values are whole multiples of R, a power of two", NULL},
+    {"classes", OPTION_COUNT, "K", "0", "randomised-response: labels are 0 to K - 1", NULL},
+    {"constant-time", OPTION_FLAG, NULL, NULL,
+     "logistic and laplace: noise in a fixed number of steps; not exact, so no pure epsilon (needs --delta)",
+     NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
      "name of the private data set, for files that carry no fingerprint", NULL},
     {"records", OPTION_COUNT, "N", NULL, "records in the private data set (warns about delta >= 1/N)", NULL},
@@ -77,6 +87,8 @@ static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sampl
     r->records = (size_t)option_count(o, "records");
     if (option_given(o, "budget-epsilon"))
         r->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    r->constant_time = option_given(o, "constant-time");
+    p->classes = (size_t)option_count(o, "classes");
     r->insecure = option_given(o, "insecure-noise-seed");
     r->insecure_seed = option_count(o, "insecure-noise-seed");
     return sensitivity_from(p, sample, o);

@@ -126,7 +126,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_mu
                                                                 double target_epsilon);
 
 struct sotto_release {
-    const char *mechanism;  /**< "logistic", "laplace", "gaussian" */
+    const char *mechanism;  /**< sotto_mechanism_name() */
     double scale;           /**< NAN: calibrate to `target` */
     struct sotto_dp target; /**< epsilon is used when scale is NAN; delta is always the certificate's */
     struct sotto_sensitivity sensitivity;
@@ -139,9 +139,13 @@ struct sotto_release {
         budget;   /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened */
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
+    int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
+                          does not tell its size. Not exact: within n 2^-110 of its law, which is added to
+                          delta, so delta must be > 0 and no pure epsilon is left */
 };
-/** The only place where privacy noise is drawn: checks, accounts, writes and fsyncs the ledger entry, then
- * adds noise to vector[0..n). *certificate: the certificate's JSON text without the output hash; give it to
+/** The only place where noise is added to a vector: checks, accounts, writes and fsyncs the ledger entry,
+ * then adds noise to vector[0..n). Discrete mechanisms need whole multiples of sensitivity.value_step (0: 1).
+ * *certificate: the certificate's JSON text without the output hash; give it to
  *  sotto_certificate_save() once the output file is written, then to sotto_text_free().
  *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded
  * in the ledger), EFORMAT (damaged ledger), EAGAIN (ledger locked), ECREATE, EIO, ENOMEM. The vector is
@@ -149,6 +153,21 @@ struct sotto_release {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, float *vector, size_t n,
                                                          const struct sotto_release *release,
                                                          const struct sotto_context *ctx);
+/** The exponential mechanism, by the same path: *chosen = i with probability proportional to exp(scores[i] /
+ * (2 scale)), drawn exactly from the scores rounded to the lattice. sensitivity.l1: the most by which one
+ * score can change between adjacent data sets. HIGHER scores are likelier. Its running time depends on the
+ * scores. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select(size_t *chosen, char **certificate,
+                                                        const float *scores, size_t n,
+                                                        const struct sotto_release *release,
+                                                        const struct sotto_context *ctx);
+/** Randomised response, by the same path: every labels[i] in {0, ..., classes - 1} is kept with probability
+ * e^t / (e^t + classes - 1), t = 1 / scale, else replaced by one of the others; exact. One record per label,
+ * so the guarantee is t whatever n is; sensitivity.l1 must be 1. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n,
+                                                           size_t classes,
+                                                           const struct sotto_release *release,
+                                                           const struct sotto_context *ctx);
 /** Adds "output_sha256" and writes the certificate file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
                                                                const char *output_sha256);
@@ -166,7 +185,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, c
 /** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
 
-/** A release from file to file: noise on ALL tensors of a .safetensors file (one vector, in file order) or on
+/** A release from file to file. The exponential mechanism takes a .npy array of scores and writes the chosen
+ * index as a .npy array of one integer; randomised response takes and writes a .npy array of integer labels;
+ * the discrete mechanisms accept integers of at most 2^24 and write them as float32. Otherwise noise on ALL
+ * tensors of a .safetensors file (one vector, in file order) or on
  * a .npy array. Writes `output` and `output`.certificate.json. Text metadata is kept, except what identifies
  * the private data (hashes of it). release.fingerprint and release.input_sha256 come from the file;
  * fingerprint is used for files that name none. A sampled sensitivity must be of the same recipe and data as
@@ -174,6 +196,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
  * sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
+    size_t classes;               /**< randomised response: labels are 0 to classes - 1 */
     const char *sensitivity_file; /**< named in errors, or NULL */
     const char *sensitivity_data; /**< fingerprint the sensitivity was sampled on, or NULL */
     struct sotto_release release;

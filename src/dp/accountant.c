@@ -262,6 +262,10 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
     snprintf(out->mechanism, sizeof out->mechanism, "%s", m->name);
     struct interval rho = iv_scale(iv_div(iv_square(s->l2), iv(m->zcdp_divisor)), k);
     out->zcdp_rho = rho.hi;
+    if (m->kind == RELEASE_VECTOR)
+        snprintf(out->note, sizeof out->note,
+                 "this noise is sampled in double precision: proved for real numbers, while residues of "
+                 "floating-point arithmetic are not excluded");
     if (m->pure && has1) {
         out->pure_epsilon = iv_scale(t, k).hi;
         add_bound(out, compose > 1 ? "pure, basic composition" : "pure", out->pure_epsilon);

@@ -42,6 +42,13 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
 /** The account of checked inputs; cannot fail. */
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
                      const struct shifts *shifts, double delta, size_t compose);
+/** One release whose sampler is within `distance` of its law in total variation (0: exact). What the distance
+ * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
+ * left. EDOMAIN: delta is 0 or too small to pay for it. */
+sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
+                            const struct sotto_sensitivity *sensitivity, double delta, double distance);
+/** The delta that is left for the exact law. */
+double account_inner_delta(double delta, double distance);
 /** EINVAL unless `x` is a normal number in [1e-100, 1e100]; `what` opens the message. */
 sotto_status require_positive(double x, const char *what);
 /** EINVAL unless 0 <= delta < 1 and delta is 0 or normal. */

@@ -1,6 +1,7 @@
 /* Certificates: what is proved, under which condition, by which accountant, with which randomness. */
 #include "dp/certificate.h"
 #include "base/file.h"
+#include "dp/mechanism.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,6 +52,8 @@ void certificate_put_account(struct json **object, const struct sotto_account *a
     json_put_real(object, "zcdp_rho", a->zcdp_rho);
     json_put_text(object, "adjacency", a->adjacency);
     json_put(object, "bounds", bounds);
+    if (a->note[0])
+        json_put_text(object, "note", a->note);
 }
 
 static struct json *guarantee(const struct certificate_facts *f)
@@ -64,7 +67,7 @@ static struct json *guarantee(const struct certificate_facts *f)
     }
     struct json *account = json_make_object();
     certificate_put_account(&account, f->account);
-    char text[512];
+    char text[768];
     const struct sotto_account *a = f->account;
     if (sensitivity_is_proved(f->sensitivity->source)) {
         json_put(&object, "proved", account);
@@ -81,6 +84,8 @@ static struct json *guarantee(const struct certificate_facts *f)
             "proved: none; conditional on %s: epsilon %.6g at delta %g under %s adjacency, accountant: %s",
             condition, a->epsilon.upper, a->delta, a->adjacency, a->accountant);
     }
+    if (a->note[0])
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; note: %s", a->note);
     json_put_text(&object, "statement", text);
     return object;
 }
@@ -123,7 +128,9 @@ sotto_status sotto_certificate_summary(char **line, const char *certificate)
     TRY(json_get_text(&mechanism, object, "certificate", "mechanism"));
     TRY(json_get_real(&scale, object, "certificate", "scale"));
     TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
-    snprintf(text, sizeof text, "%s noise of scale %.6g; %s", mechanism, scale, statement);
+    const struct mechanism *m = mechanism_find(mechanism);
+    const char *noise = m && m->kind > RELEASE_VECTOR ? "of scale" : "noise of scale";
+    snprintf(text, sizeof text, "%s %s %.6g; %s", mechanism, noise, scale, statement);
     *line = base_strdup(text);
     if (!*line)
         FAIL(SOTTO_ENOMEM, "certificate: out of memory");

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/** How the certificate's sampler reads that is not exact but paid for in delta. */
+#define FIXED_SAMPLER "fixed number of steps"
+
 /** "given", "sampled", "clipped", "proved". */
 const char *sensitivity_source_name(enum sotto_sensitivity_source source);
 bool sensitivity_is_proved(enum sotto_sensitivity_source source);

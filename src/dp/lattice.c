@@ -49,3 +49,19 @@ float lattice_value(int128 odd, struct lattice lattice)
     float x = ldexpf((float)odd, lattice.exponent - 1);
     return isinf(x) ? copysignf(FLT_MAX, x) : x;
 }
+
+bool lattice_ratio(uint64_t *m, unsigned *shift, double x)
+{
+    int exponent;
+    uint64_t whole = (uint64_t)ldexp(frexp(x, &exponent), 53);
+    exponent -= 53;
+    for (; whole % 2 == 0 && exponent < 0; exponent++)
+        whole /= 2;
+    for (; exponent > 0 && whole < (uint64_t)1 << 52; exponent--)
+        whole *= 2;
+    if (exponent > 0 || exponent < -62)
+        return false;
+    *m = whole;
+    *shift = (unsigned)-exponent;
+    return true;
+}

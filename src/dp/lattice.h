@@ -23,6 +23,9 @@ struct lattice {
 struct lattice lattice_make(double scale);
 double lattice_step(double scale);
 
+/** x = m 2^-shift with m < 2^53 and shift <= 62, for a normal x > 0. False: no such pair. */
+bool lattice_ratio(uint64_t *m, unsigned *shift, double x);
+
 /** floor(|X| / r) for noise X of scale m r: how a mechanism draws. */
 typedef uint128 lattice_magnitude(struct noise *s, uint64_t m);
 lattice_magnitude lattice_logistic, lattice_laplace, lattice_gaussian;
@@ -41,6 +44,11 @@ float lattice_value(int128 odd, struct lattice lattice);
 /** One release of one coordinate: 2 q + 2 K + 1. The sign is one fair bit: K or -1 - K. */
 int128 lattice_release(struct noise *s, int128 q, uint128 magnitude);
 
+/** One index i < n with probability proportional to e^(-gap[i] / m); the smallest gap is 0. */
+size_t choice_draw(struct noise *s, const uint128 *gap, size_t n, uint64_t m);
+/** Randomised response: `truth` with e^t / (e^t + classes - 1), else one of the others, t = 2^shift / m. */
+uint64_t label_draw(struct noise *s, uint64_t truth, uint64_t classes, uint64_t m, unsigned shift);
+
 /* Building blocks, exact for every argument: */
 
 /** 1 with probability p / q, p <= q, q > 0. Reads 64 bits, more only when they do not decide. */
@@ -49,6 +57,8 @@ bool coin_ratio(struct noise *s, uint64_t p, uint64_t q);
 uint64_t coin_below(struct noise *s, uint64_t n);
 /** 1 with probability e^(-p / q), q > 0. */
 bool coin_exp(struct noise *s, uint64_t p, uint64_t q);
+/** 1 with probability e^(-k / m). */
+bool coin_exp_wide(struct noise *s, uint128 k, uint64_t m);
 /** 1 with probability 1 / (1 + e^(-k / m)). */
 bool coin_logistic(struct noise *s, uint128 k, uint64_t m);
 /** k with probability proportional to e^(-k^2 / 2). */

@@ -61,6 +61,11 @@ bool coin_exp(struct noise *s, uint64_t p, uint64_t q)
     return exp_of_parts(s, p / q, p % q, q);
 }
 
+bool coin_exp_wide(struct noise *s, uint128 k, uint64_t m)
+{
+    return exp_of_parts(s, k / m, (uint64_t)(k % m), m);
+}
+
 /* A fair bit 1 ends with 1; else Bern(e^-x) ends with 0; else again: P(1) = (1/2) / (1/2 + e^-x / 2). */
 bool coin_logistic(struct noise *s, uint128 k, uint64_t m)
 {

@@ -9,7 +9,7 @@
 #ifndef DP_MECHANISM_H
 #define DP_MECHANISM_H
 
-#include "dp/lattice.h"
+#include "dp/lattice_fixed.h"
 #include "num/interval.h"
 #include "rng/noise.h"
 #include "rng/rng.h"
@@ -76,6 +76,8 @@ struct mechanism {
     double (*cdf)(double x);
     /* Exact noise on the lattice: the only sampler that releases use. */
     lattice_magnitude *magnitude;
+    /* The same in constant time, nearly exact; NULL: none. */
+    fixed_magnitude *fixed;
     /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring only.
      */
     double (*measure)(double u, double v);

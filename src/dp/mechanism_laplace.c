@@ -58,5 +58,6 @@ const struct mechanism mechanism_laplace = {
     .shift = shift,
     .cdf = cdf,
     .magnitude = lattice_laplace,
+    .fixed = fixed_laplace,
     .measure = measure,
 };

@@ -72,5 +72,6 @@ const struct mechanism mechanism_logistic = {
     .shift = shift,
     .cdf = cdf,
     .magnitude = lattice_logistic,
+    .fixed = fixed_logistic,
     .measure = measure,
 };

@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/certificate.h"
+#include "dp/mechanism.h"
 #include "sotto/io.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,13 +43,36 @@ static void flatten(float *vector, struct sotto_tensors *t, bool into)
     }
 }
 
-static sotto_status to_floats(size_t *total, struct sotto_tensors *t, const char *path)
+static bool is_float(enum sotto_dtype dtype)
+{
+    return dtype == SOTTO_F2 || dtype == SOTTO_F4 || dtype == SOTTO_F8;
+}
+
+/* Integers that a float holds as they are. */
+static sotto_status whole_to_floats(struct sotto_array *a, const char *name, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const double limit = 1 << 24;
+    TRY(sotto_array_convert(a, SOTTO_F8));
+    for (size_t i = 0; i < a->count; i++)
+        if (!(fabs(((const double *)a->data)[i]) <= limit))
+            FAIL(SOTTO_EINVAL,
+                 "%s: tensor '%s': value %zu is %.17g; whole numbers up to 2^24 can be released", path, name,
+                 i, ((const double *)a->data)[i]);
+    TRY(sotto_array_convert(a, SOTTO_F4));
+done:
+    return status;
+}
+
+static sotto_status to_floats(size_t *total, struct sotto_tensors *t, const char *path, bool whole)
 {
     sotto_status status = SOTTO_OK;
     *total = 0;
     for (size_t i = 0; i < t->count; i++) {
         struct sotto_array *a = &t->items[i].array;
-        if (a->dtype != SOTTO_F4 && a->dtype != SOTTO_F8 && a->dtype != SOTTO_F2)
+        if (whole && !is_float(a->dtype))
+            TRY(whole_to_floats(a, t->items[i].name, path));
+        if (!is_float(a->dtype))
             FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected",
                  path, t->items[i].name, sotto_dtype_name(a->dtype));
         TRY(sotto_array_convert(a, SOTTO_F4));
@@ -138,6 +163,81 @@ done:
     return status;
 }
 
+/* Noise on all tensors as one vector. */
+static sotto_status protect_vector(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
+                                   const struct sotto_release *release, bool whole,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    float *vector = NULL;
+    size_t n;
+    TRY(to_floats(&n, t, p->input, whole));
+    vector = base_alloc(n, sizeof *vector);
+    if (!vector)
+        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    flatten(vector, t, false);
+    TRY(sotto_dp_release(text, vector, n, release, ctx));
+    flatten(vector, t, true);
+done:
+    base_free(vector);
+    return status;
+}
+
+static sotto_status protect_labels(char **text, struct sotto_array *a, const struct sotto_protect *p,
+                                   const struct sotto_release *release, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    if (is_float(a->dtype))
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; randomised response needs integer labels", p->input,
+             sotto_dtype_name(a->dtype));
+    TRY(sotto_array_convert(a, SOTTO_I8));
+    TRY(sotto_dp_randomise(text, a->data, a->count, p->classes, release, ctx));
+done:
+    return status;
+}
+
+/* The scores are replaced by the index of the chosen one. */
+static sotto_status protect_choice(char **text, struct sotto_array *a, const struct sotto_protect *p,
+                                   const struct sotto_release *release, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array chosen = {0};
+    size_t index;
+    if (!is_float(a->dtype))
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; scores must be floating-point numbers", p->input,
+             sotto_dtype_name(a->dtype));
+    TRY(sotto_array_convert(a, SOTTO_F4));
+    TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
+    TRY(sotto_dp_select(&index, text, a->data, a->count, release, ctx));
+    *(int64_t *)chosen.data = (int64_t)index;
+    sotto_array_clear(a);
+    *a = chosen;
+    chosen = (struct sotto_array){0};
+done:
+    sotto_array_clear(&chosen);
+    return status;
+}
+
+static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
+                                    const struct sotto_release *release, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m;
+    TRY(mechanism_require(&m, release->mechanism));
+    bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
+    if ((choice || labels) && !ends_with(p->input, ".npy"))
+        FAIL(SOTTO_EUSAGE, "protect: %s takes one .npy array of %s (got %s)", m->name,
+             choice ? "scores" : "labels", p->input);
+    if (choice)
+        TRY(protect_choice(text, &t->items[0].array, p, release, ctx));
+    else if (labels)
+        TRY(protect_labels(text, &t->items[0].array, p, release, ctx));
+    else
+        TRY(protect_vector(text, t, p, release, m->kind == RELEASE_INTEGER, ctx));
+done:
+    return status;
+}
+
 sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p,
                                 const struct sotto_context *ctx)
 {
@@ -146,8 +246,7 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     struct sotto_release release = p->release;
     char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
     unsigned char *bytes = NULL;
-    float *vector = NULL;
-    size_t n, size;
+    size_t size;
     if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE,
              "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
@@ -158,16 +257,10 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
         FAIL(SOTTO_ENOMEM, "protect: out of memory");
     snprintf(beside, capacity, "%s.certificate.json", p->output);
     TRY(load(&tensors, p->input));
-    TRY(to_floats(&n, &tensors, p->input));
     TRY(match(&release, p, &tensors));
     TRY(sha256_file(input, p->input));
     release.input_sha256 = input;
-    vector = base_alloc(n, sizeof *vector);
-    if (!vector)
-        FAIL(SOTTO_ENOMEM, "protect: out of memory");
-    flatten(vector, &tensors, false);
-    TRY(sotto_dp_release(&text, vector, n, &release, ctx));
-    flatten(vector, &tensors, true);
+    TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
     TRY(save(p->output, &tensors, text));
     TRY(sha256_file(output, p->output));
     TRY(sotto_certificate_save(beside, text, output));
@@ -177,7 +270,6 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     *certificate = final;
 done:
     base_free(bytes);
-    base_free(vector);
     base_free(text);
     base_free(beside);
     sotto_tensors_clear(&tensors);

@@ -1,35 +1,29 @@
-/* The only place where privacy noise is drawn. Order matters: check everything, account, budget, ledger entry
- * on disk, and only then noise. A failure before the entry leaves no trace; after it the entry stays and is
- * charged. */
+/* The only door to privacy noise. Order matters: check everything, account, budget, ledger entry on disk, and
+ * only then a stream to draw noise from. A failure before the entry leaves no trace; after it the entry stays
+ * and is charged. */
+#include "dp/release.h"
 #include "base/sha256.h"
-#include "dp/accountant.h"
-#include "dp/certificate.h"
+#include "dp/lattice_fixed.h"
 #include "dp/ledger.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status check_vector(const float *vector, size_t n)
-{
-    if (n == 0)
-        return status_fail(SOTTO_EINVAL, "release: the vector is empty");
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(vector[i]))
-            return status_fail(SOTTO_EINVAL, "release: value %zu of %zu is %s; all must be finite", i, n,
-                               isnan(vector[i]) ? "NaN" : "infinite");
-    return SOTTO_OK;
-}
-
 static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
-                                const struct sotto_sensitivity *sensitivity)
+                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = isnan(r->target.delta) ? 0 : r->target.delta;
+    double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
     REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
             "release: neither a scale nor a target epsilon is given");
+    if (r->constant_time && !m->fixed)
+        FAIL(SOTTO_EINVAL, "mechanism '%s' has no sampler of constant time; logistic and laplace have",
+             m->name);
     if (isnan(scale))
-        TRY(sotto_calibrate(&scale, r->mechanism, sensitivity, (struct sotto_dp){r->target.epsilon, delta}));
-    TRY(sotto_account_release(account, r->mechanism, scale, sensitivity, delta, 1));
+        TRY(sotto_calibrate(&scale, m->name, sensitivity,
+                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}));
+    TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
 done:
     return status;
 }
@@ -101,107 +95,89 @@ static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const
     sha256_hex(&sum, commitment);
 }
 
-static struct json *ledger_entry(const struct sotto_release *r, const struct sotto_sensitivity *sensitivity,
-                                 const struct sotto_account *account, size_t n, const char *sampler,
-                                 const char *nonce)
+static struct json *ledger_entry(const struct release_plan *p, const char *nonce)
 {
+    const struct sotto_release *r = p->release;
     struct json *entry = json_make_object();
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "release");
     json_put_text(&entry, "fingerprint", r->fingerprint);
     json_put_text(&entry, "purpose", r->purpose);
-    json_put_text(&entry, "mechanism", account->mechanism);
-    json_put_real(&entry, "scale", account->scale);
-    json_put_integer(&entry, "dimension", (int64_t)n);
-    json_put(&entry, "sensitivity", certificate_sensitivity(sensitivity));
-    certificate_put_account(&entry, account);
-    json_put_text(&entry, "sampler", sampler);
+    json_put_text(&entry, "mechanism", p->account.mechanism);
+    json_put_real(&entry, "scale", p->account.scale);
+    json_put_integer(&entry, "dimension", (int64_t)p->n);
+    json_put(&entry, "sensitivity", certificate_sensitivity(&p->sensitivity));
+    certificate_put_account(&entry, &p->account);
+    json_put_text(&entry, "sampler", p->sampler);
     json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
     json_put_text(&entry, "input_sha256", r->input_sha256);
     json_put_text(&entry, "input_nonce", nonce);
     return entry;
 }
 
-/* The vector on the lattice; refuses before anything is written down. */
-static sotto_status round_to_lattice(int128 *q, const float *vector, size_t n, struct lattice lattice)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!lattice_index(&q[i], vector[i], lattice))
-            return status_fail(
-                SOTTO_EDOMAIN,
-                "release: value %zu of %zu is 2^100 times larger than the lattice of the noise; "
-                "the scale is too small for it",
-                i, n);
-    return SOTTO_OK;
-}
+/* Why a mechanism of that kind cannot be drawn by the function that was called. */
+static const char *const other_doors[] = {
+    [RELEASE_LATTICE] = "adds noise to a vector; expected exponential or randomised-response here",
+    [RELEASE_INTEGER] = "adds noise to a vector; expected exponential or randomised-response here",
+    [RELEASE_VECTOR] = "adds noise to a vector; expected exponential or randomised-response here",
+    [RELEASE_CHOICE] = "selects one of several candidates by their scores; it adds no noise to a vector",
+    [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
+    [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
 
-sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
-                              const struct sotto_context *ctx)
+sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds)
 {
     sotto_status status = SOTTO_OK;
-    static const char sampler[] =
-        "exact, integers only: floor of the continuous law on a power-of-two lattice";
-    struct ledger ledger = {.fd = -1};
-    struct json *entry = NULL, *text = NULL, *where = NULL;
-    struct noise *stream = NULL;
-    char *path = NULL, *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
-    struct sotto_sensitivity sensitivity = r->sensitivity;
-    struct sotto_account account;
-    const struct mechanism *m;
-    int128 *q = NULL;
-    uint128 *magnitude = NULL;
-    sensitivity.dimension = n;
-    TRY(mechanism_require(&m, r->mechanism));
-    REQUIRE(m->magnitude, "mechanism '%s' has no release by sotto_dp_release()", m->name);
-    REQUIRE((unsigned)sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
+    struct release_plan p = {.release = r, .sensitivity = r->sensitivity, .n = n};
+    p.sensitivity.dimension = n;
+    TRY(mechanism_require(&p.mechanism, r->mechanism));
+    REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
+            other_doors[p.mechanism->kind]);
+    REQUIRE((unsigned)r->sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
             "release: unknown source of the sensitivity");
     REQUIRE(r->fingerprint && r->fingerprint[0],
             "release: the private data set has no fingerprint and no --dataset-id");
-    TRY(check_vector(vector, n));
-    TRY(account_for(&account, r, &sensitivity));
-    struct lattice lattice = lattice_make(account.scale);
-    q = base_alloc(n, sizeof *q);
-    magnitude = base_alloc(n, sizeof *magnitude);
-    if (!q || !magnitude)
-        FAIL(SOTTO_ENOMEM, "release: out of memory");
-    TRY(round_to_lattice(q, vector, n, lattice));
-    TRY(r->insecure ? noise_open_insecure(&stream, r->insecure_seed) : noise_open(&stream));
+    REQUIRE(n > 0, "release: there is nothing to release (0 values)");
+    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
+    *plan = p;
+done:
+    return status;
+}
+
+sotto_status release_record(struct noise **stream, char **certificate, const struct release_plan *p,
+                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_release *r = p->release;
+    struct ledger ledger = {.fd = -1};
+    struct json *entry = NULL, *text = NULL, *where = NULL;
+    struct noise *opened = NULL;
+    char *path = NULL, *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
+    TRY(r->insecure ? noise_open_insecure(&opened, r->insecure_seed) : noise_open(&opened));
     if (!r->ledger)
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
     TRY(record_budget(&ledger, r->budget));
-    TRY(check_budget(&ledger, &account));
-    warn_about_delta(r, account.delta, ctx);
-    commit_to(nonce, commitment, r->input_sha256, stream);
-    text = certificate_make(
-        &(struct certificate_facts){&account, &sensitivity, n, r->insecure != 0, sampler, lattice.exponent});
-    entry = ledger_entry(r, &sensitivity, &account, n, sampler, nonce);
+    TRY(check_budget(&ledger, &p->account));
+    warn_about_delta(r, p->account.delta, ctx);
+    commit_to(nonce, commitment, r->input_sha256, opened);
+    text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
+                                                        p->sampler, p->lattice_exponent});
+    entry = ledger_entry(p, nonce);
     TRY(ledger_append(&ledger, &entry));
     where = json_make_object();
     json_put_integer(&where, "index", (int64_t)ledger.entries - 1);
     json_put_text(&where, "hash", ledger.last);
     json_put(&text, "ledger", where);
-    where = NULL;
     json_put_text(&text, "purpose", r->purpose);
     json_put_text(&text, "input_commitment", commitment);
     TRY(json_dump(&made, text, JSON_PRETTY));
-    for (size_t i = 0; i < n; i++) /* all noise first: its running time depends on nothing private */
-        magnitude[i] = m->magnitude(stream, lattice.m);
-    for (size_t i = 0; i < n; i++)
-        vector[i] = lattice_value(lattice_release(stream, q[i], magnitude[i]), lattice);
     *certificate = made;
-    made = NULL;
+    *stream = opened;
+    opened = NULL;
 done:
-    if (q)
-        base_wipe(q, n * sizeof *q);
-    if (magnitude)
-        base_wipe(magnitude, n * sizeof *magnitude);
-    base_free(q);
-    base_free(magnitude);
-    base_free(made);
     json_free(entry);
     json_free(text);
-    noise_close(stream);
+    noise_close(opened);
     ledger_close(&ledger);
     base_free(path);
     return status;

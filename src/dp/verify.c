@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
+#include "dp/lattice_fixed.h"
 #include "dp/ledger.h"
 
 #include <stdarg.h>
@@ -39,6 +40,7 @@ struct facts {
     size_t dimension;
     int64_t exponent;
     struct sotto_sensitivity sensitivity;
+    double distance;          /* of the sampler from its law */
     const struct json *claim; /* "proved" or "conditional", NULL: neither */
 };
 
@@ -61,6 +63,12 @@ static sotto_status read_facts(struct facts *f, const struct json *c)
     TRY(json_get_text(&f->hash, c, f->path, "ledger.hash"));
     TRY(json_get_text(&f->output, c, f->path, "output_sha256"));
     f->sensitivity.dimension = f->dimension;
+    const struct mechanism *m = mechanism_find(f->mechanism);
+    if (m && m->kind == RELEASE_INTEGER && f->exponent > -400 && f->exponent < 400)
+        f->sensitivity.value_step = ldexp(1, (int)f->exponent);
+    const char *sampler = json_text(json_find(c, "sampler"));
+    if (sampler && strncmp(sampler, FIXED_SAMPLER, strlen(FIXED_SAMPLER)) == 0)
+        f->distance = (double)f->dimension * FIXED_DISTANCE;
     const struct json *proved = json_find(c, "guarantee.proved"),
                       *conditional = json_find(c, "guarantee.conditional");
     if (!proved || !conditional)
@@ -94,7 +102,7 @@ static sotto_status check_account(struct checks *c, const struct facts *f)
     TRY(json_get_real_or_null(&rho, f->claim, f->path, "zcdp_rho"));
     TRY(json_get_text(&adjacency, f->claim, f->path, "adjacency"));
     TRY(json_get_text(&accountant, f->claim, f->path, "accountant"));
-    status = sotto_account_release(&a, f->mechanism, f->scale, &f->sensitivity, delta, 1);
+    status = account_within(&a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance);
     if (status != SOTTO_OK) {
         note(c, "account", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -112,6 +120,18 @@ done:
     return status;
 }
 
+/* The step that the noise was drawn in: a fixed share of the scale, or the step of the values themselves,
+ * which the account was re-derived with. */
+static bool lattice_fits(const struct facts *f)
+{
+    const struct mechanism *m = mechanism_find(f->mechanism);
+    if (m && m->kind == RELEASE_INTEGER)
+        return f->sensitivity.value_step > 0;
+    if (m && m->kind == RELEASE_LABELS)
+        return f->exponent == 0;
+    return f->scale > 1e-100 && f->scale < 1e100 && lattice_make(f->scale).exponent == f->exponent;
+}
+
 static void check_wording(struct checks *c, const struct facts *f)
 {
     bool seeded = strncmp(f->randomness, "operating system", 16) != 0;
@@ -121,9 +141,7 @@ static void check_wording(struct checks *c, const struct facts *f)
          "sensitivity is %s, noise is %s, the proved part reads %s", f->source,
          seeded ? "seeded" : "from the operating system", says ? "an account" : f->proved);
     note(c, "scale", strtod(f->exact, NULL) == f->scale, "%.17g and %s", f->scale, f->exact);
-    bool normal = f->scale > 1e-100 && f->scale < 1e100;
-    note(c, "lattice", normal && lattice_make(f->scale).exponent == f->exponent, "step 2^%d for scale %g",
-         (int)f->exponent, f->scale);
+    note(c, "lattice", lattice_fits(f), "step 2^%d for scale %g", (int)f->exponent, f->scale);
 }
 
 /* The ledger's own line with that hash, and the commitment to the input. */
