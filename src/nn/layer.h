@@ -6,7 +6,7 @@
  * header. What the plan (plan.c) does for every layer, so that the layer need not:
  *   - adds the residual source and applies the ReLU when the row asks for one and the layer does not fuse it;
  *   - multiplies the incoming gradient by the ReLU's mask unless the layer that wrote it has done so already;
- *   - adds up the gradients of a row that several rows read (a layer always OVERWRITES src->diff);
+ *   - adds up the gradients of a row that several rows read (a layer OVERWRITES src->diff unless it adds);
  *   - converts the last row to f32. */
 #ifndef NN_LAYER_H
 #define NN_LAYER_H
@@ -75,6 +75,7 @@ struct layer_run {
     int training;      /* backward is planned */
     int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
     int need_diff_src; /* 0: nobody reads src->diff; skip it */
+    int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
     struct activation *src, *dst;
     struct nn_parameter *parameters; /* in the order of layer->parameters */
     void *state;                     /* the layer's own; made by plan(), freed by release() */
@@ -90,6 +91,8 @@ struct layer {
     int fuses_relu; /* forward applies the ReLU when run->relu */
     int masks_itself; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu) */
     int fuses_mask; /* backward multiplies src->diff by (src->data > 0) when src->relu */
+    int in_place;   /* backward may overwrite dst->diff by a src->diff of the same shape */
+    int adds;       /* backward adds to src->diff when run->add_diff_src */
     int writes_f32; /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
@@ -103,7 +106,7 @@ struct layer {
      * `scratch` is shared by all layers and only valid inside one call. NULL: none. */
     void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
     void (*forward)(struct layer_run *run, const struct pass *pass);
-    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src) and every parameter's diff.
+    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every parameter's diff.
      */
     void (*backward)(struct layer_run *run, const struct pass *pass);
     void (*release)(struct layer_run *run);

@@ -207,7 +207,7 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     struct norm_slopes slopes = {b->a, b->b, b->d};
     size_t row = chunk * b->chunk_rows;
     b->kernels->back_apply[run->src->dtype](
-        (void *)at(run->src, run->src->diff, row), at(run->dst, run->dst->diff, row),
+        (void *)at(run->src, run->src->diff, row), run->add_diff_src, at(run->dst, run->dst->diff, row),
         at(run->src, run->src->data, row), &slopes, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
@@ -244,6 +244,8 @@ static void release(struct layer_run *run)
 const struct layer layer_batch_norm = {.name = "batch norm",
                                        .fuses_relu = 1,
                                        .masks_itself = 1,
+                                       .in_place = 1,
+                                       .adds = 1,
                                        .shape = norm_shape,
                                        .parameters = parameters,
                                        .plan = plan,

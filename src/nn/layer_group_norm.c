@@ -154,7 +154,7 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
         b[c] *= -inverse[c] * inverse[c] * inverse[c] / group_size(g);
         d[c] = -inverse[c] * d[c] / group_size(g) - b[c] * mean[c];
     }
-    g->kernels->back_apply[type]((void *)at(run, run->src->diff, image), dy, x, &slopes,
+    g->kernels->back_apply[type]((void *)at(run, run->src->diff, image), run->add_diff_src, dy, x, &slopes,
                                  run->relu ? &gate : NULL, g->rows, g->channels);
     return SOTTO_OK;
 }
@@ -197,6 +197,8 @@ static void release(struct layer_run *run)
 const struct layer layer_group_norm = {.name = "group norm",
                                        .fuses_relu = 1,
                                        .masks_itself = 1,
+                                       .in_place = 1,
+                                       .adds = 1,
                                        .shape = shape,
                                        .parameters = parameters,
                                        .plan = plan,

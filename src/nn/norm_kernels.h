@@ -25,8 +25,8 @@ struct norm_kernels {
      *  x * gate->scale[c] + gate->shift[c] > 0, else 0 (the ReLU that apply() fused, seen again from x). */
     void (*back_sums[2])(float *sum, float *product, const void *dy, const void *x, const float *center,
                          const struct norm_gate *gate, size_t rows, size_t channels);
-    /** dx = g * a[c] + x * b[c] + d[c]. */
-    void (*back_apply[2])(void *dx, const void *dy, const void *x, const struct norm_slopes *slopes,
+    /** dx = g * a[c] + x * b[c] + d[c], or dx += that if add. dx may be dy. */
+    void (*back_apply[2])(void *dx, int add, const void *dy, const void *x, const struct norm_slopes *slopes,
                           const struct norm_gate *gate, size_t rows, size_t channels);
 };
 const struct norm_kernels *norm_kernels_best(void);

@@ -92,16 +92,17 @@ LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, con
     lanes_put(product, at, along[0] + along[1], n, 0);
 }
 
-LANE_INLINE void back_apply_block(void *dx, const void *dy, const void *x, const struct norm_slopes *k,
-                                  const float *scale, const float *shift, int gate, size_t rows,
-                                  size_t channels, int half, size_t at, size_t n)
+LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x,
+                                  const struct norm_slopes *k, const float *scale, const float *shift,
+                                  int gate, size_t rows, size_t channels, int half, size_t at, size_t n)
 {
     const lanes s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
     const lanes a = lanes_get(k->a, at, n, 0), b = lanes_get(k->b, at, n, 0), d = lanes_get(k->d, at, n, 0);
     for (size_t r = 0; r < rows; r++) {
         size_t i = r * channels + at;
         lanes v = lanes_get(x, i, n, half), g = gated(lanes_get(dy, i, n, half), v, s, t, gate);
-        lanes_put(dx, i, g * a + (v * b + d), n, half);
+        lanes slope = g * a + (v * b + d);
+        lanes_put(dx, i, add ? slope + lanes_get(dx, i, n, half) : slope, n, half);
     }
 }
 
@@ -134,14 +135,19 @@ LANE_INLINE void back_apply_block(void *dx, const void *dy, const void *x, const
             EACH_BLOCK(back_sums_block, sum, product, dy, x, center, center, center, 0, rows, channels,      \
                        HALF);                                                                                \
     }                                                                                                        \
-    static void back_apply_##TYPE(void *dx, const void *dy, const void *x, const struct norm_slopes *slopes, \
-                                  const struct norm_gate *gate, size_t rows, size_t channels)                \
+    static void back_apply_##TYPE(void *dx, int add, const void *dy, const void *x,                          \
+                                  const struct norm_slopes *slopes, const struct norm_gate *gate,            \
+                                  size_t rows, size_t channels)                                              \
     {                                                                                                        \
-        if (gate)                                                                                            \
-            EACH_BLOCK(back_apply_block, dx, dy, x, slopes, gate->scale, gate->shift, 1, rows, channels,     \
-                       HALF);                                                                                \
+        const float *scale = gate ? gate->scale : slopes->a, *shift = gate ? gate->shift : slopes->a;        \
+        if (gate && add)                                                                                     \
+            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 1, rows, channels, HALF);       \
+        else if (gate)                                                                                       \
+            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 1, rows, channels, HALF);       \
+        else if (add)                                                                                        \
+            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 0, rows, channels, HALF);       \
         else                                                                                                 \
-            EACH_BLOCK(back_apply_block, dx, dy, x, slopes, slopes->a, slopes->a, 0, rows, channels, HALF);  \
+            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 0, rows, channels, HALF);       \
     }
 EACH_TYPE(f32, 0)
 EACH_TYPE(bf16, 1)

@@ -5,7 +5,6 @@
 
 #include "nn/backend.h"
 #include "par/par.h"
-#include <string.h>
 
 /* ---- making a plan ---- */
 
@@ -146,18 +145,15 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
         tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads);
 }
 
-/* The row's gradient also belongs to its residual source: the sum passes it on unchanged. */
+/* The row's gradient also belongs to its residual source: the sum passes it on unchanged, in the same memory
+ * unless another row has written a gradient there. */
 static void backward_residual(struct nn_plan *p, size_t i)
 {
     int source = p->runs[i].spec->residual;
     struct activation *dst = p->runs[i].dst;
-    if (source < 0)
-        return;
-    if (p->flow[i].add_residual)
+    if (source >= 0 && p->flow[i].add_residual)
         tensor_add(p->kernels, dst->dtype, plan_activation(p, source)->diff, dst->diff, dst->count,
                    p->threads);
-    else
-        memcpy(plan_activation(p, source)->diff, dst->diff, dst->count * dtype_size(dst->dtype));
 }
 
 /* A layer overwrites src->diff; when another reader of src has written there already, it gets the spare

@@ -8,7 +8,7 @@
 /** Where the gradient of a row goes; decided once by plan_memory.c. */
 struct row_flow {
     int add_src;      /* another row has written src->diff before: write to `spare` and add */
-    int add_residual; /* likewise for the residual source: add instead of copy */
+    int add_residual; /* likewise for the residual source; otherwise the two share one gradient */
     int mask;         /* some writer of this row's gradient did not apply the ReLU mask */
 };
 struct nn_plan {

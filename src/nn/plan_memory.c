@@ -7,7 +7,7 @@
 enum { SLOTS_MAX = 64 };
 struct slots {
     size_t bytes[SLOTS_MAX];
-    int busy[SLOTS_MAX];
+    int users[SLOTS_MAX];
     size_t count;
 };
 
@@ -17,12 +17,12 @@ static int slot_take(struct slots *s, size_t bytes)
 {
     int best = -1;
     for (size_t i = 0; i < s->count; i++)
-        if (!s->busy[i] && (best < 0 || s->bytes[i] > s->bytes[best]))
+        if (!s->users[i] && (best < 0 || s->bytes[i] > s->bytes[best]))
             best = (int)i;
     if (best < 0 && s->count < SLOTS_MAX)
         best = (int)s->count++;
     if (best >= 0) {
-        s->busy[best] = 1;
+        s->users[best] = 1;
         s->bytes[best] = bytes > s->bytes[best] ? bytes : s->bytes[best];
     }
     return best;
@@ -31,13 +31,14 @@ static int slot_take(struct slots *s, size_t bytes)
 static void slot_release(struct slots *s, int slot)
 {
     if (slot >= 0)
-        s->busy[slot] = 0;
+        s->users[slot]--;
 }
 
 struct assignment {
     struct slots slots;
-    int of[MODEL_ROWS_MAX]; /* slot of a row's result or gradient; -1: its own memory */
-    size_t spare;           /* bytes */
+    int of[MODEL_ROWS_MAX];   /* slot of a row's result or gradient; -1: its own memory */
+    int like[MODEL_ROWS_MAX]; /* gradient of a row: the same memory as this later row's, or -1 */
+    size_t spare;             /* bytes */
 };
 
 static size_t activation_bytes(const struct activation *t)
@@ -67,11 +68,33 @@ static void assign_results(struct assignment *a, struct nn_plan *p)
     }
 }
 
+/* Is nobody but row i to read its gradient any more? */
+static int is_last_user(const struct assignment *a, int i)
+{
+    return a->of[i] >= 0 && a->slots.users[a->of[i]] == 1;
+}
+
+/* The first gradient of row j comes from row i: in memory of its own, or that of row i. */
+static void first_gradient(struct assignment *a, struct nn_plan *p, int j, int i, int shares)
+{
+    if (!shares)
+        a->of[j] = slot_take(&a->slots, activation_bytes(plan_activation(p, j)));
+    else {
+        a->like[j] = i;
+        a->of[j] = a->of[i];
+        if (a->of[i] >= 0)
+            a->slots.users[a->of[i]]++;
+    }
+}
+
 /* With training, in backward order: the first writer of a gradient overwrites it, later ones add; the slot is
- * free again once the row itself has run. Fills p->flow on the way. */
+ * free again once the row itself has run. A residual source shares the gradient of the sum; a layer that can
+ * work in place shares it with its source. Fills p->flow on the way. */
 static void assign_gradients(struct assignment *a, struct nn_plan *p)
 {
     int last = (int)p->row_count - 1, written[MODEL_ROWS_MAX] = {0};
+    for (int i = 0; i <= last; i++)
+        a->like[i] = -1;
     a->of[last] = -1;
     written[last] = 1;
     p->flow[last].mask = 1; /* the loss knows nothing of masks */
@@ -83,10 +106,16 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
             if (j < 0)
                 continue;
             if (!written[j])
-                a->of[j] = slot_take(&a->slots, activation_bytes(plan_activation(p, j)));
-            else if (k == 1 && activation_bytes(plan_activation(p, j)) > a->spare)
-                a->spare = activation_bytes(plan_activation(p, j));
-            *(k == 0 ? &p->flow[i].add_residual : &p->flow[i].add_src) = written[j];
+                first_gradient(a, p, j, i, k == 0 || (spec->layer->in_place && is_last_user(a, i)));
+            else if (k == 0)
+                p->flow[i].add_residual = 1;
+            else if (spec->layer->adds)
+                p->runs[i].add_diff_src = 1;
+            else {
+                p->flow[i].add_src = 1;
+                if (activation_bytes(plan_activation(p, j)) > a->spare)
+                    a->spare = activation_bytes(plan_activation(p, j));
+            }
             written[j] = 1;
             if (k == 0 || !spec->layer->fuses_mask)
                 p->flow[j].mask = 1;
@@ -105,12 +134,17 @@ static void place(struct nn_plan *p, const struct assignment *a)
     p->spare = arena_take(&p->keep, a->spare, 1);
     in->data = arena_take(&p->keep, activation_bytes(in), 1);
     p->input = in->dtype == NN_F32 ? in->data : arena_take(&p->keep, in->count, sizeof(float));
-    for (int i = 0; i <= last; i++) {
+    for (int i = last; i >= 0; i--) { /* backwards: a gradient may lie in that of a later row */
         struct activation *t = plan_activation(p, i);
         int shares = !p->config.training && a->of[i] >= 0;
         t->data = shares ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
-        if (p->config.training)
-            t->diff = a->of[i] >= 0 ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
+        if (!p->config.training)
+            continue;
+        if (a->of[i] >= 0)
+            t->diff = slots[a->of[i]];
+        else
+            t->diff = a->like[i] >= 0 ? plan_activation(p, a->like[i])->diff
+                                      : arena_take(&p->keep, activation_bytes(t), 1);
     }
     p->output = out->dtype == NN_F32 ? out->data : arena_take(&p->keep, out->count, sizeof(float));
     if (p->config.training)
