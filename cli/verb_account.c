@@ -28,6 +28,11 @@ static const struct option_row rows[] = {
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "re-derive a certificate; checks the released file beside it and --ledger", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL, "what a ledger adds up to at --delta", NULL},
+    {"events", OPTION_TEXT, "FILE", NULL, "different releases together (sotto.events/1, docs/FORMATS.md)",
+     NULL},
+    {"opacus-history", OPTION_TEXT, "FILE", NULL,
+     "an Opacus accountant's state as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], ...]}",
+     NULL},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
     {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: Poisson sampling rate", "sampling_rate"},
     {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
@@ -90,9 +95,13 @@ static void print_exactly(double x)
 static void print_account(const struct sotto_account *a)
 {
     int sampled = a->sample_rate < 1;
-    printf("%s, %s ", a->mechanism, sampled ? "noise multiplier" : "scale");
-    print_exactly(a->scale);
-    printf(" (standard deviation %.6g), %s\n", a->standard_deviation, a->adjacency);
+    printf("%s, ", a->mechanism);
+    if (!isnan(a->scale)) {
+        printf("%s ", sampled ? "noise multiplier" : "scale");
+        print_exactly(a->scale);
+        printf(" (standard deviation %.6g), ", a->standard_deviation);
+    }
+    printf("%s\n", a->adjacency);
     if (sampled)
         printf("%zu steps, Poisson sampling at rate %g\n", a->compose, a->sample_rate);
     else if (a->compose > 1)
@@ -153,6 +162,33 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     if (status == SOTTO_OK && adjacency)
         snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
     return status;
+}
+
+/* Different releases together, from a file. */
+static sotto_status account_of_file(struct sotto_account *account, const struct options *o)
+{
+    static const char *const others[] = {"mechanism", "scale",   "target-epsilon",   "l1",          "l2",
+                                         "dimension", "compose", "noise-multiplier", "sample-rate", "steps"};
+    const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
+    const char *adjacency = option_text(o, "adjacency");
+    double delta = option_real(o, "delta");
+    enum sotto_adjacency target = SOTTO_SAME_ADJACENCY;
+    if (events && opacus)
+        return cli_fail(SOTTO_EUSAGE, "account: give --events or --opacus-history, not both");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --%s; the file says it", others[i],
+                            events ? "events" : "opacus-history");
+    if (adjacency && strcmp(adjacency, "replace-one") == 0)
+        target = SOTTO_REPLACE_ONE;
+    else if (adjacency && strcmp(adjacency, "add-remove") == 0)
+        target = SOTTO_ADD_REMOVE;
+    else if (adjacency)
+        return cli_fail(SOTTO_EUSAGE, "account: --adjacency must be replace-one or add-remove (got '%s')",
+                        adjacency);
+    delta = isnan(delta) ? 0 : delta;
+    return events ? sotto_account_events_file(account, events, delta, target)
+                  : sotto_account_opacus_file(account, opacus, delta, target);
 }
 
 static sotto_status verify(const struct options *o, int json)
@@ -254,7 +290,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
     if (!sampled && option_flag(o, "certified"))
         return cli_fail(SOTTO_EUSAGE, "account: --certified goes with --sample-rate");
-    sotto_status status = sampled ? account_of_sampled(&account, o) : account_of_release(&account, o);
+    int file = option_given(o, "events") || option_given(o, "opacus-history");
+    sotto_status status = file      ? account_of_file(&account, o)
+                          : sampled ? account_of_sampled(&account, o)
+                                    : account_of_release(&account, o);
     if (status != SOTTO_OK)
         return status;
     if (!json) {

@@ -18,7 +18,8 @@ extern "C" {
 enum sotto_adjacency {
     SOTTO_REPLACE_ONE,
     SOTTO_ADD_REMOVE,
-    SOTTO_BOTH_ADJACENCIES /**< input only: the guarantee was shown for each of the two */
+    SOTTO_BOTH_ADJACENCIES, /**< of parts: the guarantee was shown for each of the two */
+    SOTTO_SAME_ADJACENCY    /**< of a total: the one that all its parts have */
 };
 
 struct sotto_composed {
@@ -70,6 +71,35 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_compo
                                                               const struct sotto_dp *parts,
                                                               const double *probabilities, size_t n,
                                                               enum sotto_adjacency adjacency);
+
+/** Something that was done with the private data; independent noise each time. Three kinds: noise of `scale`
+ * (l1, l2, dimension, value_step as in struct sotto_sensitivity); Poisson-sampled steps (noise_multiplier >
+ * 0, add-remove, clipped to L2 norm 1); mechanism "stated": an (epsilon, delta) from elsewhere. */
+struct sotto_event {
+    const char *mechanism;
+    size_t count;
+    double scale, l1, l2;
+    size_t dimension;
+    double value_step;
+    double noise_multiplier, sample_rate;
+    struct sotto_dp stated;
+    size_t group; /**< data sets that differ in this many records; 0 or 1: one */
+    enum sotto_adjacency adjacency;
+};
+/** Epsilon of all events together at `delta`, by every bound that applies: one interval. `target`: an
+ * add-remove event counts as a group of two under replace-one; ENOTSUP: a replace-one event under add-remove,
+ * or SOTTO_SAME_ADJACENCY where they differ. EINVAL names the event ("events[2]: ..."). out->mechanism is
+ * "composition", out->scale NAN, unless there is one kind of event. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
+                                                             const struct sotto_event *events, size_t n,
+                                                             double delta, enum sotto_adjacency target);
+/** The same for a file of schema sotto.events/1 (docs/FORMATS.md); EFORMAT names what is wrong with it. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
+                                                                  double delta, enum sotto_adjacency target);
+/** The same for the state of an Opacus accountant as JSON: {"history": [[noise_multiplier, sample_rate,
+ * num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or the bare list. Gaussian, add-remove. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path,
+                                                                  double delta, enum sotto_adjacency target);
 
 /** The definition itself, for two output distributions on n points, taken as they stand (they should add up
  * to 1): the smallest delta at epsilon, the smallest epsilon at delta (INFINITY: none), in both directions.

@@ -112,7 +112,7 @@ done:
 }
 
 /* The shift that the scalar curve is taken at; hi INFINITY: unknown. */
-static struct interval main_shift(const struct mechanism *m, const struct shifts *s)
+struct interval account_shift(const struct mechanism *m, const struct shifts *s)
 {
     return m->norm == SHIFT_L2 ? s->l2 : s->l1;
 }
@@ -121,7 +121,7 @@ static struct interval pair_epsilon(const struct mechanism *m, const struct shif
 {
     if (m->integer)
         return m->integer->epsilon(s->steps * k, s->step, delta);
-    return m->epsilon(iv_scale(main_shift(m, s), k), delta);
+    return m->epsilon(iv_scale(account_shift(m, s), k), delta);
 }
 
 static struct interval pair_delta(const struct mechanism *m, const struct shifts *s, double k, double epsilon)
@@ -130,7 +130,7 @@ static struct interval pair_delta(const struct mechanism *m, const struct shifts
         return m->integer->delta(s->steps * k, s->step, epsilon);
     if (m->by_l2)
         return m->delta(iv_mul(s->l2, iv_sqrt(iv(k))), epsilon);
-    return m->delta(iv_scale(main_shift(m, s), k), epsilon);
+    return m->delta(iv_scale(account_shift(m, s), k), epsilon);
 }
 
 struct interval account_delta(const struct mechanism *m, const struct shifts *s, double k, double epsilon)
@@ -153,7 +153,7 @@ static struct interval curve_l1(double alpha, const void *arg)
     const struct curve *c = arg;
     const struct shifts *s = c->shifts;
     struct interval r = c->m->integer ? c->m->integer->renyi(s->steps, s->step, alpha)
-                                      : c->m->renyi(main_shift(c->m, s), alpha);
+                                      : c->m->renyi(account_shift(c->m, s), alpha);
     return iv_scale(r, c->k);
 }
 
@@ -163,7 +163,16 @@ static struct interval curve_l2(double alpha, const void *arg)
     return iv_scale(c->m->renyi_ball(c->shifts->l2, c->shifts->dimension, alpha), c->k);
 }
 
-static void add_bound(struct sotto_account *a, const char *name, double epsilon)
+struct interval account_renyi(const struct mechanism *m, const struct shifts *s, double alpha)
+{
+    const struct curve c = {m, s, 1};
+    struct interval best = iv_scale(iv_div(iv_square(s->l2), iv(m->zcdp_divisor)), alpha);
+    if (m->renyi_ball && s->dimension > 0)
+        best = iv_min(best, curve_l2(alpha, &c));
+    return isfinite(account_shift(m, s).hi) ? iv_min(best, curve_l1(alpha, &c)) : best;
+}
+
+void account_add_bound(struct sotto_account *a, const char *name, double epsilon)
 {
     struct sotto_bound *b = &a->bounds[a->bound_count++];
     snprintf(b->name, sizeof b->name, "%s", name);
@@ -202,7 +211,7 @@ static double lower_bound(const struct mechanism *m, const struct shifts *s, dou
     if (delta == 0 && m->norm == SHIFT_L1)
         return m->pure ? iv_scale(s->dimension > 0 ? s->l1 : one, k).lo : INFINITY;
     if (delta == 0)
-        return iv_scale(main_shift(m, s), k).lo;
+        return iv_scale(account_shift(m, s), k).lo;
     if (m->integer)
         return integer_lower(m, s, delta);
     if (m->dominated)
@@ -216,8 +225,7 @@ static double lower_bound(const struct mechanism *m, const struct shifts *s, dou
     return lower;
 }
 
-/* At scale 1. */
-static double account_deviation(const struct mechanism *m, const struct shifts *s)
+double account_deviation(const struct mechanism *m, const struct shifts *s)
 {
     if (m->integer)
         return m->integer->deviation(s->step.hi);
@@ -231,9 +239,9 @@ static void classical_bounds(struct sotto_account *out, const struct mechanism *
     double claim = m->epsilon(t, delta).hi;
     if (m->delta(t, claim).hi > delta)
         claim = INFINITY;
-    add_bound(out, "classical formula", claim);
+    account_add_bound(out, "classical formula", claim);
     double upper = out->epsilon.upper;
-    add_bound(out, "analytic gaussian", mechanism_find("gaussian")->epsilon(t, delta).hi);
+    account_add_bound(out, "analytic gaussian", mechanism_find("gaussian")->epsilon(t, delta).hi);
     out->epsilon.upper = upper;
     snprintf(out->accountant, sizeof out->accountant, "%s", isfinite(upper) ? "classical formula" : "none");
     if (claim >= 1)
@@ -246,7 +254,7 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
                    double delta, size_t compose)
 {
     double k = (double)compose;
-    struct interval t = main_shift(m, s);
+    struct interval t = account_shift(m, s);
     bool has1 = isfinite(t.hi);
     const char *norm = m->norm == SHIFT_L2 ? "closed form by l2" : "closed form by l1";
     *out = (struct sotto_account){.scale = scale,
@@ -268,7 +276,7 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
                  "floating-point arithmetic are not excluded");
     if (m->pure && has1) {
         out->pure_epsilon = iv_scale(t, k).hi;
-        add_bound(out, compose > 1 ? "pure, basic composition" : "pure", out->pure_epsilon);
+        account_add_bound(out, compose > 1 ? "pure, basic composition" : "pure", out->pure_epsilon);
     }
     if (delta == 0)
         return;
@@ -279,17 +287,17 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
         return;
     }
     if (m->by_l2)
-        add_bound(out, "analytic gaussian", m->epsilon(together, delta).hi);
+        account_add_bound(out, "analytic gaussian", m->epsilon(together, delta).hi);
     else if (has1)
-        add_bound(out, norm, pair_epsilon(m, s, k, delta).hi);
+        account_add_bound(out, norm, pair_epsilon(m, s, k, delta).hi);
     if (m->composed && has1 && k > 1 && k <= m->composed_max)
-        add_bound(out, "exact composition by l1", m->composed(t, k, delta).hi);
+        account_add_bound(out, "exact composition by l1", m->composed(t, k, delta).hi);
     if (m->renyi_ball && s->dimension > 0)
-        add_bound(out, "l2 theorem, renyi", renyi_curve_epsilon(curve_l2, &curve, delta));
+        account_add_bound(out, "l2 theorem, renyi", renyi_curve_epsilon(curve_l2, &curve, delta));
     if (has1 && !m->by_l2)
-        add_bound(out, m->norm == SHIFT_L2 ? "renyi by l2" : "renyi by l1",
-                  renyi_curve_epsilon(curve_l1, &curve, delta));
-    add_bound(out, "zcdp", zcdp_epsilon(rho.hi, delta));
+        account_add_bound(out, m->norm == SHIFT_L2 ? "renyi by l2" : "renyi by l1",
+                          renyi_curve_epsilon(curve_l1, &curve, delta));
+    account_add_bound(out, "zcdp", zcdp_epsilon(rho.hi, delta));
 }
 
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,

@@ -36,6 +36,14 @@ double renyi_curve_epsilon(struct interval (*curve)(double alpha, const void *ar
 /** The same for rho-zCDP. */
 double zcdp_epsilon(double rho, double delta);
 
+/** The shift that the scalar curves are taken at, by the mechanism's norm; hi INFINITY: unknown. */
+struct interval account_shift(const struct mechanism *m, const struct shifts *shifts);
+/** Standard deviation of one coordinate of the noise, at scale 1; NAN: it has none. */
+double account_deviation(const struct mechanism *m, const struct shifts *shifts);
+/** The smallest bound of the Renyi divergence of one release that applies, at order alpha > 1. */
+struct interval account_renyi(const struct mechanism *m, const struct shifts *shifts, double alpha);
+/** Notes an upper bound; the smallest becomes the account's epsilon. At most SOTTO_MAX_BOUNDS. */
+void account_add_bound(struct sotto_account *account, const char *name, double epsilon);
 /** The account of checked inputs without its lower end (0); cannot fail. */
 void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
                    const struct shifts *shifts, double delta, size_t compose);

@@ -15,6 +15,7 @@ void composition_set(struct sotto_composed *out, const char *rule, enum sotto_ad
 /** What is left of `delta` once k deltas `each` are paid: 1 - (1 - delta) / (1 - each)^k; below 0: too
  * little. */
 struct interval composition_slack(double each, double k, double delta);
+enum { COMPOSITION_OPTIMAL_MOST = 1 << 20 };
 /** Kairouz, Oh, Viswanath: smallest epsilon >= 0 of k-fold randomised response of `epsilon` at delta >= 0. */
 struct interval randomised_response_composed(double epsilon, double k, double delta);
 

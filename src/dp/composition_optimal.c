@@ -8,8 +8,6 @@
  * common factor. */
 #include "dp/composition.h"
 
-enum { MOST_RELEASES = 1 << 20 };
-
 struct interval composition_slack(double each, double k, double delta)
 {
     /* 1 - e^(ln(1-delta) - k ln(1-each)) */
@@ -48,7 +46,8 @@ sotto_status sotto_compose_optimal(struct sotto_composed *out, struct sotto_dp e
 {
     sotto_status status = SOTTO_OK;
     TRY(composition_check_each(each, k, delta, adjacency));
-    REQUIRE(k <= MOST_RELEASES, "optimal composition of %zu releases; expected at most %d", k, MOST_RELEASES);
+    REQUIRE(k <= COMPOSITION_OPTIMAL_MOST, "optimal composition of %zu releases; expected at most %d", k,
+            COMPOSITION_OPTIMAL_MOST);
     struct interval slack = composition_slack(each.delta, (double)k, delta), total = {0, INFINITY};
     if (slack.lo >= 0) {
         total = randomised_response_composed(each.epsilon, (double)k, slack.lo);

@@ -21,7 +21,7 @@
 #include "dp/accountant.h"
 #include "num/special.h"
 
-enum { HIGHEST_ORDER = 1024, WEIGHTS = 20, LARGE = 500 /* ln A near the limit of doubles: scale the sum */ };
+enum { WEIGHTS = 20, LARGE = 500 /* ln A near the limit of doubles: scale the sum */ };
 
 /* Numerators of the weights; over `whole` they fall from 1 to 0. tests/known recompute them. */
 static const double weights[WEIGHTS] = {
@@ -226,6 +226,12 @@ struct interval sampled_renyi(const struct mechanism *m, double noise_multiplier
 /* --- the best order
  * ------------------------------------------------------------------------------------------- */
 
+double sampled_renyi_near(const struct mechanism *m, double noise_multiplier, double q, double alpha)
+{
+    const struct law law = {m->by_l2, q, noise_multiplier * noise_multiplier * m->zcdp_divisor / 2};
+    return q == 1 ? alpha / (2 * law.variance) : near_log_moment(&law, alpha) / (alpha - 1);
+}
+
 struct objective {
     struct law law;
     double steps, log_delta;
@@ -253,7 +259,7 @@ static double best_order(const struct objective *o)
         best = after;
         at_best = epsilon;
         after = ceil(after * 1.3);
-        if (after > HIGHEST_ORDER)
+        if (after > SAMPLED_RENYI_ORDERS)
             return best;
     }
     if (before < 2) /* the best order may lie very close to 1 */

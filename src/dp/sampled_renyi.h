@@ -9,6 +9,9 @@
  * the Gaussian it holds the divergence itself. `m` has an L2 theorem (zcdp_divisor). [0, INFINITY]: beyond
  * doubles. */
 struct interval sampled_renyi(const struct mechanism *m, double noise_multiplier, double q, double alpha);
+/** About the same in plain double arithmetic, to aim a search. */
+double sampled_renyi_near(const struct mechanism *m, double noise_multiplier, double q, double alpha);
+enum { SAMPLED_RENYI_ORDERS = 1024 /* higher orders take long and are hardly ever best */ };
 /** Upper bound of epsilon of `steps` steps at delta in (0, 1), at the best order up to 1024. */
 double sampled_renyi_epsilon(const struct mechanism *m, double noise_multiplier, double q, double steps,
                              double delta);

@@ -1,0 +1,359 @@
+/* Different releases, composed: Renyi divergences of every order add up, pure epsilons add up, shifts of
+ * equal noise chain (L1) or add in squares (Gaussian). A stated (epsilon, delta) is never worse than
+ * something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
+ * so it has a Renyi curve too, and all its deltas are paid first. Two steps of a group chain by Mironov
+ * (2017), corollary 4: R_alpha(P, R) <= (alpha - 1/2)/(alpha - 1) R_(2 alpha)(P, Q) + R_(2 alpha - 1)(Q, R).
+ */
+#include "dp/events.h"
+#include "base/memory.h"
+#include "dp/composition.h"
+#include "dp/pure_pair.h"
+#include "dp/sampled_renyi.h"
+#include "num/special.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };
+
+struct part { /* one event, checked, for the adjacency and group asked for */
+    enum part_kind kind;
+    const struct mechanism *m; /* stated: NULL */
+    double count;
+    struct shifts shifts;          /* noise */
+    double scale;                  /* noise */
+    struct sotto_sampled sampled;  /* sampled */
+    int doublings;                 /* sampled: a group of 2^doublings */
+    struct interval pure, failure; /* stated: of one release */
+};
+
+struct total {
+    const struct part *parts;
+    size_t n;
+    double delta; /* what is left for the losses */
+};
+
+static struct interval part_renyi(const struct part *p, double alpha, int doublings)
+{
+    if (p->kind == PART_STATED)
+        return pure_pair_renyi(p->pure, alpha);
+    if (p->kind == PART_NOISE)
+        return account_renyi(p->m, &p->shifts, alpha);
+    if (doublings == 0)
+        return sampled_renyi(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
+    struct interval a = iv(alpha);
+    struct interval factor = iv_div(iv_sub(a, iv(0.5)), iv_sub(a, iv(1)));
+    return iv_add(iv_mul(factor, part_renyi(p, 2 * alpha, doublings - 1)),
+                  part_renyi(p, 2 * alpha - 1, doublings - 1));
+}
+
+static double part_near(const struct part *p, double alpha, int doublings)
+{
+    if (p->kind != PART_SAMPLED)
+        return part_renyi(p, alpha, 0).hi;
+    if (doublings == 0)
+        return sampled_renyi_near(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
+    return (alpha - 0.5) / (alpha - 1) * part_near(p, 2 * alpha, doublings - 1) +
+           part_near(p, 2 * alpha - 1, doublings - 1);
+}
+
+static double near_epsilon(double alpha, const void *arg)
+{
+    const struct total *t = arg;
+    double sum = 0;
+    for (size_t i = 0; i < t->n; i++)
+        sum += t->parts[i].count * part_near(&t->parts[i], alpha, t->parts[i].doublings);
+    double epsilon = sum + log1p(-1 / alpha) - (log(t->delta) + log(alpha)) / (alpha - 1);
+    return epsilon < 1e300 ? epsilon : 1e300 * alpha;
+}
+
+static double renyi_total(const struct total *t)
+{
+    int doublings = -1;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->parts[i].kind == PART_SAMPLED && t->parts[i].doublings > doublings)
+            doublings = t->parts[i].doublings;
+    double highest = doublings < 0 ? 1e15 : ldexp(SAMPLED_RENYI_ORDERS, -doublings);
+    double alpha = minimise_log(1 + 1e-7, highest, 1, near_epsilon, t);
+    struct interval sum = iv(0);
+    for (size_t i = 0; i < t->n; i++)
+        sum =
+            iv_add(sum, iv_scale(part_renyi(&t->parts[i], alpha, t->parts[i].doublings), t->parts[i].count));
+    return renyi_to_epsilon(sum, alpha, t->delta).hi;
+}
+
+/* Sum of pure epsilons; INFINITY where one has none. */
+static struct interval pure_total(const struct total *t)
+{
+    struct interval sum = iv(0);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        struct interval one = {0, INFINITY};
+        if (p->kind == PART_STATED)
+            one = p->pure;
+        else if (p->kind == PART_NOISE && p->m->pure)
+            one = account_shift(p->m, &p->shifts);
+        sum = iv_add(sum, iv_scale(one, p->count));
+    }
+    return sum;
+}
+
+static struct interval rho_total(const struct total *t)
+{
+    struct interval sum = iv(0);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        struct interval one = {0, INFINITY};
+        if (p->kind == PART_STATED)
+            one = iv_scale(iv_square(p->pure), 0.5);
+        else if (p->kind == PART_NOISE)
+            one = iv_div(iv_square(p->shifts.l2), iv(p->m->zcdp_divisor));
+        sum = iv_add(sum, iv_scale(one, p->count));
+    }
+    return sum;
+}
+
+/* All events the same noise law: their shifts are one shift. */
+static void one_law(struct sotto_account *out, const struct total *t)
+{
+    const struct mechanism *m = t->parts[0].m;
+    struct interval sum = iv(0), squares = iv(0);
+    double releases = 0;
+    bool equal = true;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        if (p->kind != PART_NOISE || p->m != m || m->integer || m->dominated)
+            return;
+        sum = iv_add(sum, iv_scale(p->shifts.l1, p->count));
+        squares = iv_add(squares, iv_scale(iv_square(p->shifts.l2), p->count));
+        releases += p->count;
+        equal = equal && p->shifts.l1.lo == t->parts[0].shifts.l1.lo &&
+                p->shifts.l1.hi == t->parts[0].shifts.l1.hi;
+    }
+    if (m->by_l2) {
+        struct interval e = m->epsilon(iv_sqrt(squares), t->delta);
+        account_add_bound(out, "analytic gaussian", e.hi);
+        out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
+    } else if (isfinite(sum.hi)) {
+        account_add_bound(out, "closed form by l1", m->epsilon(sum, t->delta).hi);
+        if (equal && m->composed && releases > 1 && releases <= m->composed_max)
+            account_add_bound(out, "exact composition by l1",
+                              m->composed(t->parts[0].shifts.l1, releases, t->delta).hi);
+    }
+}
+
+static void one_statement(struct sotto_account *out, const struct total *t)
+{
+    double releases = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->parts[i].kind != PART_STATED || t->parts[i].pure.hi != t->parts[0].pure.hi)
+            return;
+        releases += t->parts[i].count;
+    }
+    if (releases <= COMPOSITION_OPTIMAL_MOST)
+        account_add_bound(out, "optimal composition",
+                          randomised_response_composed(t->parts[0].pure.hi, releases, t->delta).hi);
+}
+
+/* Any part alone tells no more than all together. */
+static double lower_total(const struct total *t, double delta)
+{
+    double lower = 0;
+    struct sotto_account a;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        if (p->kind == PART_NOISE) {
+            account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
+            lower = fmax(lower, a.epsilon.lower);
+        } else if (p->kind == PART_SAMPLED && delta > 0) {
+            struct sotto_sampled s = p->sampled;
+            s.delta = delta;
+            if (sotto_account_sampled(&a, &s) == SOTTO_OK)
+                lower = fmax(lower, a.epsilon.lower);
+        }
+    }
+    return lower;
+}
+
+/* --- checking
+ * --------------------------------------------------------------------------------------------------- */
+
+static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity s = {
+        next_up(e->l1 * group), next_up(e->l2 * group), e->dimension, SOTTO_SENSITIVITY_GIVEN, "",
+        e->value_step};
+    p->kind = PART_NOISE;
+    if (group == 1) {
+        s.l1 = e->l1;
+        s.l2 = e->l2;
+    }
+    TRY(mechanism_require(&p->m, e->mechanism));
+    if (p->m->kind == RELEASE_NONE)
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and does not compose", e->mechanism);
+    TRY(shifts_for(&p->shifts, p->m, e->scale, &s));
+    p->scale = e->scale;
+done:
+    return status;
+}
+
+static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account checked;
+    p->kind = PART_SAMPLED;
+    p->sampled = (struct sotto_sampled){e->mechanism, e->noise_multiplier, e->sample_rate, e->count, 0.5};
+    if (e->adjacency != SOTTO_ADD_REMOVE)
+        FAIL(SOTTO_ENOTSUP,
+             "sampled steps are accounted under add-remove adjacency; a replacement is a group of "
+             "two there");
+    REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
+    TRY(sotto_account_sampled(&checked, &p->sampled));
+    TRY(mechanism_require(&p->m, e->mechanism));
+    while (ldexp(1, p->doublings) < group)
+        p->doublings++;
+done:
+    return status;
+}
+
+static sotto_status make_stated(struct part *p, const struct sotto_event *e, size_t group)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_composed c;
+    p->kind = PART_STATED;
+    TRY(sotto_compose_group(&c, e->stated, group, SOTTO_ADD_REMOVE));
+    p->pure = (struct interval){c.epsilon.lower, c.epsilon.upper};
+    p->failure = (struct interval){c.delta.lower, c.delta.upper};
+done:
+    return status;
+}
+
+static sotto_status make_part(struct part *p, const struct sotto_event *e, size_t index,
+                              enum sotto_adjacency target)
+{
+    sotto_status status = SOTTO_OK;
+    char where[40];
+    size_t group = e->group == 0 ? 1 : e->group;
+    *p = (struct part){.count = (double)e->count};
+    REQUIRE(e->count >= 1 && e->count <= (size_t)1 << 52, "count must lie in 1..2^52 (got %zu)", e->count);
+    REQUIRE(group <= 1000000, "group must be at most 1000000 (got %zu)", group);
+    REQUIRE(e->adjacency == SOTTO_REPLACE_ONE || e->adjacency == SOTTO_ADD_REMOVE,
+            "adjacency must be replace-one or add-remove");
+    if (e->adjacency != target) {
+        if (target == SOTTO_ADD_REMOVE)
+            FAIL(SOTTO_ENOTSUP, "a guarantee for replaced records says nothing about added or removed ones; "
+                                "account under replace-one, or give the sensitivity for add-remove");
+        group *= 2;
+    }
+    if (e->mechanism && strcmp(e->mechanism, "stated") == 0)
+        TRY(make_stated(p, e, group));
+    else if (e->noise_multiplier > 0 || e->sample_rate > 0)
+        TRY(make_sampled(p, e, (double)group));
+    else
+        TRY(make_noise(p, e, (double)group));
+done:
+    if (status != SOTTO_OK) {
+        snprintf(where, sizeof where, "events[%zu]", index);
+        status_prefix(where);
+    }
+    return status;
+}
+
+static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sotto_event *events, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (events[i].adjacency != events[0].adjacency) {
+            sotto_status status =
+                status_fail(SOTTO_ENOTSUP,
+                            "events[%zu] has another adjacency than events[0]; guarantees for "
+                            "replaced and for added or removed records do not mix",
+                            i);
+            status_hint("ask for replace-one: an add-remove event then counts as a group of two");
+            return status;
+        }
+    *out = events[0].adjacency;
+    return SOTTO_OK;
+}
+
+/* What the stated deltas leave of delta; below 0: they take more than there is. */
+static struct interval delta_left(const struct part *parts, size_t n, double delta)
+{
+    struct interval log_rest = iv_log1p(iv(-delta));
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].kind == PART_STATED && parts[i].failure.hi > 0) {
+            any = true;
+            log_rest = iv_sub(log_rest, iv_scale(iv_log1p(iv_neg(parts[i].failure)), parts[i].count));
+        }
+    return any ? iv_neg(iv_expm1(log_rest)) : iv(delta);
+}
+
+/* A single kind of noise keeps its name and scale. */
+static void name_it(struct sotto_account *out, const struct total *t)
+{
+    const struct part *first = t->parts;
+    const char *name = first->m ? first->m->name : "stated";
+    for (size_t i = 0; i < t->n; i++) {
+        out->compose += (size_t)t->parts[i].count;
+        if (t->parts[i].m != first->m)
+            name = "composition";
+    }
+    snprintf(out->mechanism, sizeof out->mechanism, "%s", name);
+    if (t->n > 1 || first->kind == PART_STATED)
+        return;
+    out->scale = first->kind == PART_SAMPLED ? first->sampled.noise_multiplier : first->scale;
+    out->sample_rate = first->kind == PART_SAMPLED ? first->sampled.sample_rate : 1;
+    out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
+}
+
+static void add_up(struct sotto_account *out, const struct total *t)
+{
+    struct interval pure = pure_total(t), rho = rho_total(t);
+    bool failures = t->delta != out->delta; /* neither pure nor zCDP then */
+    if (isfinite(pure.hi) && t->delta >= 0)
+        account_add_bound(out, "pure, basic composition", pure.hi);
+    if (isfinite(pure.hi) && !failures)
+        out->pure_epsilon = pure.hi;
+    if (isfinite(rho.hi) && !failures)
+        out->zcdp_rho = rho.hi;
+    if (t->delta <= 0)
+        return;
+    one_law(out, t);
+    one_statement(out, t);
+    account_add_bound(out, "renyi", renyi_total(t));
+}
+
+sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
+                                  double delta, enum sotto_adjacency target)
+{
+    sotto_status status = SOTTO_OK;
+    struct part *parts = NULL;
+    TRY(require_delta(delta));
+    REQUIRE(n >= 1, "composition of nothing; expected at least one event");
+    if (target == SOTTO_SAME_ADJACENCY)
+        TRY(common_adjacency(&target, events, n));
+    parts = base_alloc(n, sizeof *parts);
+    if (!parts)
+        FAIL(SOTTO_ENOMEM, "account: out of memory");
+    for (size_t i = 0; i < n; i++)
+        TRY(make_part(&parts[i], &events[i], i, target));
+    struct total total = {parts, n, delta_left(parts, n, delta).lo};
+    struct sotto_account a = {.scale = NAN,
+                              .delta = delta,
+                              .sample_rate = 1,
+                              .epsilon = {0, INFINITY},
+                              .pure_epsilon = NAN,
+                              .zcdp_rho = NAN,
+                              .standard_deviation = NAN,
+                              .accountant = "none"};
+    name_it(&a, &total);
+    snprintf(a.adjacency, sizeof a.adjacency, "%s",
+             target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
+    add_up(&a, &total);
+    a.epsilon.lower = fmin(fmax(a.epsilon.lower, lower_total(&total, delta)), a.epsilon.upper);
+    *out = a;
+done:
+    base_free(parts);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* events.h - different releases of one data set, composed. */
+#ifndef DP_EVENTS_H
+#define DP_EVENTS_H
+
+#include "sotto/compose.h"
+
+/** A list read from a file, and the texts that its events point to. */
+struct event_list {
+    struct sotto_event *events;
+    size_t count;
+};
+/** Frees the list; harmless on {0}. */
+void events_free(struct event_list *list);
+/** From JSON text; `name` stands in errors. EFORMAT, EINVAL, ENOMEM; *list untouched. */
+sotto_status events_parse(struct event_list *list, const char *text, size_t size, const char *name);
+sotto_status events_parse_opacus(struct event_list *list, const char *text, size_t size, const char *name);
+
+#endif
