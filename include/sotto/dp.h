@@ -125,6 +125,29 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_mu
                                                                 const struct sotto_sampled *sampled,
                                                                 double target_epsilon);
 
+/** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
+ * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
+enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
+
+/** `count` independent releases by one mechanism. */
+struct sotto_composed_release {
+    const char *mechanism;
+    struct sotto_interval shift; /**< norm of the change / noise scale, > 0: at most upper, reached from lower
+                                    on (give the same number twice when it is exact) */
+    enum sotto_norm norm;
+    double sample_rate; /**< 1, or the Poisson rate in (0, 1] */
+    size_t count;       /**< >= 1 */
+};
+/** Epsilon at delta > 0 of any releases together, by privacy-loss distributions. `adjacency`: "replace-one"
+ * or "add-remove", which every shift and rate must be meant for; sampled items need "add-remove" (EINVAL).
+ * The upper end is INFINITY, accountant "none", when an item has no curve (logistic or Laplace by L2); the
+ * lower end then still holds. scale and standard_deviation are NAN unless there is one item kind. EINVAL
+ * names the item; ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_compose(struct sotto_account *out,
+                                                              const struct sotto_composed_release *items,
+                                                              size_t count, const char *adjacency,
+                                                              double delta);
+
 struct sotto_release {
     const char *mechanism;  /**< sotto_mechanism_name() */
     double scale;           /**< NAN: calibrate to `target` */

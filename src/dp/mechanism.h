@@ -41,6 +41,11 @@ struct integer_law {
     integer_magnitude *magnitude;         /* exact */
 };
 
+/* A pair at the loss y >= 0: alpha = P(L > y), beta = Q(L > y), delta = alpha - e^y beta. All fall with y. */
+struct tails {
+    struct interval alpha, beta, delta;
+};
+
 struct mechanism {
     const char *name, *title;
     const char *source; /* paper or derivation of the bounds */
@@ -56,6 +61,8 @@ struct mechanism {
     struct interval (*epsilon)(struct interval t, double delta);
     /* Hockey-stick divergence of the scalar pair at epsilon >= 0. */
     struct interval (*delta)(struct interval t, double epsilon);
+    /* Tails of the scalar pair's privacy loss at y >= 0, for its distribution; NULL: no scalar pair. */
+    struct tails (*tails)(double t, double y);
     /* Smallest epsilon of k >= 2 independent scalar pairs; NULL: no exact composition. At most composed_max
      * pairs. */
     struct interval (*composed)(struct interval t, double k, double delta);

@@ -17,6 +17,14 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }
 
+/* P(L > y) = Phi(u), Q(L > y) = Phi(v). */
+static struct tails tails(double t, double y)
+{
+    struct interval slope = iv_div(iv(y), iv(t)), half = iv_scale(iv(t), 0.5);
+    struct interval alpha = normal_cdf(iv_sub(half, slope)), beta = normal_cdf(iv_neg(iv_add(half, slope)));
+    return (struct tails){alpha, beta, delta(iv(t), y)};
+}
+
 static double cdf(double x)
 {
     return 0.5 * erfc(-x * 0.70710678118654752440);
@@ -84,6 +92,7 @@ const struct mechanism mechanism_gaussian = {
     .by_l2 = true,
     .epsilon = epsilon,
     .delta = delta,
+    .tails = tails,
     .renyi = renyi,
     .cdf = cdf,
     .magnitude = lattice_gaussian,

@@ -13,6 +13,16 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }
 
+/* Below the atom at t: Q(L > y) = e^(-(y + t)/2) / 2. */
+static struct tails tails(double t, double y)
+{
+    if (y >= t)
+        return (struct tails){iv(0), iv(0), iv(0)};
+    struct interval far = iv_scale(iv_add(iv(y), iv(t)), -0.5), gap = iv_scale(iv_sub(iv(y), iv(t)), 0.5);
+    struct interval d = delta(iv(t), y);
+    return (struct tails){iv_add(d, iv_scale(iv_exp(gap), 0.5)), iv_scale(iv_exp(far), 0.5), d};
+}
+
 static struct interval epsilon(struct interval t, double target)
 {
     struct interval answer = iv_add(t, iv_scale(iv_log1p(iv(-target)), 2));
@@ -54,6 +64,7 @@ const struct mechanism mechanism_laplace = {
     .pure = true,
     .epsilon = epsilon,
     .delta = delta,
+    .tails = tails,
     .renyi = renyi,
     .shift = shift,
     .cdf = cdf,

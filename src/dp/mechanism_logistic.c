@@ -17,6 +17,18 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, ratio.lo), fmin(1, ratio.hi)};
 }
 
+/* By equation (1) of the derivation, with g = e^((y-t)/2): P(L > y) = (1 - g) / (1 - e^-t) and
+ * Q(L > y) = e^-y g (1 - g) / (1 - e^-t). */
+static struct tails tails(double t, double y)
+{
+    if (y >= t)
+        return (struct tails){iv(0), iv(0), iv(0)};
+    struct interval gap = iv_scale(iv_sub(iv(y), iv(t)), 0.5);
+    struct interval alpha = iv_div(iv_expm1(gap), iv_expm1(iv(-t)));
+    struct interval beta = iv_mul(iv_exp(iv_sub(gap, iv(y))), alpha);
+    return (struct tails){alpha, beta, delta(iv(t), y)};
+}
+
 static struct interval epsilon(struct interval t, double target)
 {
     struct interval root = iv_sqrt(iv_scale(iv_neg(iv_expm1(iv_neg(t))), target));
@@ -65,6 +77,7 @@ const struct mechanism mechanism_logistic = {
     .pure = true,
     .epsilon = epsilon,
     .delta = delta,
+    .tails = tails,
     .composed = logistic_composed_epsilon,
     .composed_max = LOGISTIC_COMPOSE_MAX,
     .renyi = renyi,

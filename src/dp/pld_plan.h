@@ -1,0 +1,18 @@
+/* pld_plan.h - which grid, tilt and transform length answer a question about a composition. */
+#ifndef DP_PLD_PLAN_H
+#define DP_PLD_PLAN_H
+
+#include "dp/pld_compose.h"
+
+/** `count` releases whose pair lies below `upper` and not below `lower`. */
+struct pld_part {
+    struct pair upper, lower;
+    double count;
+};
+
+/** Epsilon of all parts together at delta in (0, 1): lower end from the lower pairs, upper end from the upper
+ * ones. `accuracy` (1: default) multiplies the aimed width. ENOMEM. Never fails for being hard: it widens. */
+sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
+                         double accuracy);
+
+#endif
