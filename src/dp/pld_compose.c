@@ -93,6 +93,7 @@ static sotto_status place(struct pld_sum *s, struct work *k, const struct pld_it
     double whole = log_right(low, k->weight, first, true) - log(sum) + log_moment;
     s->log_right[0] += item->count * half;
     s->log_right[1] += item->count * whole;
+    s->highest += item->count * (double)(first + (int64_t)n) * s->step;
 done:
     return status;
 }

@@ -28,6 +28,7 @@ struct pld_sum {
     double total;              /* of W, at most */
     double infinite;           /* at most, of the upper composition */
     double log_right[2]; /* ln of the expectation of e^(tilt l / 2) and of e^(tilt l) under W of `lower` */
+    double highest;      /* no loss lies above */
     double *memory;
 };
 /** `log_moment[i]`: about ln sum p e^(tilt l) of item i's upper distribution, from any estimate. ENOMEM. */

@@ -47,67 +47,93 @@ static struct sums add_up(const struct pld_sum *s, const double *w, double epsil
     return total;
 }
 
-struct interval pld_sum_delta(const struct pld_sum *s, double epsilon)
+/* The curves' values at epsilon and minus their slopes, ln delta against epsilon. */
+struct ends {
+    struct interval delta;
+    double fall[2];
+};
+
+static double fall_of(struct sums sums)
+{
+    return sums.u > sums.v && sums.v > 0 ? sums.v / (sums.u - sums.v) : 1;
+}
+
+/* What wraps around into the lower curve, beside W: losses from `far` on (Chernoff), e^(-tilt N h) of all. */
+static double wrapped_share(const struct pld_sum *s, double far)
+{
+    if (far > s->highest)
+        return 0;
+    double right = INFINITY;
+    for (int i = 0; i < 2; i++)
+        right = fmin(right, s->log_right[i] - (i + 1) * s->tilt / 2 * far);
+    return exp(right) * 1.001;
+}
+
+static struct ends ends_at(const struct pld_sum *s, double epsilon)
 {
     double a = 2 * s->tilt, reach = (double)s->n * s->step * (1 - 1e-12);
     double norm_k = sqrt(2 / (s->step * a * (a + 1) * (a + 2)) + 1 / ((1 + s->tilt) * (1 + s->tilt)));
     double norm_u = sqrt(1 / (a * s->step) + 1);
     struct sums up = add_up(s, s->upper, epsilon), low = add_up(s, s->lower, epsilon);
     /* relative rounding of each term and of the sums */
-    double slip =
-        0x1p-51 * (s->tilt * reach + (1 + s->tilt) * (fabs(epsilon) + reach) + (double)s->n / BLOCK + 256);
-    double of_sums = slip * (fabs(up.u) + fabs(low.u) + 2 * s->error * norm_u);
+    double size = s->tilt * reach + (1 + s->tilt) * (fabs(epsilon) + reach) + (double)s->n / BLOCK + 256;
+    double of_sums = 0x1p-51 * size * (fabs(up.u) + fabs(low.u) + 2 * s->error * norm_u);
     double error = s->error * norm_k * (1 + 1e-9) + of_sums;
     struct interval exponent = iv_sub(s->log_scale, iv_mul(iv(s->tilt), iv(epsilon)));
-    struct interval scale = iv_exp(exponent), spread = iv_exp((struct interval){-s->relative, s->relative});
+    struct interval scale = iv_mul(iv_exp(exponent), iv_exp((struct interval){-s->relative, s->relative}));
     double behind = exp(-s->tilt * reach) * 1.001;
-    struct interval upper = iv_mul(iv_mul(scale, spread), iv(fmax(0, up.u - up.v) + error));
-    upper = iv_add(upper, iv_mul(iv_mul(scale, spread), iv(behind * s->total)));
-    upper = iv_add(upper, iv(s->infinite));
-    double far = epsilon + reach, right = INFINITY;
-    for (int i = 0; i < 2; i++)
-        right = fmin(right, s->log_right[i] - (i + 1) * s->tilt / 2 * far);
-    double wrapped = exp(right) * 1.001, finite = low.u - low.v - error - wrapped;
-    struct interval lower =
-        iv_mul(iv_mul(scale, iv(fmax(0, finite))), iv((1 - fmin(1, s->relative * 1.001))));
+    struct interval upper = iv_mul(scale, iv(fmax(0, up.u - up.v) + error + behind * s->total));
+    upper = iv_add(iv_scale(upper, 1 + 1e-15), iv(s->infinite));
+    double finite = low.u - low.v - error - wrapped_share(s, epsilon + reach);
+    struct interval lower = iv_mul(scale, iv(fmax(0, finite * (1 - 1e-15))));
     lower = iv_sub(lower, iv(behind / (1 - fmin(0.5, behind))));
-    return (struct interval){fmax(0, lower.lo), fmin(1, upper.hi)};
+    return (struct ends){{fmax(0, lower.lo), fmin(1, upper.hi)}, {fall_of(low), fall_of(up)}};
 }
 
-/* Where log of one end meets log delta, by secants held in a bracket; not exact. */
-static double near_root(const struct pld_sum *s, double delta, int end, double low, double high)
+struct interval pld_sum_delta(const struct pld_sum *s, double epsilon)
 {
-    double f_low = 0, f_high = 0;
-    for (int i = 0; i < 60 && high - low > 1e-12 * high; i++) {
-        double x = (low + high) / 2;
-        if (f_low > 0 && f_high < 0 && i % 3) {
-            x = low + (high - low) * f_low / (f_low - f_high);
-            x = fmin(fmax(x, low + (high - low) * 1e-3), high - (high - low) * 1e-3);
-        }
-        struct interval d = pld_sum_delta(s, x);
-        double f = log(fmax(end ? d.hi : d.lo, 1e-320)) - log(delta);
-        if (f > 0) {
+    return ends_at(s, epsilon).delta;
+}
+
+static double end_of(struct interval x, int upper)
+{
+    return upper ? x.hi : x.lo;
+}
+
+/* Where one end meets delta, by Newton's rule for ln delta inside a bracket; not exact. */
+static double near_root(const struct pld_sum *s, double delta, int upper, double x)
+{
+    double low = 0, high = INFINITY;
+    for (int i = 0; i < 60 && (isinf(high) || high - low > 1e-13 * high); i++) {
+        struct ends e = ends_at(s, x);
+        double value = end_of(e.delta, upper), next = x + log(value / delta) / e.fall[upper];
+        if (value > delta)
             low = x;
-            f_low = f;
-        } else {
+        else
             high = x;
-            f_high = f;
-        }
+        if (fabs(next - x) <= 1e-13 * x)
+            return x;
+        if (!(next > low && next < high))
+            next = isinf(high) ? 2 * x + 1 / s->tilt : low + (high - low) * (upper || low > 0 ? 0.5 : 0.999);
+        x = next;
     }
-    return end ? high : low;
+    return x;
 }
 
 struct interval pld_sum_epsilon(const struct pld_sum *s, double delta)
 {
-    struct interval answer = {0, INFINITY}, at_0 = pld_sum_delta(s, 0);
-    double reach = (double)s->n * s->step;
-    if (at_0.hi <= delta)
-        answer.hi = 0;
-    double high = reach;
-    for (int i = 0; i < 40 && isinf(answer.hi); i++, high *= 2)
-        if (pld_sum_delta(s, high).hi <= delta)
-            answer.hi = near_root(s, delta, 1, 0, high);
-    if (at_0.lo > delta)
-        answer.lo = near_root(s, delta, 0, 0, isfinite(answer.hi) ? answer.hi : high);
+    struct interval answer = {0, INFINITY};
+    double start = fmax(0, (s->log_scale.hi - log(delta) - 3) / s->tilt);
+    double high = near_root(s, delta, 1, start), low = near_root(s, delta, 0, high);
+    for (double step = 1e-14 * (high + 1 / s->tilt); step < 1e6; step *= 4) /* outwards until it is proved */
+        if (ends_at(s, high + step).delta.hi <= delta) {
+            answer.hi = high + step;
+            break;
+        }
+    for (double step = 1e-14 * low; step < low; step *= 4)
+        if (ends_at(s, low - step).delta.lo > delta) {
+            answer.lo = low - step;
+            break;
+        }
     return answer;
 }

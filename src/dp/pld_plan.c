@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 #include "num/special.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { SIDE = 400, ATOMS = 2 * SIDE + 1, LOG2_LEAST = 13, LOG2_MOST = 21 };
 static const double widest_step = 1e-4, wrap_margin = 16;
@@ -102,6 +104,7 @@ static struct plan plan_of(const struct question *q, double count, double accura
     for (size_t i = 0; i < q->parts; i++)
         longest = fmax(longest, q->sketch[i].range.high - q->sketch[i].range.low);
     p.step = pld_round_step(fmax(p.step, longest * 0x1p-23));
+    if (getenv("PLDDBG")) fprintf(stderr,"plan tilt %g step %g n 2^%d eps %g\n",p.tilt,p.step,p.log2_n,epsilon);
     return p;
 }
 
