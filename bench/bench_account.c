@@ -51,7 +51,7 @@ static double dp_sgd_high_order(int i)
 
 static double account(const char *mechanism, int i)
 {
-    struct sotto_sensitivity s = {1, 1, 0, SOTTO_SENSITIVITY_GIVEN, ""};
+    struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     struct sotto_account a;
     return sotto_account_release(&a, mechanism, 1 + 1e-9 * i, &s, 1e-5, 1) == SOTTO_OK ? a.epsilon.upper : 0;
 }

@@ -30,7 +30,8 @@ static struct interval log_sinhc_point(double x)
 
 struct interval log_sinhc(struct interval x)
 {
-    return (struct interval){log_sinhc_point(fmax(0, x.lo)).lo, log_sinhc_point(fmax(0, x.hi)).hi};
+    struct interval at_hi = log_sinhc_point(fmax(0, x.hi));
+    return x.lo == x.hi ? at_hi : (struct interval){log_sinhc_point(fmax(0, x.lo)).lo, at_hi.hi};
 }
 
 static double half_erfc(double x)
@@ -59,37 +60,42 @@ struct interval normal_density(struct interval x)
     return iv_mul(iv_exp(iv_neg(half_square)), (struct interval){0.39894228040143264, 0.39894228040143276});
 }
 
-enum { DEPTH = 50 }; /* of the fraction: at x >= 4 its two brackets then agree to the last bits */
+/* Depth of the fraction 1/(x + 1/(x + 2/(x + ...))) at which two in a row agree to 1e-16, for x >= 4. */
+static int fraction_depth(double x)
+{
+    return 8 + (int)(480 / (x * x));
+}
+
+/* Backwards from the end. Every step adds an error of at most 2 units (2^-53 each, relative): the quotient
+ * and the sum are rounded, and what came before counts less than once, as x > 0. */
+static double fraction(double x, int depth)
+{
+    double tail = x;
+    for (int k = depth; k >= 1; k--)
+        tail = x + k / tail;
+    return 1 / tail;
+}
 
 static struct interval mills_point(double x)
 {
     if (x < 4)
         return iv_div(normal_cdf(iv(-x)), normal_density(iv(x)));
-    /* Odd and even depths of the fraction 1/(x + 1/(x + 2/(x + ...))) bracket the value: evaluate both
-     * backwards. */
-    struct interval bracket[2];
-    for (int parity = 0; parity < 2; parity++) {
-        struct interval tail = iv(x);
-        for (int k = DEPTH + parity; k >= 1; k--)
-            tail = iv_add(iv(x), iv_div(iv(k), tail));
-        bracket[parity] = iv_div(iv(1), tail);
-    }
-    return (struct interval){fmin(bracket[0].lo, bracket[1].lo), fmax(bracket[0].hi, bracket[1].hi)};
+    /* Odd and even depths bracket the value. */
+    int depth = fraction_depth(x);
+    double one = fraction(x, depth), other = fraction(x, depth + 1), slack = (2 * depth + 8) * 0x1p-53;
+    return (struct interval){fmin(one, other) * (1 - slack), fmax(one, other) * (1 + slack)};
 }
 
 double mills_near(double x)
 {
-    if (x < 4)
-        return 0.5 * erfc(x * 0.70710678118654752440) / (0.3989422804014327 * exp(-x * x / 2));
-    double tail = x;
-    for (int k = DEPTH; k >= 1; k--)
-        tail = x + k / tail;
-    return 1 / tail;
+    return x < 4 ? 0.5 * erfc(x * 0.70710678118654752440) / (0.3989422804014327 * exp(-x * x / 2))
+                 : fraction(x, fraction_depth(x));
 }
 
 struct interval mills_ratio(struct interval x)
 {
-    return (struct interval){mills_point(fmax(0, x.hi)).lo, mills_point(fmax(0, x.lo)).hi};
+    struct interval at_hi = mills_point(fmax(0, x.hi));
+    return x.lo == x.hi ? at_hi : (struct interval){at_hi.lo, mills_point(fmax(0, x.lo)).hi};
 }
 
 double bisect_up(double low, double high, bool (*holds)(double x, const void *arg), const void *arg)
@@ -106,23 +112,63 @@ double bisect_up(double low, double high, bool (*holds)(double x, const void *ar
     return high;
 }
 
+/* Three points and their values, best first. */
+struct best_three {
+    double x[3], f[3];
+};
+
+/* Minimum of the parabola through them; NAN: they lie on a line. */
+static double parabola(const struct best_three *t)
+{
+    double p = t->x[0] - t->x[1], q = t->x[0] - t->x[2];
+    double r = p * (t->f[0] - t->f[2]), s = q * (t->f[0] - t->f[1]);
+    return t->x[0] - (p * r - q * s) / (2 * (r - s));
+}
+
+static void remember(struct best_three *t, double x, double f)
+{
+    int at = f <= t->f[0] ? 0 : f <= t->f[1] || t->x[1] == t->x[0] ? 1 : 2;
+    for (int i = 2; i > at; i--) {
+        t->x[i] = t->x[i - 1];
+        t->f[i] = t->f[i - 1];
+    }
+    t->x[at] = x;
+    t->f[at] = f;
+}
+
+/* Golden section, and parabolas where they fall well inside and shrink (Brent 1973, chapter 5). Near its
+ * minimum a function is flat: 1e-8 in ln(x - offset) is all that doubles can tell. */
 double minimise_log(double low, double high, double offset, double (*f)(double x, const void *arg),
                     const void *arg)
 {
-    const double golden = 0.6180339887498949;
-    double a = log(low - offset), b = log(high - offset);
-    double c = b - golden * (b - a), d = a + golden * (b - a);
-    double fc = f(offset + exp(c), arg), fd = f(offset + exp(d), arg);
-    for (int i = 0; i < 60; i++) {
-        if (fc < fd) {
-            b = d, d = c, fd = fc;
-            c = b - golden * (b - a);
-            fc = f(offset + exp(c), arg);
+    const double golden = 0.3819660112501051, tolerance = 1e-8;
+    double a = log(low - offset), b = log(high - offset), step = 0, before = 0;
+    double x = a + golden * (b - a);
+    struct best_three t = {{x, x, x}, {f(offset + exp(x), arg)}};
+    t.f[1] = t.f[2] = t.f[0];
+    for (int i = 0; i < 80; i++) {
+        double best = t.x[0], middle = (a + b) / 2, next = parabola(&t);
+        if (fabs(best - middle) + (b - a) / 2 <= 2 * tolerance)
+            break;
+        bool good = next > a && next < b && fabs(next - best) < fabs(before) / 2;
+        before = step;
+        if (good) {
+            step = next - best;
         } else {
-            a = c, c = d, fc = fd;
-            d = a + golden * (b - a);
-            fd = f(offset + exp(d), arg);
+            before = best >= middle ? a - best : b - best;
+            step = golden * before;
         }
+        if (fabs(step) < tolerance)
+            step = best >= middle ? -tolerance : tolerance;
+        double at = best + step, value = f(offset + exp(at), arg);
+        if (value <= t.f[0] && isfinite(value)) { /* an infinite plateau lies on the far side */
+            a = at >= best ? best : a;
+            b = at >= best ? b : best;
+        } else {
+            a = at < best ? at : a;
+            b = at < best ? b : at;
+        }
+        remember(&t, at, value);
     }
-    return offset + exp((a + b) / 2);
+    return offset + exp(t.x[0]);
 }
