@@ -69,6 +69,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_accou
                                                               const char *mechanism, double scale,
                                                               const struct sotto_sensitivity *sensitivity,
                                                               double delta, size_t compose);
+/** The mechanism's own curve at one shift, and nothing else: microseconds where sotto_account_release() looks
+ * for the best of all bounds. Upper ends hold for every adjacent pair; lower ends are what one coordinate
+ * that moves as far as the norms allow really gives (0 where only a dominating pair is known). EDOMAIN: the
+ * curve needs a norm that is not given. Adjacency is that of the sensitivity. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_epsilon(struct sotto_interval *epsilon, const char *mechanism,
+                                                      double scale,
+                                                      const struct sotto_sensitivity *sensitivity,
+                                                      double delta);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism,
+                                                    double scale, const struct sotto_sensitivity *sensitivity,
+                                                    double epsilon);
 /** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,

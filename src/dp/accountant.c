@@ -117,10 +117,12 @@ struct interval account_shift(const struct mechanism *m, const struct shifts *s)
     return m->norm == SHIFT_L2 ? s->l2 : s->l1;
 }
 
-static struct interval pair_epsilon(const struct mechanism *m, const struct shifts *s, double k, double delta)
+struct interval account_epsilon(const struct mechanism *m, const struct shifts *s, double k, double delta)
 {
     if (m->integer)
         return m->integer->epsilon(s->steps * k, s->step, delta);
+    if (m->by_l2)
+        return m->epsilon(iv_mul(s->l2, iv_sqrt(iv(k))), delta);
     return m->epsilon(iv_scale(account_shift(m, s), k), delta);
 }
 
@@ -286,10 +288,8 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
         classical_bounds(out, m, together, delta);
         return;
     }
-    if (m->by_l2)
-        account_add_bound(out, "analytic gaussian", m->epsilon(together, delta).hi);
-    else if (has1)
-        account_add_bound(out, norm, pair_epsilon(m, s, k, delta).hi);
+    if (m->by_l2 || has1)
+        account_add_bound(out, m->by_l2 ? "analytic gaussian" : norm, account_epsilon(m, s, k, delta).hi);
     if (m->composed && has1 && k > 1 && k <= m->composed_max)
         account_add_bound(out, "exact composition by l1", m->composed(t, k, delta).hi);
     if (m->renyi_ball && s->dimension > 0)

@@ -26,6 +26,9 @@ sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double sc
  * delta(-e) = 1 - e^-e + e^-e delta(e)). For k > 1 the shift is k times as long, which dominates. */
 struct interval account_delta(const struct mechanism *m, const struct shifts *shifts, double k,
                               double epsilon);
+/** Its inverse for delta in (0, 1): the smallest epsilon >= 0. */
+struct interval account_epsilon(const struct mechanism *m, const struct shifts *shifts, double k,
+                                double delta);
 
 /** eps = R_alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1)   (Canonne, Kamath, Steinke 2020,
  * prop. 12). */

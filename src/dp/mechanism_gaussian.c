@@ -30,42 +30,56 @@ static double cdf(double x)
     return 0.5 * erfc(-x * 0.70710678118654752440);
 }
 
-/* The same in plain double arithmetic, to aim the search. */
-static double delta_near(double t, double epsilon)
-{
-    double u = t / 2 - epsilon / t, minus_v = t / 2 + epsilon / t;
-    double density = 0.3989422804014327 * exp(-u * u / 2);
-    return u < 0 ? density * (mills_near(-u) - mills_near(minus_v)) : cdf(u) - density * mills_near(minus_v);
-}
-
-struct aim {
-    double t, target;
+/* ln delta and its slope in plain double arithmetic: delta' = -e^eps Phi(v) = -phi(u) R(-v). */
+struct near {
+    double log_delta, slope;
 };
 
-static bool near_enough(double epsilon, const void *arg)
+static struct near delta_near(double t, double epsilon)
 {
-    const struct aim *a = arg;
-    return delta_near(a->t, epsilon) <= a->target;
+    double u = t / 2 - epsilon / t, minus_v = t / 2 + epsilon / t;
+    double density = 0.3989422804014327 * exp(-u * u / 2), lost = density * mills_near(minus_v);
+    double d = u < 0 ? density * (mills_near(-u) - mills_near(minus_v)) : cdf(u) - lost;
+    return (struct near){log(d), -lost / d};
+}
+
+/* Newton's method for ln delta, which is concave in epsilon, from delta <= Phi(u) <= e^(-u^2/2). */
+static double near_root(double t, double target)
+{
+    double low = 0, high = t * (t / 2 + sqrt(-2 * log(target))), x = high, goal = log(target);
+    for (int i = 0; i < 100; i++) {
+        struct near at = delta_near(t, x);
+        if (at.log_delta > goal)
+            low = x;
+        else
+            high = x;
+        double next = x - (at.log_delta - goal) / at.slope;
+        if (!(next > low && next < high))
+            next = low + (high - low) / 2;
+        if (fabs(next - x) <= 1e-15 * x)
+            break;
+        x = next;
+    }
+    return x;
 }
 
 /* delta falls with epsilon: an epsilon with delta.hi <= target is above the root, one with delta.lo > target
- * below it. Both ends start at the approximate root and step outwards until the interval says so. */
+ * below it. Both ends start as far from the approximate root as the interval there and the slope say, and
+ * step outwards until it is so. */
 static struct interval epsilon(struct interval t, double target)
 {
-    struct aim aim = {t.hi, target};
-    double high = 1;
     if (delta(t, 0).hi <= target)
         return iv(0);
-    while (!near_enough(high, &aim) && high < 1e250)
-        high *= 2;
-    double root = bisect_up(high > 1 ? high / 2 : 1e-290, high, near_enough, &aim);
-    struct interval answer = {0, INFINITY};
-    for (double step = 0x1p-50; root * step < 1e300; step *= 2)
+    double root = near_root(t.hi, target), slope = root * -delta_near(t.hi, root).slope;
+    struct interval at = delta(t, root), answer = {0, INFINITY};
+    double up = fmax(0x1p-52, 1.125 * (at.hi / target - 1) / slope);
+    double down = fmax(0x1p-52, 1.125 * (1 - at.lo / target) / slope);
+    for (double step = up; root * step < 1e300; step *= 4)
         if (delta(t, root * (1 + step)).hi <= target) {
             answer.hi = root * (1 + step);
             break;
         }
-    for (double step = 0x1p-50; step < 1; step *= 2)
+    for (double step = down; step < 1; step *= 4)
         if (delta(t, root * (1 - step)).lo > target) {
             answer.lo = root * (1 - step);
             break;
