@@ -124,6 +124,12 @@ sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options 
     r->batch = (size_t)option_count(o, "batch");
     r->lr = option_real(o, "lr");
     r->seed = option_count(o, "seed");
+    r->clip = option_real(o, "clip");
+    r->bias = option_real(o, "bias-constant");
+    r->lambda = option_real(o, "lambda");
+    r->steps = (size_t)option_count(o, "steps");
+    r->step_size = option_real(o, "step-size");
+    r->tolerance = option_real(o, "tolerance");
     if (!option_given(o, "hidden"))
         return SOTTO_OK;
     return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");

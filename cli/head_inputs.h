@@ -12,13 +12,30 @@
         "indices", OPTION_TEXT, "rows.npy", NULL, "use only these rows (of features and labels)", NULL       \
     }
 #define HEAD_RECIPE_ROWS                                                                                     \
-    {"trainer", OPTION_TEXT, "NAME", "adam", "adam or sgd", NULL},                                           \
+    {                                                                                                        \
+        "trainer",                                                                                           \
+        OPTION_TEXT,                                                                                         \
+        "NAME",                                                                                              \
+        "adam",                                                                                              \
+        "adam or sgd; with a proved sensitivity: convex or convex-lbfgs",                                    \
+        NULL},                                                                                               \
         {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 512 or 512,128 (default: a linear head)", \
          NULL},                                                                                              \
         {"epochs", OPTION_COUNT, "E", "20", "passes over the records", NULL},                                \
         {"batch", OPTION_COUNT, "B", "25", "records per step", NULL},                                        \
         {"lr", OPTION_REAL, "L", "0.001", "learning rate", NULL},                                            \
         {"seed", OPTION_COUNT, "S", "1", "initial weights, batch order and pairs", NULL},                    \
+        {"clip", OPTION_REAL, "R", "1", "convex: records of a larger L2 norm are scaled to it", NULL},       \
+        {"bias-constant", OPTION_REAL, "C", "1", "convex: constant input behind the bias", NULL},            \
+        {"lambda", OPTION_REAL, "L", "0.01", "convex: weight of half the squared norm", NULL},               \
+        {"steps", OPTION_COUNT, "K", "500", "convex: full-batch gradient steps", NULL},                      \
+        {"step-size", OPTION_REAL, "E", "0", "convex: 0 is the largest that the proof allows", NULL},        \
+        {"tolerance",                                                                                        \
+         OPTION_REAL,                                                                                        \
+         "T",                                                                                                \
+         "0.01",                                                                                             \
+         "convex-lbfgs: gradient norm to stop at, times Lipschitz constant / records",                       \
+         NULL},                                                                                              \
     {                                                                                                        \
         "classes", OPTION_COUNT, "K", NULL, "classes (default: largest label + 1)", NULL                     \
     }

@@ -61,8 +61,10 @@ const struct verb verb_head = {
     .name = "head",
     .summary = "fit a softmax head (linear or MLP) on embeddings",
     .arguments = "",
-    .examples = "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
+    .examples =
+        "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --trainer convex --lambda 0.01 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
     .options = rows,
     .run = run};

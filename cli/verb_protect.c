@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
     {"epsilon", OPTION_REAL, "E", NULL, "target instead of a scale: the smallest scale that holds", NULL},
     {"delta", OPTION_REAL, "D", NULL, "delta of the guarantee; none or 0: pure, by L1", NULL},
     {"sensitivity", OPTION_TEXT, "FILE", NULL,
-     "sensitivity.json as written by 'sotto sensitivity' (empirical)", NULL},
+     "sensitivity.json as written by 'sotto sensitivity': sampled, or proved", NULL},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by you and not checked", NULL},
     {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by you and not checked", NULL},
     {"value-step", OPTION_REAL, "R", "1",
@@ -58,10 +58,7 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     sotto_status status = sotto_sensitivity_load(sample, file);
     if (status != SOTTO_OK)
         return status;
-    s->l1 = sample->l1;
-    s->l2 = sample->l2;
-    s->source = SOTTO_SENSITIVITY_SAMPLED;
-    snprintf(s->evidence, sizeof s->evidence, "%s", sample->recipe_hash);
+    sotto_sensitivity_of(s, sample);
     p->sensitivity_file = file;
     p->sensitivity_data = sample->fingerprint;
     return SOTTO_OK;

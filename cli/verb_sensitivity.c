@@ -15,7 +15,9 @@ static const struct option_row rows[] = {
 static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_head *h, struct head_inputs *in,
                               const struct options *o)
 {
-    static const char *const members[] = {"trainer", "hidden", "epochs", "batch", "lr", "seed", "classes"};
+    static const char *const members[] = {"trainer", "hidden",    "epochs",   "batch",         "lr",
+                                          "seed",    "classes",   "clip",     "bias-constant", "lambda",
+                                          "steps",   "step-size", "tolerance"};
     const char *path = option_text(o, "head");
     if (!h)
         return head_recipe_read(r, o);
@@ -58,6 +60,27 @@ static void print_text(const struct sotto_sensitivity_sample *s, const struct so
                "head's data\n");
 }
 
+/* Without records to sample from: what is proved about the head. */
+static sotto_status prove(const struct options *o, const struct sotto_head *h, int json)
+{
+    struct sotto_sensitivity_sample s;
+    const char *output = option_text(o, "output");
+    char *text = NULL;
+    sotto_status status = sotto_sensitivity_prove(&s, h);
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_save(output, &s);
+    if (status == SOTTO_OK && json)
+        status = sotto_sensitivity_json(&text, &s);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        printf("%s: proved sensitivity for replacing one of %zu records\n"
+               "  L1 %.6g   L2 %.6g   (of which rounding: %.2g)\n",
+               output, s.records, s.l1, s.l2, s.rounding);
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
@@ -67,10 +90,15 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *output = option_text(o, "output");
     char *text = NULL;
     sotto_status status = option_require(o, "output");
-    if (status == SOTTO_OK)
-        status = option_require(o, "pairs");
     if (status == SOTTO_OK && option_given(o, "head"))
         status = sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs")) {
+        status = prove(o, h, json);
+        sotto_head_free(h);
+        return status;
+    }
+    if (status == SOTTO_OK)
+        status = option_require(o, "pairs");
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o);
     if (status == SOTTO_OK)
@@ -94,10 +122,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_sensitivity = {
     .name = "sensitivity",
-    .summary = "sample how far one record moves a head's weights (evidence, not a bound)",
+    .summary = "how far one record moves a head's weights: sampled (evidence), or proved (convex trainers)",
     .arguments = "",
     .examples =
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"
+        "  sotto sensitivity --head convex.safetensors -o proved.json\n"
         "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json",
     .options = rows,
     .run = run};

@@ -4,7 +4,7 @@
 #ifndef SOTTO_HEAD_H
 #define SOTTO_HEAD_H
 
-#include "sotto/base.h"
+#include "sotto/dp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,24 +14,34 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 
 /** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
 struct sotto_head_recipe {
-    const char *trainer;             /**< ["adam"], "sgd" */
-    size_t hidden_count;             /**< [0]: linear */
+    const char *trainer; /**< ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-lbfgs" */
+    size_t hidden_count; /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
     size_t epochs, batch;            /**< [20], [25] */
     double lr;                       /**< [1e-3]; Adam: betas .9 .999, epsilon 1e-7 (Keras) */
     uint64_t seed;                   /**< [1] initialisation and batch order; below 2^63 */
+
+    /* The convex trainers (docs/derivations/head.md) use these instead of epochs, batch, lr and hidden. They
+     * must not be chosen by looking at the private data. */
+    double clip;   /**< [1] R: records with a larger L2 norm are scaled to it, in training and in queries */
+    double bias;   /**< [1] c_b: the constant input behind the bias, which is regularised like a weight */
+    double lambda; /**< [0.01] weight of half the squared norm of the weights, against the MEAN loss */
+    size_t steps;  /**< [500] "convex": full-batch gradient steps from zero, a fixed number */
+    double step_size; /**< [0: the largest that the proof allows] "convex" */
+    double tolerance; /**< [0.01] "convex-lbfgs": stops at a gradient of this times Lipschitz constant / n */
 };
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
 
 /** Trains on X and y: softmax cross-entropy, Glorot uniform weights, zero biases, batches in a new order
- *  every epoch, the last partial batch divided by its real count. Runs on one thread. Deterministic: same
- *  inputs, recipe and instruction-set level, same bits.
+ *  every epoch, the last partial batch divided by its real count; or, by a convex trainer, full-batch from
+ *  zero. Batches run on one thread. Deterministic: same inputs, recipe and instruction-set level, same bits.
  *
  *  Returns: EINVAL     names the recipe member, or what makes X or y unusable: a label out of range, NaN,
  *                      fewer records than classes, a single class, constant features
  *           EDIVERGED  a weight became infinite or NaN
+ *           EDOMAIN    convex: lambda or tolerance too small for double arithmetic to keep the proof
  *           ESTOPPED   ctx asked to stop (checked between epochs)
  *  Out:  free with sotto_head_free()
  *  Source: Keras's semisupervised_simclr.py (classifier stage); Kingma & Ba 2015 */
@@ -54,6 +64,8 @@ SOTTO_API float *sotto_head_parameters(struct sotto_head *h, size_t *count);
 SOTTO_API const char *sotto_head_fingerprint(const struct sotto_head *h);
 /** SHA-256 over the recipe, d and classes. "" if unknown. */
 SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
+/** How many records trained it; 0 if unknown (known for the convex trainers). */
+SOTTO_API size_t sotto_head_records(const struct sotto_head *h);
 /** Borrowed, or NULL if unknown. */
 SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h);
 /** SHA-256 of the encoder that made X, or "" (the default); 64 lower-case hexadecimal digits. */
@@ -85,6 +97,13 @@ struct sotto_sensitivity_sample {
     size_t pairs;
     double gamma_dkw, gamma_exchangeable, gamma_tolerance, confidence;
     char recipe_hash[65], fingerprint[65];
+    char recipe[512]; /**< canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it */
+
+    /** 1: no sample but a PROOF for all pairs of neighbouring data sets of `records` records: l1, l2 and linf
+     *  bound every change, what rounding adds (`rounding`) included; means and gammas are 0, pairs too. */
+    int proved;
+    size_t records;
+    double rounding;
 };
 /** Draws `pairs` pairs i != j of records. Both heads of a pair see every common record in the same batch
  *  slot; slot i holds record i in one head and record j in the other, slot j stays empty in both, so each
@@ -97,7 +116,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensi
                                                               size_t d, size_t classes,
                                                               const struct sotto_head_recipe *recipe,
                                                               size_t pairs, const struct sotto_context *ctx);
-/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be: EFORMAT. */
+/** The proved replace-one sensitivity of a head by a convex trainer: follows from its recipe and number of
+ *  records alone. EINVAL: another trainer, or its recipe or records are unknown. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out,
+                                                                const struct sotto_head *h);
+/** What a release needs to know of it. */
+SOTTO_API void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s);
+/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be, and a proof whose figures do
+ * not follow from its recipe: EFORMAT. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
                                                                const struct sotto_sensitivity_sample *s);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,

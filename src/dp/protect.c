@@ -108,7 +108,7 @@ static void drop_private_metadata(struct sotto_tensors *t)
     t->metadata_count = kept;
 }
 
-/* The data set's name, and that a sampled sensitivity belongs to this very head. */
+/* The data set's name, and that a sampled or proved sensitivity belongs to this very head. */
 static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
                           const struct sotto_tensors *t)
 {
@@ -118,7 +118,8 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
     const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
     if (data && data[0])
         r->fingerprint = data;
-    if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED) {
+    if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||
+        r->sensitivity.source == SOTTO_SENSITIVITY_PROVED) {
         if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
             FAIL(SOTTO_EINVAL,
                  "protect: %s was measured for another head (recipe hash differs); noise scaled to it would "

@@ -28,14 +28,21 @@ static sotto_status train(struct head_worker *w, const struct head_crew *c, cons
 {
     sotto_status status = SOTTO_OK;
     struct head_subset subset = {job->member ? job->member + first : NULL, job->stride};
-    if (c->recipe->hidden_count == 0) {
+    if (c->kind == CREW_BLOCKS) {
         TRY(head_block_run(&w->block, w->slots, &subset, count, c->ctx));
         for (size_t h = 0; h < count; h++)
             head_block_export(&w->block, h, w->parameters + h * c->parameters);
+        goto done;
     }
-    for (size_t h = 0; c->recipe->hidden_count && h < count; h++) {
-        TRY(head_trainer_run(&w->trainer, &w->slots[h], &subset, c->ctx, NULL));
-        head_trainer_export(&w->trainer, w->parameters + h * c->parameters);
+    for (size_t h = 0; h < count; h++) {
+        float *parameters = w->parameters + h * c->parameters;
+        if (c->kind == CREW_CONVEX) {
+            TRY(head_convex_run(&w->convex, &w->slots[h], &subset, c->ctx, NULL));
+            head_convex_export(&w->convex, parameters);
+        } else {
+            TRY(head_trainer_run(&w->trainer, &w->slots[h], &subset, c->ctx, NULL));
+            head_trainer_export(&w->trainer, parameters);
+        }
         subset.member += job->member != NULL;
     }
 done:
@@ -77,7 +84,8 @@ static sotto_status plan(struct head_crew *c, size_t together)
 {
     sotto_status status = SOTTO_OK;
     size_t groups = choose_groups(c);
-    c->chunk = c->recipe->hidden_count ? together : groups * HEAD_PAD;
+    c->kind = head_recipe_convex(c->recipe) ? CREW_CONVEX : c->recipe->hidden_count ? CREW_ONES : CREW_BLOCKS;
+    c->chunk = c->kind == CREW_BLOCKS ? groups * HEAD_PAD : together;
     assert(c->chunk % together == 0);
     size_t chunks = (c->heads + c->chunk - 1) / c->chunk;
     c->threads = c->threads < chunks ? c->threads : chunks;
@@ -86,7 +94,9 @@ static sotto_status plan(struct head_crew *c, size_t together)
         FAIL(SOTTO_ENOMEM, "cannot allocate %zu workers", c->threads);
     for (size_t t = 0; t < c->threads; t++) {
         struct head_worker *w = &c->workers[t];
-        if (c->recipe->hidden_count)
+        if (c->kind == CREW_CONVEX)
+            TRY(head_convex_plan(&w->convex, c->data, c->recipe));
+        else if (c->kind == CREW_ONES)
             TRY(head_trainer_plan(&w->trainer, c->data, c->recipe));
         else
             TRY(head_block_plan(&w->block, c->data, c->recipe, groups));
@@ -104,6 +114,7 @@ static void clear(struct head_crew *c)
     for (size_t t = 0; c->workers && t < c->threads; t++) {
         struct head_worker *w = &c->workers[t];
         head_trainer_clear(&w->trainer);
+        head_convex_clear(&w->convex);
         head_block_clear(&w->block);
         base_free(w->slots);
         base_free(w->parameters);
@@ -156,7 +167,7 @@ sotto_status head_many_train(float *parameters, const struct head_data *data,
                            .take = keep,
                            .arg = &m};
     TRY(head_recipe_check(&r));
-    TRY(head_data_check(data, ctx));
+    TRY(head_data_check(data, head_recipe_convex(&r), ctx));
     for (size_t h = 0; h < heads; h++) {
         size_t records = 0;
         for (size_t i = 0; i < data->n && records == 0; i++)

@@ -5,14 +5,18 @@
 #define HEAD_HEAD_CREW_H
 
 #include "head/head_block.h"
+#include "head/head_convex.h"
 
 struct head_worker {
     struct head_block block;     /* linear heads */
+    struct head_convex convex;   /* heads of the convex trainers */
     struct head_trainer trainer; /* others */
     struct head_slots *slots;    /* (chunk) */
     float *parameters;           /* (chunk, P) */
 };
+enum crew_kind { CREW_BLOCKS, CREW_ONES, CREW_CONVEX };
 struct head_crew {
+    enum crew_kind kind;          /* which member of a worker is used */
     const struct head_data *data; /* borrowed, as is recipe (both checked) */
     const struct sotto_head_recipe *recipe;
     const struct sotto_context *ctx;

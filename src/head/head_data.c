@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static sotto_status check_features(const struct head_data *data)
+static sotto_status check_features(const struct head_data *data, bool convex, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t bad = 0, row = 0, column = 0;
@@ -26,13 +26,16 @@ static sotto_status check_features(const struct head_data *data)
         "features: %zu of %zu rows contain NaN or infinity (first: row %zu, column %zu); features must be "
         "finite",
         bad, data->n, row, column);
-    REQUIRE(!constant,
+    if (constant && convex)
+        context_log(ctx, SOTTO_LOG_WARNING, "features: all %zu rows are the same: nothing can be learnt",
+                    data->n);
+    REQUIRE(!constant || convex,
             "features: all %zu rows are the same; there is nothing to learn from constant features", data->n);
 done:
     return status;
 }
 
-static sotto_status check_labels(const struct head_data *data, const struct sotto_context *ctx)
+static sotto_status check_labels(const struct head_data *data, bool convex, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t present = 0;
@@ -44,8 +47,9 @@ static sotto_status check_labels(const struct head_data *data, const struct sott
                 "labels: row %zu holds %lld; expected 0 to %zu", i, (long long)data->y[i], data->classes - 1);
         present += counts[data->y[i]]++ == 0;
     }
-    REQUIRE(present > 1, "labels: all %zu records are of class %lld; a head needs at least 2 classes",
-            data->n, (long long)data->y[0]);
+    REQUIRE(present > 1 || convex,
+            "labels: all %zu records are of class %lld; a head needs at least 2 classes", data->n,
+            (long long)data->y[0]);
     if (present < data->classes)
         context_log(ctx, SOTTO_LOG_WARNING, "only %zu of %zu classes occur in the labels", present,
                     data->classes);
@@ -54,7 +58,7 @@ done:
     return status;
 }
 
-sotto_status head_data_check(const struct head_data *data, const struct sotto_context *ctx)
+sotto_status head_data_check(const struct head_data *data, bool convex, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(data->d >= 1, "features: the second dimension is 0; expected at least 1 column");
@@ -63,8 +67,8 @@ sotto_status head_data_check(const struct head_data *data, const struct sotto_co
     REQUIRE(data->n >= data->classes,
             "features: %zu records for %zu classes; at least one record a class is needed", data->n,
             data->classes);
-    TRY(check_labels(data, ctx));
-    TRY(check_features(data));
+    TRY(check_labels(data, convex, ctx));
+    TRY(check_features(data, convex, ctx));
 done:
     return status;
 }

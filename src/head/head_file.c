@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char format_key[] = "format", format_name[] = "sotto.head/1";
@@ -18,7 +19,9 @@ static sotto_status set_known(struct sotto_tensors *t, const char *key, const ch
 static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    char recipe[HEAD_RECIPE_TEXT] = "";
+    char recipe[HEAD_RECIPE_TEXT] = "", records[32] = "";
+    if (h->records)
+        snprintf(records, sizeof records, "%zu", h->records);
     if (h->has_recipe)
         head_recipe_text(recipe, &h->recipe, sotto_head_inputs(h), sotto_head_classes(h));
     TRY(set_known(t, format_key, format_name));
@@ -26,6 +29,7 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, "recipe_hash", h->recipe_hash));
     TRY(set_known(t, "data_fingerprint", h->fingerprint));
     TRY(set_known(t, "encoder_sha256", h->encoder));
+    TRY(set_known(t, "records", records));
     TRY(set_known(t, "isa", h->isa));
     TRY(set_known(t, "threads", h->isa[0] ? "1" : "")); /* a head trains on one thread, whatever the pool */
 done:
@@ -141,7 +145,8 @@ static sotto_status read_recipe(struct sotto_head *h, const struct sotto_tensors
     char hash[SHA256_HEX], canonical[HEAD_RECIPE_TEXT];
     if (!text)
         goto done;
-    TRY(head_recipe_parse(&h->recipe, text, path));
+    size_t inputs, classes;
+    TRY(head_recipe_parse(&h->recipe, &inputs, &classes, text, path));
     h->has_recipe = true;
     head_recipe_text(canonical, &h->recipe, sotto_head_inputs(h), sotto_head_classes(h));
     sha256_of(hash, canonical, strlen(canonical));
@@ -151,6 +156,22 @@ static sotto_status read_recipe(struct sotto_head *h, const struct sotto_tensors
     if (!fits || strcmp(hash, h->recipe_hash) != 0 || strcmp(canonical, text) != 0)
         FAIL(SOTTO_EFORMAT,
              "%s: the recipe in the metadata does not belong to these tensors (or to its hash)", path);
+done:
+    return status;
+}
+
+static sotto_status read_records(struct sotto_head *h, const struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = sotto_tensors_metadata(t, "records");
+    if (!text)
+        goto done;
+    char *end;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '1' || text[0] > '9' || *end || n > INT64_MAX)
+        FAIL(SOTTO_EFORMAT, "%s: metadata 'records' is '%.32s'; expected a whole number of at least 1", path,
+             text);
+    h->records = (size_t)n;
 done:
     return status;
 }
@@ -178,6 +199,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(copy_hash(h->fingerprint, t, "data_fingerprint", path));
     TRY(copy_hash(h->encoder, t, "encoder_sha256", path));
     TRY(read_recipe(h, t, path));
+    TRY(read_records(h, t, path));
     const char *isa = sotto_tensors_metadata(t, "isa");
     snprintf(h->isa, sizeof h->isa, "%s", isa ? isa : "");
     *out = h;

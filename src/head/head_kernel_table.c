@@ -1,3 +1,4 @@
+#include "head/convex_kernels.h"
 #include "head/head_kernels.h"
 #include "head/head_lanes.h"
 
@@ -18,6 +19,17 @@ const struct head_lane_kernels *head_lane_kernels_find(enum cpu_isa *isa)
 {
     static const struct head_lane_kernels *const tables[CPU_ISA_COUNT] = {
         &head_lane_kernels_v2, &head_lane_kernels_v3, &head_lane_kernels_v4, &head_lane_kernels_v4bf16};
+    *isa = cpu_best_isa();
+    return tables[*isa];
+}
+
+extern const struct convex_kernels convex_kernels_v2, convex_kernels_v3, convex_kernels_v4,
+    convex_kernels_v4bf16;
+
+const struct convex_kernels *convex_kernels_find(enum cpu_isa *isa)
+{
+    static const struct convex_kernels *const tables[CPU_ISA_COUNT] = {
+        &convex_kernels_v2, &convex_kernels_v3, &convex_kernels_v4, &convex_kernels_v4bf16};
     *isa = cpu_best_isa();
     return tables[*isa];
 }

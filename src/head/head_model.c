@@ -88,6 +88,11 @@ const char *sotto_head_recipe_hash(const struct sotto_head *h)
     return h->recipe_hash;
 }
 
+size_t sotto_head_records(const struct sotto_head *h)
+{
+    return h->records;
+}
+
 const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h)
 {
     return h->has_recipe ? &h->recipe : NULL;

@@ -18,6 +18,7 @@ struct sotto_head {
     struct sotto_head_recipe recipe; /* trainer points to static text */
     char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
+    size_t records; /* 0: unknown */
 };
 
 /** Records and labels, borrowed. */
@@ -36,17 +37,22 @@ size_t head_offset(const struct sotto_head *h, size_t l);
 /** The checks behind sotto_head_load(); `path` names the file in errors. Converts tensors in place. */
 sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path);
 
-/** EINVAL names the member; on success r->trainer points to static text. */
+/** EINVAL names the member; on success r->trainer points to static text, defaults that depend on other
+ * members are filled in, and members that the trainer does not use are 0. */
 sotto_status head_recipe_check(struct sotto_head_recipe *r);
 /** Canonical JSON of the recipe for d inputs and K classes: what the recipe hash is taken of. */
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                       size_t classes);
 /** The inverse; EFORMAT texts start with `where`. */
-sotto_status head_recipe_parse(struct sotto_head_recipe *out, const char *text, const char *where);
+sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
+                               const char *text, const char *where);
+/** Is it a trainer with a proved sensitivity? */
+bool head_recipe_convex(const struct sotto_head_recipe *r);
 
 /** One line for everything that cannot be trained on: ranges, NaN, too few records, one class, constant
- * features. */
-sotto_status head_data_check(const struct head_data *data, const struct sotto_context *ctx);
+ * features. The last two are only warned about when `convex`: there a refusal must not depend on how the
+ * records relate. */
+sotto_status head_data_check(const struct head_data *data, bool convex, const struct sotto_context *ctx);
 /** Fills in recipe, hashes and ISA level of a trained head. */
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa);

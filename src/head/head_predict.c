@@ -1,7 +1,7 @@
-/* The query handler: rows go through the same kernels as in training, in batches that fit a core's cache; the
- * softmax of the answers is taken in double, shifted by the largest logit. */
-#include "head/head_kernels.h"
-#include "head/head_model.h"
+/* The query handler (heads of the convex trainers clip queries as they clipped records): rows go through the
+ * same kernels as in training, in batches that fit a core's cache; the softmax of the answers is taken in
+ * double, shifted by the largest logit. */
+#include "head/head_convex.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,11 +12,15 @@ struct predictor {
     struct arena memory;
     struct head_net net;
     const struct head_kernels *kernels;
+    double clip;    /* what the convex trainers do to every record; 0: nothing */
+    float *clipped; /* (ROWS, d), if they do */
 };
 
 static void layout(struct predictor *p, const struct sotto_head *h)
 {
     p->net.layers = h->layers;
+    if (p->clip > 0)
+        p->clipped = arena_take(&p->memory, ROWS * h->width[0], sizeof *p->clipped);
     for (size_t l = 0; l < h->layers; l++) {
         struct head_layer *layer = &p->net.layer[l];
         *layer = (struct head_layer){
@@ -30,6 +34,7 @@ static sotto_status plan(struct predictor *p, const struct sotto_head *h)
 {
     enum cpu_isa isa;
     p->kernels = head_kernels_find(&isa);
+    p->clip = h->has_recipe && head_recipe_convex(&h->recipe) ? h->recipe.clip : 0;
     layout(p, h);
     sotto_status status = arena_reserve(&p->memory, "predict");
     if (status != SOTTO_OK)
@@ -49,7 +54,10 @@ static sotto_status plan(struct predictor *p, const struct sotto_head *h)
 
 static const struct head_layer *logits_of(const struct predictor *p, const float *x, size_t rows)
 {
-    p->kernels->forward(&p->net, x, rows);
+    size_t d = p->net.layer[0].in;
+    for (size_t i = 0; p->clip > 0 && i < rows; i++)
+        convex_clip(p->clipped + i * d, x + i * d, d, p->clip);
+    p->kernels->forward(&p->net, p->clip > 0 ? p->clipped : x, rows);
     return &p->net.layer[p->net.layers - 1];
 }
 

@@ -1,6 +1,7 @@
 /* A recipe's canonical text is what its hash is taken of, so its form is fixed: sorted keys, no blanks,
  * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump "recipe".
  */
+#include "head/convex_bound.h"
 #include "head/head_model.h"
 #include "io/json.h"
 
@@ -11,16 +12,67 @@
 
 void sotto_head_defaults(struct sotto_head_recipe *r)
 {
-    *r = (struct sotto_head_recipe){.trainer = "adam", .epochs = 20, .batch = 25, .lr = 1e-3, .seed = 1};
+    *r = (struct sotto_head_recipe){.trainer = "adam",
+                                    .epochs = 20,
+                                    .batch = 25,
+                                    .lr = 1e-3,
+                                    .seed = 1,
+                                    .clip = 1,
+                                    .bias = 1,
+                                    .lambda = 0.01,
+                                    .steps = 500,
+                                    .tolerance = 0.01};
+}
+
+bool head_recipe_convex(const struct sotto_head_recipe *r)
+{
+    return strncmp(r->trainer, "convex", 6) == 0;
+}
+
+static sotto_status check_convex(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(r->hidden_count == 0,
+            "trainer %s proves its bound for a linear head only (got %zu hidden layers)", r->trainer,
+            r->hidden_count);
+    REQUIRE(r->clip >= 1e-6 && r->clip <= 1e6, "clip must be within 1e-6 and 1e6 (got %g)", r->clip);
+    REQUIRE(r->bias >= 0 && r->bias <= 1e6, "bias constant must be within 0 and 1e6 (got %g)", r->bias);
+    REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be within 1e-9 and 1e9 (got %g)", r->lambda);
+    if (strcmp(r->trainer, "convex") == 0) {
+        double largest = convex_largest_step(r);
+        r->step_size = r->step_size == 0 ? largest : r->step_size;
+        REQUIRE(r->steps >= 1 && r->steps <= UINT32_MAX, "steps must be at least 1 (got %zu)", r->steps);
+        REQUIRE(r->step_size > 0 && r->step_size <= largest,
+                "step size %g is outside of what the proof allows; expected above 0 and at most 2 / (beta + "
+                "lambda) = %.17g",
+                r->step_size, largest);
+        r->tolerance = 0;
+    } else {
+        REQUIRE(r->tolerance >= 1e-9 && r->tolerance <= 1, "tolerance must be within 1e-9 and 1 (got %g)",
+                r->tolerance);
+        r->steps = 0;
+        r->step_size = 0;
+    }
+    r->epochs = r->batch = 0; /* what has no influence has one value */
+    r->lr = 0;
+    r->seed = 0;
+done:
+    return status;
 }
 
 sotto_status head_recipe_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
-    const char *trainer = r->trainer ? r->trainer : "adam";
-    REQUIRE(strcmp(trainer, "adam") == 0 || strcmp(trainer, "sgd") == 0,
-            "trainer '%s' is not known; expected adam or sgd", trainer);
-    r->trainer = strcmp(trainer, "adam") == 0 ? "adam" : "sgd";
+    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-lbfgs"};
+    const char *asked = r->trainer ? r->trainer : "adam", *trainer = NULL;
+    for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
+        trainer = strcmp(asked, trainers[i]) == 0 ? trainers[i] : trainer;
+    REQUIRE(trainer, "trainer '%s' is not known; expected adam or sgd, or convex or convex-lbfgs", asked);
+    r->trainer = trainer;
+    if (head_recipe_convex(r))
+        return check_convex(r);
+    r->clip = r->bias = r->lambda = r->step_size = r->tolerance = 0;
+    r->steps = 0;
     REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers; at most %d are supported",
             r->hidden_count, SOTTO_MAX_HIDDEN);
     for (size_t i = 0; i < r->hidden_count; i++)
@@ -45,9 +97,32 @@ static void shortest(char out[32], double x)
     }
 }
 
+static void convex_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                        size_t classes)
+{
+    char bias[32], clip[32], lambda[32], last[32], solver[96];
+    shortest(bias, r->bias);
+    shortest(clip, r->clip);
+    shortest(lambda, r->lambda);
+    shortest(last, r->steps ? r->step_size : r->tolerance);
+    if (r->steps)
+        snprintf(solver, sizeof solver, "\"step_size\":%s,\"steps\":%zu", last, r->steps);
+    else
+        snprintf(solver, sizeof solver, "\"tolerance\":%s", last);
+    snprintf(
+        out, HEAD_RECIPE_TEXT,
+        "{\"bias\":%s,\"classes\":%zu,\"clip\":%s,\"inputs\":%zu,\"lambda\":%s,\"recipe\":1,%s,\"trainer\":"
+        "\"%s\"}",
+        bias, classes, clip, inputs, lambda, solver, r->trainer);
+}
+
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                       size_t classes)
 {
+    if (head_recipe_convex(r)) {
+        convex_text(out, r, inputs, classes);
+        return;
+    }
     char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "";
     size_t used = 0;
     shortest(lr, r->lr);
@@ -72,6 +147,7 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
                    const char *isa)
 {
     h->has_recipe = true;
+    h->records = head_recipe_convex(r) ? data->n : 0; /* enters the proof */
     h->recipe = *r;
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);
     head_data_fingerprint(h->fingerprint, data);
@@ -98,28 +174,58 @@ done:
     return status;
 }
 
-sotto_status head_recipe_parse(struct sotto_head_recipe *out, const char *text, const char *where)
+static sotto_status parse_convex(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&r->clip, doc, name, "clip"));
+    TRY(json_get_real(&r->bias, doc, name, "bias"));
+    TRY(json_get_real(&r->lambda, doc, name, "lambda"));
+    if (strcmp(r->trainer, "convex") == 0) {
+        TRY(json_get_size(&r->steps, doc, name, "steps"));
+        TRY(json_get_real(&r->step_size, doc, name, "step_size"));
+    } else {
+        TRY(json_get_real(&r->tolerance, doc, name, "tolerance"));
+    }
+done:
+    return status;
+}
+
+static sotto_status parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    size_t seed = 0;
+    TRY(json_get_size(&r->epochs, doc, name, "epochs"));
+    TRY(json_get_size(&r->batch, doc, name, "batch"));
+    TRY(json_get_real(&r->lr, doc, name, "lr"));
+    TRY(json_get_size(&seed, doc, name, "seed"));
+    r->seed = seed;
+    TRY(read_hidden(r, doc, name));
+done:
+    return status;
+}
+
+sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
+                               const char *text, const char *where)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     struct sotto_head_recipe r = {0};
     char name[512];
-    size_t seed = 0;
+    size_t d, k;
     snprintf(name, sizeof name, "%s: recipe", where);
     TRY(json_parse(&doc, text, strlen(text), name));
     TRY(json_get_text(&r.trainer, doc, name, "trainer"));
-    TRY(json_get_size(&r.epochs, doc, name, "epochs"));
-    TRY(json_get_size(&r.batch, doc, name, "batch"));
-    TRY(json_get_real(&r.lr, doc, name, "lr"));
-    TRY(json_get_size(&seed, doc, name, "seed"));
-    r.seed = seed;
-    TRY(read_hidden(&r, doc, name));
+    TRY(head_recipe_convex(&r) ? parse_convex(&r, doc, name) : parse_batches(&r, doc, name));
+    TRY(json_get_size(&d, doc, name, "inputs"));
+    TRY(json_get_size(&k, doc, name, "classes"));
     if (head_recipe_check(&r) != SOTTO_OK) { /* also replaces the borrowed trainer by static text */
         status_prefix(name);
         status = SOTTO_EFORMAT;
         goto done;
     }
     *out = r;
+    *inputs = d;
+    *classes = k;
 done:
     json_free(doc);
     return status;

@@ -4,6 +4,8 @@
  * A head trains on one thread with its weights in that core's cache; many heads use many cores, one each. */
 #include "head/head_trainer.h"
 
+#include "head/head_convex.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -153,29 +155,55 @@ void head_trainer_export(const struct head_trainer *t, float *parameters)
     }
 }
 
+static sotto_status train_batches(struct sotto_head *h, const char **isa, const struct head_data *data,
+                                  const struct sotto_head_recipe *r, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_trainer trainer = {0};
+    TRY(head_trainer_plan(&trainer, data, r));
+    TRY(head_trainer_run(&trainer, NULL, NULL, ctx, "head"));
+    head_trainer_export(&trainer, h->parameters);
+    *isa = cpu_isa_name(trainer.isa);
+done:
+    head_trainer_clear(&trainer);
+    return status;
+}
+
+static sotto_status train_convex(struct sotto_head *h, const char **isa, const struct head_data *data,
+                                 const struct sotto_head_recipe *r, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_convex trainer = {0};
+    TRY(head_convex_plan(&trainer, data, r));
+    TRY(head_convex_run(&trainer, NULL, NULL, ctx, "head"));
+    head_convex_export(&trainer, h->parameters);
+    *isa = cpu_isa_name(trainer.isa);
+done:
+    head_convex_clear(&trainer);
+    return status;
+}
+
 sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int64_t *y, size_t n, size_t d,
                               size_t classes, const struct sotto_head_recipe *recipe,
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct head_trainer trainer = {0};
     struct sotto_head *h = NULL;
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r = *recipe;
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
+    const char *isa;
     TRY(head_recipe_check(&r));
-    TRY(head_data_check(&data, ctx));
+    TRY(head_data_check(&data, head_recipe_convex(&r), ctx));
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
     TRY(head_create(&h, r.hidden_count + 1, width));
-    TRY(head_trainer_plan(&trainer, &data, &r));
-    TRY(head_trainer_run(&trainer, NULL, NULL, ctx, "head"));
-    head_trainer_export(&trainer, h->parameters);
-    head_describe(h, &data, &r, cpu_isa_name(trainer.isa));
+    TRY(head_recipe_convex(&r) ? train_convex(h, &isa, &data, &r, ctx)
+                               : train_batches(h, &isa, &data, &r, ctx));
+    head_describe(h, &data, &r, isa);
     *out = h;
     h = NULL;
 done:
-    head_trainer_clear(&trainer);
     sotto_head_free(h);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "head/sensitivity_file.h"
 
 #include "base/file.h"
+#include "head/head_model.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,8 +12,32 @@ static const char statement[] = "empirical sensitivity over sampled replace-one 
                                 "evidence in the style of random differential "
                                 "privacy for the stated share gamma of such pairs, not differential privacy";
 
+static const char proved_statement[] = "bound on the change of any head that this trainer and recipe make "
+                                       "from so many records when one of them is "
+                                       "replaced: proved (docs/derivations/head.md)";
+
+static struct json *document_proved(const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = json_make_object();
+    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "source", "proved");
+    json_put_text(&doc, "statement", proved_statement);
+    json_put_text(&doc, "adjacency", "replace-one");
+    json_put_real(&doc, "l1", s->l1);
+    json_put_real(&doc, "l2", s->l2);
+    json_put_real(&doc, "linf", s->linf);
+    json_put_real(&doc, "rounding", s->rounding);
+    json_put_integer(&doc, "records", (int64_t)s->records);
+    json_put_text(&doc, "recipe", s->recipe);
+    json_put_text(&doc, "recipe_hash", s->recipe_hash);
+    json_put_text(&doc, "data_fingerprint", s->fingerprint);
+    return doc;
+}
+
 static struct json *document(const struct sotto_sensitivity_sample *s)
 {
+    if (s->proved)
+        return document_proved(s);
     struct json *doc = json_make_object(), *gamma = json_make_object();
     json_put_real(&gamma, "dkw", s->gamma_dkw);
     json_put_real(&gamma, "exchangeable", s->gamma_exchangeable);
@@ -29,6 +54,7 @@ static struct json *document(const struct sotto_sensitivity_sample *s)
     json_put_real(&doc, "mean_l2", s->mean_l2);
     json_put_integer(&doc, "pairs", (int64_t)s->pairs);
     json_put(&doc, "gamma", gamma);
+    json_put_text(&doc, "recipe", s->recipe);
     json_put_text(&doc, "recipe_hash", s->recipe_hash);
     json_put_text(&doc, "data_fingerprint", s->fingerprint);
     return doc;
@@ -78,28 +104,75 @@ done:
     return status;
 }
 
+/* A proof is derived again from what it rests on; a figure that differs was not written by us. */
+static sotto_status read_proved(struct sotto_sensitivity_sample *s, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r;
+    char recipe[sizeof s->recipe], hash[sizeof s->recipe_hash];
+    size_t records, inputs, classes;
+    double l1, l2;
+    TRY(json_get_real(&l1, doc, path, "l1"));
+    TRY(json_get_real(&l2, doc, path, "l2"));
+    TRY(json_get_size(&records, doc, path, "records"));
+    TRY(json_get_text_into(recipe, sizeof recipe, doc, path, "recipe"));
+    TRY(json_get_text_into(hash, sizeof hash, doc, path, "recipe_hash"));
+    TRY(head_recipe_parse(&r, &inputs, &classes, recipe, path));
+    if (!head_recipe_convex(&r) || records < 1 || inputs < 1 || classes < 2 || inputs > INT32_MAX ||
+        classes > INT32_MAX)
+        FAIL(SOTTO_EFORMAT, "%s: 'recipe' and 'records' describe nothing that is proved", path);
+    if (sensitivity_prove(s, &r, records, inputs, classes) != SOTTO_OK) {
+        status_prefix(path);
+        status = SOTTO_EFORMAT;
+        goto done;
+    }
+    if (strcmp(s->recipe, recipe) != 0 || strcmp(s->recipe_hash, hash) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'recipe_hash' is not that of 'recipe'", path);
+    if (!(fabs(l1 - s->l1) <= 1e-12 * s->l1) || !(fabs(l2 - s->l2) <= 1e-12 * s->l2))
+        FAIL(SOTTO_EFORMAT,
+             "%s: claims a proof of l1 %.9g and l2 %.9g; its recipe and %zu records give %.9g and %.9g", path,
+             l1, l2, records, s->l1, s->l2);
+    TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+done:
+    return status;
+}
+
+static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&s->l1, doc, path, "l1"));
+    TRY(json_get_real(&s->l2, doc, path, "l2"));
+    TRY(json_get_real(&s->linf, doc, path, "linf"));
+    TRY(json_get_real(&s->mean_l1, doc, path, "mean_l1"));
+    TRY(json_get_real(&s->mean_l2, doc, path, "mean_l2"));
+    TRY(json_get_size(&s->pairs, doc, path, "pairs"));
+    TRY(json_get_real(&s->gamma_dkw, doc, path, "gamma.dkw"));
+    TRY(json_get_real(&s->gamma_exchangeable, doc, path, "gamma.exchangeable"));
+    TRY(json_get_real(&s->gamma_tolerance, doc, path, "gamma.tolerance"));
+    TRY(json_get_real(&s->confidence, doc, path, "gamma.confidence"));
+    TRY(json_get_text_into(s->recipe_hash, sizeof s->recipe_hash, doc, path, "recipe_hash"));
+    TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+    if (json_find(doc, "recipe"))
+        TRY(json_get_text_into(s->recipe, sizeof s->recipe, doc, path, "recipe"));
+    TRY(check(s, path));
+done:
+    return status;
+}
+
 sotto_status sensitivity_from_json(struct sotto_sensitivity_sample *out, const struct json *doc,
                                    const char *path)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sensitivity_sample s = {0};
-    const char *found;
+    const char *found, *source = "sampled";
     TRY(json_get_text(&found, doc, path, "schema"));
     if (strcmp(found, schema) != 0)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s", path, found, schema);
-    TRY(json_get_real(&s.l1, doc, path, "l1"));
-    TRY(json_get_real(&s.l2, doc, path, "l2"));
-    TRY(json_get_real(&s.linf, doc, path, "linf"));
-    TRY(json_get_real(&s.mean_l1, doc, path, "mean_l1"));
-    TRY(json_get_real(&s.mean_l2, doc, path, "mean_l2"));
-    TRY(json_get_size(&s.pairs, doc, path, "pairs"));
-    TRY(json_get_real(&s.gamma_dkw, doc, path, "gamma.dkw"));
-    TRY(json_get_real(&s.gamma_exchangeable, doc, path, "gamma.exchangeable"));
-    TRY(json_get_real(&s.gamma_tolerance, doc, path, "gamma.tolerance"));
-    TRY(json_get_real(&s.confidence, doc, path, "gamma.confidence"));
-    TRY(json_get_text_into(s.recipe_hash, sizeof s.recipe_hash, doc, path, "recipe_hash"));
-    TRY(json_get_text_into(s.fingerprint, sizeof s.fingerprint, doc, path, "data_fingerprint"));
-    TRY(check(&s, path));
+    if (json_find(doc, "source"))
+        TRY(json_get_text(&source, doc, path, "source"));
+    if (strcmp(source, "sampled") != 0 && strcmp(source, "proved") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: source is '%.64s'; expected sampled or proved", path, source);
+    TRY(strcmp(source, "proved") == 0 ? read_proved(&s, doc, path) : read_sampled(&s, doc, path));
     *out = s;
 done:
     return status;

@@ -95,7 +95,7 @@ sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out, const f
                            .take = take_pairs,
                            .arg = &s};
     TRY(head_recipe_check(&r));
-    TRY(head_data_check(&data, ctx));
+    TRY(head_data_check(&data, head_recipe_convex(&r), ctx));
     TRY(check_pairs(pairs, n));
     s.parameters = head_parameter_count(&r, d, classes);
     s.changes = base_alloc(pairs, sizeof *s.changes);
@@ -103,6 +103,7 @@ sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out, const f
         FAIL(SOTTO_ENOMEM, "sensitivity: cannot allocate %zu pairs", pairs);
     TRY(head_crew_run(&data, &r, 2 * pairs, &job, ctx));
     fold(out, &s);
+    head_recipe_text(out->recipe, &r, d, classes);
     head_recipe_hash(out->recipe_hash, &r, d, classes);
     head_data_fingerprint(out->fingerprint, &data);
 done:

@@ -18,10 +18,7 @@ static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sen
     *s = (struct sotto_sensitivity){.l1 = p->l1, .l2 = p->l2, .source = SOTTO_SENSITIVITY_GIVEN};
     if (isnan(p->l1) && isnan(p->l2)) {
         TRY(sotto_sensitivity_load(sample, path));
-        s->l1 = sample->l1;
-        s->l2 = sample->l2;
-        s->source = SOTTO_SENSITIVITY_SAMPLED;
-        snprintf(s->evidence, sizeof s->evidence, "%s", sample->recipe_hash);
+        sotto_sensitivity_of(s, sample);
         out->sensitivity_file = path;
         out->sensitivity_data = sample->fingerprint;
     }

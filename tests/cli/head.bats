@@ -110,7 +110,7 @@ refused() {
   refused 65 "epochs must be at least 1 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be finite and > 0" plain --lr -1
-  refused 65 "trainer 'adamw' is not known; expected adam or sgd" plain --trainer adamw
+  refused 65 "trainer 'adamw' is not known; expected adam or sgd, or convex" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
   refused 65 "training produced a weight that is not finite" plain --trainer sgd --lr 1e30 --hidden 3
 }
@@ -191,4 +191,37 @@ refused() {
   "$SOTTO" predict --head h.safetensors --features E.npy -o first.npy
   "$SOTTO" predict --head h.safetensors --encoder encoder.safetensors --data synthetic-images --indices rows.npy -o p.npy
   cmp p.npy first.npy
+}
+
+@test "convex trainers: a proved sensitivity, and releases that count as proved" {
+  plain --trainer convex --steps 50
+  run "$SOTTO" sensitivity --head h.safetensors -o proved.json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"proved sensitivity for replacing one of 12 records"* ]]
+  for mechanism in logistic gaussian laplace; do
+    XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --sensitivity proved.json --mechanism $mechanism --epsilon 1 --delta 1e-3 -o p.safetensors
+    grep -q '"source": "proved"' p.safetensors.certificate.json
+    grep -q '"conditional": null' p.safetensors.certificate.json
+  done
+  run "$SOTTO" account --verify p.safetensors.certificate.json
+  [ "$status" -eq 0 ]
+  # the protected head still clips its queries
+  "$SOTTO" predict --head p.safetensors --features X.npy -o p.npy
+  # pure epsilon by l1
+  XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 5 -o p.safetensors
+  grep -q '"accountant": "pure"' p.safetensors.certificate.json
+}
+
+@test "convex trainers: a proof of another head or a forged one is refused" {
+  plain --trainer convex --steps 50
+  "$SOTTO" sensitivity --head h.safetensors -o proved.json
+  sed 's/"records": 12/"records": 12000/' proved.json > forged.json
+  refused 65 "claims a proof of l1" "$SOTTO" protect --head h.safetensors --sensitivity forged.json --epsilon 1 --delta 1e-3 -o p.safetensors
+  plain --trainer convex --steps 51
+  refused 65 "measured for another head (recipe hash differs)" \
+    "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors
+  refused 65 "outside of what the proof allows" plain --trainer convex --step-size 3
+  refused 65 "linear head only" plain --trainer convex --hidden 4
+  fit
+  refused 64 "--pairs" "$SOTTO" sensitivity --head h.safetensors -o s.json
 }

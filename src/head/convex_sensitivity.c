@@ -1,0 +1,47 @@
+/* The proved sensitivity as a record beside the sampled ones. Nothing is stored that cannot be derived again:
+ * a loader recomputes the bound from recipe and number of records. */
+#include "head/convex_bound.h"
+#include "head/head_model.h"
+#include "head/sensitivity_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sotto_status sensitivity_prove(struct sotto_sensitivity_sample *out, const struct sotto_head_recipe *r,
+                               size_t records, size_t inputs, size_t classes)
+{
+    struct convex_bound bound;
+    sotto_status status = convex_bound_find(&bound, r, records, inputs, classes);
+    if (status != SOTTO_OK)
+        return status;
+    *out = (struct sotto_sensitivity_sample){.l1 = bound.l1,
+                                             .l2 = bound.l2,
+                                             .linf = bound.l2,
+                                             .proved = 1,
+                                             .records = records,
+                                             .rounding = bound.rounding};
+    head_recipe_text(out->recipe, r, inputs, classes);
+    head_recipe_hash(out->recipe_hash, r, inputs, classes);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const struct sotto_head *h)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(h->has_recipe, "the head's recipe is unknown; nothing can be proved about its sensitivity");
+    REQUIRE(head_recipe_convex(&h->recipe),
+            "no sensitivity is proved for trainer %s; expected a head by convex or convex-lbfgs",
+            h->recipe.trainer);
+    REQUIRE(h->records > 0, "the head does not say how many records trained it; nothing can be proved");
+    TRY(sensitivity_prove(out, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));
+    memcpy(out->fingerprint, h->fingerprint, sizeof out->fingerprint);
+done:
+    return status;
+}
+
+void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s)
+{
+    *out = (struct sotto_sensitivity){
+        .l1 = s->l1, .l2 = s->l2, .source = s->proved ? SOTTO_SENSITIVITY_PROVED : SOTTO_SENSITIVITY_SAMPLED};
+    snprintf(out->evidence, sizeof out->evidence, "%s", s->recipe_hash);
+}

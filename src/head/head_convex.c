@@ -1,0 +1,156 @@
+/* Gradient descent on J(W) = mean cross-entropy + lambda / 2 |W|^2. What makes it provable is in
+ * docs/derivations/head.md; what it needs from this file: clipping here and nowhere else, all sums in double,
+ * no stop that depends on the records. */
+#include "head/head_convex.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Called twice: to measure, then to place. */
+static void layout(struct head_convex *c)
+{
+    struct arena *a = &c->memory;
+    size_t blocks = (c->data->n + CONVEX_BLOCK - 1) / CONVEX_BLOCK, d = c->shape.inputs;
+    c->x = arena_take(a, blocks * CONVEX_BLOCK, d * sizeof *c->x);
+    c->y = arena_take(a, blocks * CONVEX_BLOCK, sizeof *c->y);
+    c->scratch.x = arena_take(a, (d + 1) * CONVEX_BLOCK, sizeof *c->scratch.x);
+    c->scratch.p = arena_take(a, c->shape.classes * CONVEX_BLOCK, sizeof *c->scratch.p);
+    c->scratch.sums = arena_take(a, c->entries * CONVEX_LANES, sizeof *c->scratch.sums);
+    c->w = arena_take(a, c->entries, sizeof *c->w);
+    c->gradient = arena_take(a, c->entries, sizeof *c->gradient);
+    if (c->recipe->steps)
+        return;
+    c->trial = arena_take(a, c->entries, sizeof *c->trial);
+    c->trial_gradient = arena_take(a, c->entries, sizeof *c->trial_gradient);
+    c->direction = arena_take(a, c->entries, sizeof *c->direction);
+    c->steps = arena_take(a, CONVEX_MEMORY * c->entries, sizeof *c->steps);
+    c->changes = arena_take(a, CONVEX_MEMORY * c->entries, sizeof *c->changes);
+    c->products = arena_take(a, CONVEX_MEMORY, sizeof *c->products);
+}
+
+sotto_status head_convex_plan(struct head_convex *c, const struct head_data *data,
+                              const struct sotto_head_recipe *recipe)
+{
+    sotto_status status = SOTTO_OK;
+    size_t ignored, padded;
+    *c = (struct head_convex){.recipe = recipe, .data = data};
+    c->shape = (struct convex_shape){data->d, data->classes, recipe->bias};
+    c->kernels = convex_kernels_find(&c->isa);
+    REQUIRE(size_add(&padded, data->n, CONVEX_BLOCK) &&
+                size_multiply(&ignored, padded, data->d * sizeof(float)) &&
+                size_multiply(&c->entries, data->d + 1, data->classes) &&
+                size_multiply(&ignored, c->entries, CONVEX_LANES * CONVEX_MEMORY * sizeof(double)) &&
+                size_multiply(&ignored, c->entries, padded),
+            "head: %zu records of %zu x %zu; their size does not fit in memory", data->n, data->classes,
+            data->d);
+    layout(c);
+    TRY(arena_reserve(&c->memory, "convex trainer"));
+    layout(c);
+done:
+    return status;
+}
+
+void head_convex_clear(struct head_convex *c)
+{
+    arena_clear(&c->memory);
+}
+
+void convex_clip(float *out, const float *record, size_t d, double clip)
+{
+    double square = 0;
+    for (size_t i = 0; i < d; i++)
+        square += (double)record[i] * record[i];
+    /* The computed square may be too small by d + 1 roundings. */
+    double norm = sqrt(square * (1 + ((double)d + 4) * 0x1p-52)) * (1 + 0x1p-50);
+    if (norm <= clip) {
+        memmove(out, record, d * sizeof *out);
+        return;
+    }
+    /* 2^-22 is four times what rounding to f32 can add. */
+    double factor = clip / norm * (1 - 0x1p-22);
+    for (size_t i = 0; i < d; i++)
+        out[i] = (float)(record[i] * factor);
+}
+
+static void append(struct head_convex *c, size_t record)
+{
+    size_t d = c->shape.inputs, block = c->records / CONVEX_BLOCK, lane = c->records % CONVEX_BLOCK;
+    float *x = c->x + block * d * CONVEX_BLOCK + lane, *row = (float *)c->scratch.x;
+    convex_clip(row, c->data->x + record * d, d, c->recipe->clip);
+    for (size_t i = 0; i < d; i++)
+        x[i * CONVEX_BLOCK] = row[i];
+    c->y[c->records++] = (int32_t)c->data->y[record];
+}
+
+void convex_gather(struct head_convex *c, const struct head_slots *slots, const struct head_subset *subset)
+{
+    bool all = !subset || !subset->member;
+    c->records = 0;
+    for (size_t i = 0; i < c->data->n; i++) {
+        if (slots && i == slots->rival_slot)
+            append(c, slots->rival);
+        else if ((!slots || i != slots->hole) && (all || subset->member[i * subset->stride]))
+            append(c, i);
+    }
+    c->blocks = (c->records + CONVEX_BLOCK - 1) / CONVEX_BLOCK;
+    for (size_t r = c->records; r < c->blocks * CONVEX_BLOCK; r++) {
+        float *x = c->x + r / CONVEX_BLOCK * c->shape.inputs * CONVEX_BLOCK + r % CONVEX_BLOCK;
+        for (size_t i = 0; i < c->shape.inputs; i++)
+            x[i * CONVEX_BLOCK] = 0;
+        c->y[r] = -1;
+    }
+}
+
+void convex_objective(struct head_convex *c, const double *w, double *gradient, double *value)
+{
+    double share = 1 / (double)c->records, lambda = c->recipe->lambda, square = 0;
+    double loss =
+        c->kernels->gradient(gradient, &c->shape, &c->scratch, w, c->x, c->y, c->blocks, value != NULL);
+    for (size_t e = 0; e < c->entries; e++) {
+        gradient[e] = gradient[e] * share + lambda * w[e];
+        square += w[e] * w[e];
+    }
+    if (value)
+        *value = loss * share + 0.5 * lambda * square;
+}
+
+static sotto_status descend(struct head_convex *c, const struct sotto_context *ctx, const char *stage)
+{
+    const struct sotto_head_recipe *r = c->recipe;
+    memset(c->w, 0, c->entries * sizeof *c->w);
+    for (size_t step = 0; step < r->steps; step++) {
+        if (context_stopped(ctx))
+            return status_fail(SOTTO_ESTOPPED, "stopped in step %zu of %zu of a head; nothing was written",
+                               step + 1, r->steps);
+        convex_objective(c, c->w, c->gradient, NULL);
+        for (size_t e = 0; e < c->entries; e++)
+            c->w[e] -= r->step_size * c->gradient[e];
+        if (stage)
+            context_progress(ctx, stage, step + 1, r->steps, "steps");
+    }
+    return SOTTO_OK;
+}
+
+sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slots,
+                             const struct head_subset *subset, const struct sotto_context *ctx,
+                             const char *stage)
+{
+    enum { ITERATIONS = 1000 };
+    sotto_status status = SOTTO_OK;
+    convex_gather(c, slots, subset);
+    TRY(convex_bound_find(&c->bound, c->recipe, c->records, c->shape.inputs, c->shape.classes));
+    TRY(c->recipe->steps ? descend(c, ctx, stage) : convex_lbfgs(c, ITERATIONS, NULL, ctx));
+done:
+    return status;
+}
+
+void head_convex_export(const struct head_convex *c, float *parameters)
+{
+    size_t d = c->shape.inputs;
+    for (size_t k = 0; k < c->shape.classes; k++) {
+        const double *row = c->w + k * (d + 1);
+        for (size_t i = 0; i < d; i++)
+            parameters[k * d + i] = (float)row[i];
+        parameters[c->shape.classes * d + k] = (float)(c->shape.bias * row[d]);
+    }
+}

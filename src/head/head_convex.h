@@ -1,0 +1,54 @@
+/* head_convex.h - softmax regression whose sensitivity is proved: clipped records, L2 regularisation, a
+ * data-independent start, and either a fixed number of full-batch gradient steps or a guaranteed stop. */
+#ifndef HEAD_HEAD_CONVEX_H
+#define HEAD_HEAD_CONVEX_H
+
+#include "head/convex_bound.h"
+#include "head/convex_kernels.h"
+#include "head/head_trainer.h"
+
+enum { CONVEX_MEMORY = 10 }; /* pairs that L-BFGS remembers */
+
+struct head_convex {
+    struct arena memory;
+    const struct convex_kernels *kernels;
+    enum cpu_isa isa;
+    const struct sotto_head_recipe *recipe; /* borrowed, as is data */
+    const struct head_data *data;
+    struct convex_shape shape;
+    struct convex_bound bound; /* for the records of the last run */
+    size_t entries;            /* K (d + 1) */
+    size_t records, blocks;    /* of this run */
+    float *x;                  /* (blocks, d, CONVEX_BLOCK): clipped records */
+    int32_t *y;
+    struct convex_scratch scratch;
+    double *w, *gradient;                                                    /* (entries) */
+    double *trial, *trial_gradient, *direction, *steps, *changes, *products; /* L-BFGS only */
+};
+
+/** All memory for up to data->n records; recipe checked. */
+sotto_status head_convex_plan(struct head_convex *c, const struct head_data *data,
+                              const struct sotto_head_recipe *recipe);
+/** Trains from zero on the records that slots and subset leave (head_trainer.h). Allocates nothing. ESTOPPED;
+ * EDOMAIN as convex_bound_find(). */
+sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slots,
+                             const struct head_subset *subset, const struct sotto_context *ctx,
+                             const char *stage);
+/** Parameters in file order: the stored bias is c_b times the trained one. */
+void head_convex_export(const struct head_convex *c, float *parameters);
+void head_convex_clear(struct head_convex *c);
+
+/** Loads the records of a run: what head_convex_run() does first. */
+void convex_gather(struct head_convex *c, const struct head_slots *slots, const struct head_subset *subset);
+/** Gradient of J at w, and J itself if `value`. */
+void convex_objective(struct head_convex *c, const double *w, double *gradient, double *value);
+/** Minimises J from zero until the computed gradient norm is at most bound.stop: at most `iterations` of
+ * L-BFGS, then gradient steps from zero, which get there for certain. *fell_back: whether it took those (NULL
+ * allowed). */
+sotto_status convex_lbfgs(struct head_convex *c, size_t iterations, bool *fell_back,
+                          const struct sotto_context *ctx);
+/** out (d) = record scaled to norm at most `clip`: never above it, not even by rounding. out may be record.
+ */
+void convex_clip(float *out, const float *record, size_t d, double clip);
+
+#endif
