@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sotto_sensitivity_sample s;
     if (json_parse(&doc, (const char *)data, size, "input") == SOTTO_OK &&
         sensitivity_from_json(&s, doc, "input") == SOTTO_OK &&
-        (!(s.l1 >= 0) || !isfinite(s.l1) || s.pairs == 0))
+        (!(s.l1 >= 0) || !isfinite(s.l1) || (s.pairs == 0) != (s.proved == 1)))
         abort();
     json_free(doc);
     return 0;
