@@ -9,30 +9,24 @@
 /* Scale computed with the wrong constant. */
 static struct toy scale_off(const struct mechanism *m)
 {
-    return (struct toy){.name = "scale off by 20 %",
-                        .noise = m,
-                        .width = 1,
-                        .inputs = {{0}, {1}},
-                        .scale = 1 / 1.2,
-                        .shift = 1,
-                        .rate = 1,
-                        .draw = toy_release};
+    struct toy toy = toy_alone(m);
+    toy.name = "scale off by 20 %";
+    toy.scale = 1 / 1.2;
+    return toy;
 }
 
-/* Four numbers that move by 2: scaled and accounted as if 4 (their L2 norm) were the L1 norm. */
+/* Four numbers that move by 2: scaled and accounted as if 4, their L2 norm, were the L1 norm. */
 static struct toy l2_for_l1(const struct mechanism *m)
 {
-    return (struct toy){.name = "L2 sensitivity used for L1",
-                        .noise = m,
-                        .width = 4,
-                        .inputs = {{0}, {2, 2, 2, 2}},
-                        .scale = 1,
-                        .shift = 4,
-                        .rate = 1,
-                        .draw = toy_release};
+    struct toy toy = toy_vector(m, 2);
+    toy.name = "L2 sensitivity used for L1";
+    toy.shift = 4;
+    if (!m->pure) /* Gaussian laws are by L2 */
+        toy.draw = NULL;
+    return toy;
 }
 
-/* Two values under noise from the same seed: their difference is released bare. */
+/* Two values, of which one moves, under noise from the same seed: their difference is released bare. */
 static sotto_status reuse(double *out, size_t draws, int world, const struct toy *toy,
                           struct toy_source *source)
 {
@@ -44,7 +38,7 @@ static sotto_status reuse(double *out, size_t draws, int world, const struct toy
     uint64_t seed = source->seed++;
     for (size_t j = 0; j < 2; j++) {
         for (size_t i = 0; i < draws; i++)
-            values[i] = toy->inputs[world][j];
+            values[i] = j == 0 ? toy->inputs[world][0] : 0;
         again.seed = seed;
         TRY(toy_add_noise(values, draws, toy, &again));
         for (size_t i = 0; i < draws; i++)
@@ -81,44 +75,46 @@ static sotto_status forget(double *out, size_t draws, int world, const struct to
     return status;
 }
 
-static struct toy special(const char *name, const struct mechanism *m, int width,
+static struct toy special(const char *name, const struct mechanism *m, bool possible, int width,
                           sotto_status (*draw)(double *, size_t, int, const struct toy *,
                                                struct toy_source *))
 {
     return (struct toy){.name = name,
                         .noise = m,
                         .width = width,
-                        .inputs = {{0, 0}, {1, 0.01}},
+                        .inputs = {{0, 0}, {1, 1}},
                         .scale = 1,
-                        .shift = 1.01,
+                        .shift = 2,
                         .rate = 1,
-                        .draw = draw};
+                        .draw = possible ? draw : NULL};
 }
 
-/* Bugs that any mechanism can have; NULL draw: this one cannot. */
+/* Bugs that a mechanism can have; draw NULL: it cannot have that one. */
+enum { KINDS = 5 };
 static struct toy planted_in(const struct mechanism *m, size_t kind)
 {
+    bool additive = m->kind == RELEASE_LATTICE || m->kind == RELEASE_INTEGER;
     switch (kind) {
     case 0:
         return scale_off(m);
     case 1:
-        return m->by_l2 ? (struct toy){.draw = NULL} : l2_for_l1(m);
+        return l2_for_l1(m);
     case 2:
-        return special("noise seed reused", m, 2, reuse);
+        return special("noise seed reused", m, additive, 2, reuse);
     case 3:
-        return special("noise added in floating point", m, 1, add_doubles);
+        return special("noise added in floating point", m, m->measure != NULL && m->kind == RELEASE_LATTICE,
+                       1, add_doubles);
     default:
-        return special("zero noise on a coordinate", m, 2, forget);
+        return special("zero noise on a coordinate", m, additive, 2, forget);
     }
 }
-enum { KINDS = 5 };
 
 bool toy_planted(struct toy *out, size_t i)
 {
     size_t at = 0;
-    for (size_t j = 0; mechanism_at(j); j++)
+    for (size_t j = 0; mechanism_row(j); j++)
         for (size_t kind = 0; kind < KINDS; kind++) {
-            struct toy toy = planted_in(mechanism_at(j), kind);
+            struct toy toy = planted_in(mechanism_row(j), kind);
             if (toy.draw && at++ == i) {
                 *out = toy;
                 return true;

@@ -1,11 +1,24 @@
-/* The correct toys, and what all toys share. */
+/* What all toys share: noise by the release function, the claim, the attack. */
 #include "selftest/toys.h"
 #include "base/memory.h"
-#include "selftest/toy_training.h"
 #include "sotto/io.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct sotto_release toy_request(const struct toy *toy, struct toy_source *source)
+{
+    return (struct sotto_release){.mechanism = toy->noise->name,
+                                  .scale = toy->scale,
+                                  .target = {NAN, 1e-5},
+                                  .sensitivity = {.l1 = 1, .l2 = 1, .value_step = 1},
+                                  .fingerprint = "selftest",
+                                  .ledger = source->ledger,
+                                  .purpose = "selftest",
+                                  .constant_time = toy->constant_time,
+                                  .insecure = source->seeded,
+                                  .insecure_seed = source->seed++};
+}
 
 sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, struct toy_source *source)
 {
@@ -16,15 +29,7 @@ sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, stru
         FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
     for (size_t i = 0; i < n; i++)
         vector[i] = (float)values[i];
-    struct sotto_release release = {.mechanism = toy->noise->name,
-                                    .scale = toy->scale,
-                                    .target = {NAN, 1e-5},
-                                    .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_GIVEN},
-                                    .fingerprint = "selftest",
-                                    .ledger = source->ledger,
-                                    .purpose = "selftest",
-                                    .insecure = source->seeded,
-                                    .insecure_seed = source->seed++};
+    struct sotto_release release = toy_request(toy, source);
     TRY(sotto_dp_release(&certificate, vector, n, &release, NULL));
     for (size_t i = 0; i < n; i++)
         values[i] = (double)vector[i];
@@ -43,16 +48,23 @@ sotto_status toy_release(double *out, size_t draws, int world, const struct toy 
     return toy_add_noise(out, draws * width, toy, source);
 }
 
-/* delta at epsilon >= 0 of the curve at `shift`, sampled at `rate`: q delta(ln(1 + (e^eps - 1) / q)) when the
- * record is removed, (1 - (1-q) e^eps) delta(ln(q e^eps / (1 - (1-q) e^eps))) when it is added. */
-static double claimed_delta(const struct mechanism *m, double shift, double rate, double epsilon)
+/* delta at epsilon >= 0 of the mechanism's curve at noise of scale 1. */
+static double curve(const struct mechanism *m, double shift, double epsilon)
 {
+    return m->integer ? m->integer->delta(shift, iv(1), epsilon).hi : m->delta(iv(shift), epsilon).hi;
+}
+
+/* The same, Poisson-sampled at `rate`: q delta(ln(1 + (e^eps - 1) / q)) when the record is removed,
+ * (1 - (1-q) e^eps) delta(ln(q e^eps / (1 - (1-q) e^eps))) when it is added. */
+static double claimed_delta(const struct toy *toy, double epsilon)
+{
+    const double rounding = 1e-12, rate = toy->rate; /* and what constant time costs */
     if (rate == 1)
-        return m->delta(iv(shift), epsilon).hi;
+        return curve(toy->noise, toy->shift, epsilon) + (toy->constant_time ? rounding : 0);
     double grown = exp(epsilon), rest = 1 - (1 - rate) * grown;
-    double removed = rate * m->delta(iv(shift), log1p(expm1(epsilon) / rate)).hi;
-    double added = rest > 0 ? rest * m->delta(iv(shift), log(rate * grown / rest)).hi : 0;
-    return fmax(removed, added) + 1e-12; /* rounding of this function */
+    double removed = rate * curve(toy->noise, toy->shift, log1p(expm1(epsilon) / rate));
+    double added = rest > 0 ? rest * curve(toy->noise, toy->shift, log(rate * grown / rest)) : 0;
+    return fmax(removed, added) + rounding;
 }
 
 void toy_claim(struct falsify_claim *out, const struct toy *toy)
@@ -61,55 +73,10 @@ void toy_claim(struct falsify_claim *out, const struct toy *toy)
     double reach = toy->rate == 1 ? toy->shift : log1p(toy->rate * expm1(toy->shift));
     for (int i = 0; i < FALSIFY_EPSILONS; i++) {
         out->epsilon[i] = grid[i] * reach;
-        out->delta[i] = claimed_delta(toy->noise, toy->shift, toy->rate, out->epsilon[i]);
+        out->delta[i] = claimed_delta(toy, out->epsilon[i]);
     }
     bool logistic = strcmp(toy->noise->name, "logistic") == 0 && toy->rate == 1;
     out->log_odds = logistic ? toy->shift : NAN;
-}
-
-/* One number that moves by 1 under noise of scale 1. */
-static struct toy alone(const struct mechanism *m)
-{
-    return (struct toy){.name = "one value",
-                        .noise = m,
-                        .width = 1,
-                        .inputs = {{0}, {1}},
-                        .scale = 1,
-                        .shift = 1,
-                        .rate = 1,
-                        .draw = toy_release};
-}
-
-/* Four numbers that move by 1/2 each: 2 in L1, 1 in L2. */
-static struct toy vector(const struct mechanism *m)
-{
-    return (struct toy){.name = "a vector",
-                        .noise = m,
-                        .width = 4,
-                        .inputs = {{0}, {0.5, 0.5, 0.5, 0.5}},
-                        .scale = 1,
-                        .shift = m->by_l2 ? 1 : 2,
-                        .rate = 1,
-                        .draw = toy_release};
-}
-
-static size_t mechanism_count(void)
-{
-    size_t n = 0;
-    while (mechanism_at(n))
-        n++;
-    return n;
-}
-
-bool toy_at(struct toy *out, size_t i)
-{
-    size_t mechanisms = mechanism_count();
-    if (i < 2 * mechanisms) {
-        const struct mechanism *m = mechanism_at(i / 2);
-        *out = i % 2 ? vector(m) : alone(m);
-        return true;
-    }
-    return toy_training(out, i - 2 * mechanisms);
 }
 
 sotto_status toy_attack(struct falsify_verdict *out, const struct toy *toy, size_t draws, double error,

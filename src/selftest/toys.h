@@ -23,11 +23,14 @@ struct toy {
     double scale;                    /* of the noise that is added */
     double shift;                    /* what is claimed: the curve at this sensitivity / scale */
     double rate;                     /* of Poisson sampling that is claimed; 1: none */
+    bool constant_time;              /* drawn by the sampler of constant time */
     /* out: draws x width outputs in that world. */
     sotto_status (*draw)(double *out, size_t draws, int world, const struct toy *toy,
                          struct toy_source *source);
 };
 
+/** What the toy asks the release functions for. */
+struct sotto_release toy_request(const struct toy *toy, struct toy_source *source);
 /** Draws by sotto_dp_release() on `inputs`. */
 sotto_status toy_release(double *out, size_t draws, int world, const struct toy *toy,
                          struct toy_source *source);
@@ -36,8 +39,14 @@ sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, stru
 /** The claim, on a grid of epsilons around the shift. */
 void toy_claim(struct falsify_claim *out, const struct toy *toy);
 
-/** The i-th correct toy; false after the last: every mechanism alone, vectors by their L1 norm, and the
- * correct twins of the planted bugs. */
+/** One number (index, label, small vector) that moves by 1 under noise of scale 1, drawn as the mechanism's
+ * kind of release is; draw NULL: the mechanism is for comparing only. */
+struct toy toy_alone(const struct mechanism *m);
+/** Four numbers that move by `each` under noise of scale 1; draw NULL: not that kind. */
+struct toy toy_vector(const struct mechanism *m, double each);
+
+/** The i-th correct toy; false after the last: every row of the mechanism list in its forms, and the correct
+ * twins of the planted bugs. */
 bool toy_at(struct toy *out, size_t i);
 /** The i-th planted bug; false after the last. */
 bool toy_planted(struct toy *out, size_t i);
