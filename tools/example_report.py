@@ -73,6 +73,25 @@ for epsilon, scale, accuracy, seed in ((1, .93, 5900, 11), (2, .47, 6210, 12)):
                  "utility": {"accuracy": estimate(accuracy, 10000), "chance": .1, "unprotected_accuracy": plain_linear}})
 
 epochs = range(1, 11)
+def mean(x, width=.02):
+    return {"mean": x, "lower": x - width, "upper": x + width}
+
+
+def sweep(case, title, mechanism, norms, cost, holds=True):
+    points = []
+    for epsilon in (.1, 1, 10):
+        loss, leak = cost / (cost + epsilon), .06 * epsilon / (cost + epsilon)
+        points.append({"epsilon": epsilon, "holds": holds or epsilon < 8.4, "implied_epsilon": epsilon * (1 if holds or epsilon < 8.4 else 1.04),
+                       "delta": 1e-5, "scale": cost / epsilon, "standard_deviation": 1.8 * cost / epsilon, "accuracy": mean(.7 * (1 - loss)),
+                       "utility_loss": mean(loss), "attacks": {a: {"auc": mean(.5 + f * leak), "balanced_accuracy": mean(.5 + .8 * f * leak),
+                                                                   "tpr_at_fpr": {"0.01": mean(.01 + f * leak, .002), "0.001": None}}
+                                                               for a, f in (("loss", 1), ("lira", 1.6))}})
+    return {"case": case, "title": title, "mechanism": mechanism, "norms": norms, "l1": .6, "l2": .04, "draws": 20, "points": points}
+
+
+sweeps = [sweep("linear", "Linear head, 10,000 records", "logistic", "entrywise", 3), sweep("linear", "Linear head, 10,000 records", "logistic", "paper", .3),
+          sweep("linear", "Linear head, 10,000 records", "gaussian-classical", "entrywise", .5, False),
+          sweep("mlp", "MLP head, 512 hidden units, 500 records", "laplace", "entrywise", 9)]
 document = {
     "schema": "sotto.report/1", "title": "Example: a head that leaks, and what noise does to it",
     "run": {"name": "example", "version": "0.1.0", "created": "2026-01-31T12:00:00Z", "isa": "v4", "dtype": "f32", "backend": "dnnl",
@@ -87,6 +106,7 @@ document = {
     "training": [{"title": "SimCLR pre-training", "x": "epoch",
                   "series": [{"name": "loss", "points": [[e, 5.2 * .86 ** e + 1.1] for e in epochs]},
                              {"name": "contrastive accuracy", "points": [[e, .9 - .7 * .8 ** e] for e in epochs]}]}],
+    "sweeps": sweeps,
     "reproduce": {"command": "sotto run experiments/demo.yaml", "config_name": "demo.yaml", "config": "name: example\nseed: 1\n",
                   "inputs": [{"name": "train-images", "sha256": "ab" * 32}], "versions": {"sotto": "0.1.0", "oneDNN": "2.6.3"}},
     "warnings": ["this document is an example; its numbers were simulated"]}

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "io/json.h"
+#include "report/sweeps.h"
 
 struct estimate {
     bool given;
@@ -75,6 +76,7 @@ struct report {
     bool insecure_noise, synthetic;
     size_t row_count;
     struct row *rows;
+    struct sweeps sweeps;
     char verdict_kind[24];
 };
 

@@ -476,6 +476,7 @@ sotto_status report_read(struct report *out, const char *text, size_t size)
     TRY(read_rows(&r, &top));
     TRY(check_objects(&top, "splits", "name", NULL));
     TRY(check_training(&top));
+    TRY(sweeps_read(&r.sweeps, r.doc));
     TRY(check_objects(&top, "reproduce.inputs", "name", "sha256"));
     TRY(check_texts(&warnings, &top, "warnings"));
     *out = r;
@@ -490,6 +491,7 @@ void report_clear(struct report *r)
     for (size_t i = 0; i < r->row_count; i++)
         base_free(r->rows[i].attacks);
     base_free(r->rows);
+    sweeps_clear(&r->sweeps);
     json_free(r->doc);
     *r = (struct report){0};
 }

@@ -152,12 +152,42 @@
     })}, options: options(scales)};
   }
 
-  const makers = {roc: roc, cost: cost, training: training};
+  /* One line per mechanism; value(point) is [mean, lower, upper] or null, place(point) its x. */
+  function sweep(group, place, value, xAxis, yTitle, level, levelName) {
+    const sets = [];
+    data.sweeps.filter(function (c) { return c.group === group; }).forEach(function (c, i) {
+      const shown = c.points.filter(function (p) { return value(p) && place(p) != null; });
+      shown.sort(function (a, b) { return place(a) - place(b); });
+      if (!shown.length) return;
+      sets.push({label: c.label, data: shown.map(function (p) { return {x: place(p), y: value(p)[0]}; }), bars: shown.map(value),
+                 borderColor: series(i), backgroundColor: series(i), borderDash: dashes[Math.floor(i / 6) % 4], borderWidth: 2, pointRadius: 3});
+    });
+    const xs = [].concat.apply([], sets.map(function (s) { return s.data.map(function (p) { return p.x; }); }));
+    const low = Math.min.apply(null, xs), high = Math.max.apply(null, xs);
+    const ends = [].concat.apply([level], sets.map(function (s) { return [].concat.apply([], s.bars.map(function (b) { return [b[1], b[2]]; })); }));
+    sets.push({label: levelName, data: [{x: low, y: level}, {x: high, y: level}], borderColor: colour('--soft'), borderWidth: 1.2, borderDash: [2, 3],
+               pointRadius: 0});
+    const y = axis(yTitle, {suggestedMin: Math.min.apply(null, ends), suggestedMax: Math.max.apply(null, ends)});
+    return {type: 'line', data: {datasets: sets}, plugins: [bars], options: options({x: xAxis(low, high), y: y})};
+  }
+  function epsilonAxis(low, high) { return logAxis('ε', low / 1.3, high * 1.3); }
+  function sweepLoss(group) {
+    return sweep(group, function (p) { return p.x; }, function (p) { return p.loss; }, epsilonAxis, 'utility loss', 0, 'no loss');
+  }
+  function sweepAttack(group, k) {
+    return sweep(group, function (p) { return p.x; }, function (p) { return p.attacks[k]; }, epsilonAxis, 'attack accuracy', 0.5, 'guessing');
+  }
+  function sweepTrade(group, k) {
+    return sweep(group, function (p) { return p.loss && p.loss[0]; }, function (p) { return p.attacks[k]; },
+                 function () { return axis('utility loss', {type: 'linear'}); }, 'attack accuracy', 0.5, 'guessing');
+  }
+
+  const makers = {roc: roc, cost: cost, training: training, 'sweep-loss': sweepLoss, 'sweep-attack': sweepAttack, 'sweep-trade': sweepTrade};
   function draw() {
     charts.splice(0).forEach(function (c) { c.destroy(); });
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     document.querySelectorAll('canvas[data-chart]').forEach(function (canvas) {
-      charts.push(new Chart(canvas, makers[canvas.dataset.chart](Number(canvas.dataset.group))));
+      charts.push(new Chart(canvas, makers[canvas.dataset.chart](Number(canvas.dataset.group), Number(canvas.dataset.attack))));
     });
   }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sotto/sotto.h"
 
@@ -88,6 +89,53 @@ static struct json *training_json(const struct json *training)
     return out;
 }
 
+/* One mean as [value, lower, upper]. */
+static struct json *mean_json(const struct mean *m)
+{
+    double values[] = {rounded(m->value), rounded(m->lower), rounded(m->upper)};
+    return isnan(m->value) ? json_make_null() : json_make_reals(values, 3);
+}
+
+/* Curves of a case share its number, the index of its first curve. */
+static struct json *sweeps_json(const struct sweeps *s)
+{
+    struct json *out = json_make_array();
+    size_t first = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct sweep_curve *c = &s->curves[i];
+        struct json *j = json_make_object(), *points = json_make_array();
+        struct page label = {0};
+        if (i > 0 && strcmp(c->name, s->curves[i - 1].name) != 0)
+            first = i;
+        page_html(&label, c->mechanism);
+        if (strcmp(c->norms, "entrywise") != 0) {
+            page_html(&label, ", ");
+            page_html(&label, c->norms);
+        }
+        json_put_integer(&j, "group", (int64_t)first);
+        json_put_text(&j, "label", label.failed ? NULL : label.text);
+        base_free(label.text);
+        for (size_t k = 0; k < c->count; k++) {
+            struct json *point = json_make_object(), *attacks = json_make_array();
+            double epsilon = sweep_epsilon(&c->points[k]);
+            if (!isfinite(epsilon)) {
+                json_free(point);
+                json_free(attacks);
+                continue;
+            }
+            json_put_real(&point, "x", rounded(epsilon));
+            json_put(&point, "loss", mean_json(&c->points[k].loss));
+            for (size_t a = 0; a < s->attack_count; a++)
+                json_push(&attacks, mean_json(&c->points[k].attacks[a].balanced));
+            json_put(&point, "attacks", attacks);
+            json_push(&points, point);
+        }
+        json_put(&j, "points", points);
+        json_push(&out, j);
+    }
+    return out;
+}
+
 void section_data(struct page *p, const struct report *r)
 {
     struct groups g;
@@ -98,6 +146,8 @@ void section_data(struct page *p, const struct report *r)
         json_push(&rows, row_json(&r->rows[i], g.of_row[i]));
     json_put(&doc, "rows", rows);
     json_put(&doc, "training", training_json(part(r->doc, "training")));
+    if (r->sweeps.count > 0)
+        json_put(&doc, "sweeps", sweeps_json(&r->sweeps));
     if (json_dump(&text, doc, JSON_LINE) == SOTTO_OK)
         page_json(p, text);
     else

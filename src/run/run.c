@@ -1,6 +1,6 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
-#include "run/run_stages.h"
+#include "run/run_shadow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,12 +75,15 @@ static sotto_status run_case(struct run *r, size_t index)
     TRY(run_stage_head(r, index));
     if (r->config.cases[index].pairs > 0)
         TRY(run_stage_sensitivity(r, index));
+    if (run_has_shadow(r, index))
+        TRY(run_stage_shadow(r, index));
     for (long p = -1; p < (long)r->config.cases[index].protection_count; p++) {
         run_model_name(&m, r, index, p);
         if (p >= 0)
             TRY(run_stage_protect(r, &m));
         TRY(run_stage_measure(r, &m));
     }
+    TRY(run_stage_sweep(r, index));
 done:
     return status;
 }
@@ -127,6 +130,8 @@ done:
     sotto_array_clear(&r.private_y);
     sotto_array_clear(&r.heldout_x);
     sotto_array_clear(&r.heldout_y);
+    sotto_array_clear(&r.shadow_x);
+    sotto_array_clear(&r.shadow_y);
     sotto_split_clear(&r.split);
     sotto_dataset_free(r.data);
     run_folder_close(&r.folder);

@@ -23,8 +23,16 @@
         {prefix "protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},                                       \
         {prefix "protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},                          \
         {prefix "protect[].l1", CONFIG_REAL, .range = "(0,inf)", .help = "stated instead of sampled"},       \
+        {prefix "protect[].l2", CONFIG_REAL, .range = "(0,inf)"},                                            \
+        {prefix "shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",                          \
+         .help = "shadow heads on random halves, for LiRA and RMIA; even; 0: none"},                         \
+        {prefix "sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},              \
+        {prefix "sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",                        \
+         .help = "measured over draws, never released"},                                                     \
+        {prefix "sweep.scales", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)"},                         \
+        {prefix "sweep.delta", CONFIG_REAL, .fallback = "1e-5", .range = "(0,1)"},                           \
     {                                                                                                        \
-        prefix "protect[].l2", CONFIG_REAL, .range = "(0,inf)"                                               \
+        prefix "sweep.paper_norms", CONFIG_FLAG, .fallback = "false"                                         \
     }
 
 static const struct config_row rows[] = {
@@ -138,6 +146,46 @@ done:
     return status;
 }
 
+static sotto_status read_sweep(struct run_sweep *out, const struct run_case *owner, const struct config *c,
+                               const char *prefix)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    static const char names[] = " logistic logistic-l2 laplace gaussian gaussian-classical knorm ";
+    out->epsilon_count = config_length(c, "%ssweep.epsilons", prefix);
+    out->scale_count = config_length(c, "%ssweep.scales", prefix);
+    out->mechanism_count = config_length(c, "%ssweep.mechanisms", prefix);
+    out->delta = config_real(c, "%ssweep.delta", prefix);
+    out->paper_norms = config_flag(c, "%ssweep.paper_norms", prefix);
+    snprintf(path, sizeof path, "%ssweep.epsilons", prefix);
+    if (out->epsilon_count > RUN_SWEEP || out->scale_count > RUN_SWEEP)
+        TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; at most %d of each", prefix,
+                        out->epsilon_count, out->scale_count, RUN_SWEEP));
+    if (out->epsilon_count > 0 && owner->pairs == 0)
+        TRY(config_fail(c, path, "%s needs a sensitivity; expected sensitivity.pairs > 0", path));
+    for (size_t i = 0; i < out->epsilon_count; i++)
+        out->epsilons[i] = config_real(c, "%ssweep.epsilons[%zu]", prefix, i);
+    for (size_t i = 0; i < out->scale_count; i++)
+        out->scales[i] = config_real(c, "%ssweep.scales[%zu]", prefix, i);
+    snprintf(path, sizeof path, "%ssweep.mechanisms", prefix);
+    if (out->mechanism_count > RUN_SWEEP_MECHANISMS)
+        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->mechanism_count,
+                        RUN_SWEEP_MECHANISMS));
+    for (size_t i = 0; i < out->mechanism_count; i++) {
+        char padded[40];
+        snprintf(path, sizeof path, "%ssweep.mechanisms[%zu]", prefix, i);
+        TRY(copy(out->mechanisms[i], sizeof out->mechanisms[i], c, path));
+        snprintf(padded, sizeof padded, " %s ", out->mechanisms[i]);
+        if (!strstr(names, padded))
+            TRY(config_fail(c, path,
+                            "%s is '%s'; expected one of logistic, logistic-l2, laplace, gaussian, "
+                            "gaussian-classical, knorm",
+                            path, out->mechanisms[i]));
+    }
+done:
+    return status;
+}
+
 static sotto_status read_case(struct run_case *out, const struct run_config *config, const struct config *c,
                               const char *prefix)
 {
@@ -168,6 +216,12 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     }
     for (size_t i = 0; i < out->protection_count; i++)
         TRY(read_protection(&out->protections[i], out, c, prefix, i));
+    out->references = config_whole(c, "%sshadow.heads", prefix);
+    if (out->references % 2 != 0 || out->references == 2) {
+        snprintf(path, sizeof path, "%sshadow.heads", prefix);
+        TRY(config_fail(c, path, "%s is %zu; expected 0 or an even number >= 4", path, out->references));
+    }
+    TRY(read_sweep(&out->sweep, out, c, prefix));
 done:
     return status;
 }
@@ -204,10 +258,10 @@ done:
 static sotto_status read_cases(struct run_config *out, const struct config *c)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const single_sections[] = {"head", "sensitivity", "protect"};
+    static const char *const single_sections[] = {"head", "sensitivity", "protect", "shadow", "sweep"};
     size_t count = config_length(c, "cases"), used = 0;
     bool single = false;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof single_sections / sizeof *single_sections; i++) {
         bool unused;
         TRY(is_default(&unused, c, single_sections[i]));
         single |= !unused;
@@ -215,7 +269,8 @@ static sotto_status read_cases(struct run_config *out, const struct config *c)
     if (count > RUN_CASES)
         TRY(config_fail(c, "cases", "cases has %zu entries; at most %d", count, RUN_CASES));
     if (count > 0 && single)
-        TRY(config_fail(c, "cases", "write either cases, or head, sensitivity and protect; not both"));
+        TRY(config_fail(c, "cases",
+                        "write either cases, or head, sensitivity, protect, shadow and sweep; not both"));
     if (count == 0) {
         strcpy(out->cases[0].name, "head");
         out->cases[0].records = out->sizes[SOTTO_PRIVATE];
@@ -239,15 +294,17 @@ static sotto_status read_cases(struct run_config *out, const struct config *c)
         if (config_text(c, "%s", path))
             TRY(copy(k->title, sizeof k->title, c, path));
         k->records = config_whole(c, "%srecords", prefix);
-        if (k->records > out->sizes[SOTTO_PRIVATE] - used) {
-            snprintf(path, sizeof path, "%srecords", prefix);
-            TRY(config_fail(
-                c, path,
-                "%s is %zu, but only %zu of data.private = %zu records are left; cases use disjoint slices",
-                path, k->records, out->sizes[SOTTO_PRIVATE] - used, out->sizes[SOTTO_PRIVATE]));
-        }
-        used += k->records;
         TRY(read_case(k, out, c, prefix));
+        size_t taken =
+            k->protection_count > 0 ? used : 0; /* who releases nothing needs no slice of its own */
+        if (k->records > out->sizes[SOTTO_PRIVATE] - taken) {
+            snprintf(path, sizeof path, "%srecords", prefix);
+            TRY(config_fail(c, path,
+                            "%s is %zu, but only %zu of data.private = %zu records are left; cases that "
+                            "release use disjoint slices",
+                            path, k->records, out->sizes[SOTTO_PRIVATE] - taken, out->sizes[SOTTO_PRIVATE]));
+        }
+        used += k->protection_count > 0 ? k->records : 0;
     }
 done:
     return status;

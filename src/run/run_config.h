@@ -2,13 +2,23 @@
 #ifndef RUN_RUN_CONFIG_H
 #define RUN_RUN_CONFIG_H
 
+#include <stdbool.h>
+
 #include "io/json.h"
 #include "sotto/data.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/ssl.h"
 
-enum { RUN_NAME = 64, RUN_CASES = 8, RUN_PROTECTIONS = 32, RUN_ATTACKS = 16, RUN_RATES = 8 };
+enum {
+    RUN_NAME = 64,
+    RUN_CASES = 32,
+    RUN_PROTECTIONS = 32,
+    RUN_ATTACKS = 16,
+    RUN_RATES = 8,
+    RUN_SWEEP = 32,
+    RUN_SWEEP_MECHANISMS = 8
+};
 
 /** One noise setting: either a scale or a target. NAN where not given. */
 struct run_protection {
@@ -16,14 +26,26 @@ struct run_protection {
     double scale, epsilon, delta;
     double l1, l2; /* sensitivity as stated by the user; NAN: the sampled one is used */
 };
+/** Settings that are measured over many draws and never released: every mechanism at every target epsilon,
+ * and at every scale. */
+struct run_sweep {
+    double epsilons[RUN_SWEEP], scales[RUN_SWEEP], delta;
+    size_t epsilon_count, scale_count;
+    char mechanisms[RUN_SWEEP_MECHANISMS][32];
+    size_t mechanism_count;
+    bool paper_norms; /* also with the norms that the paper seems to have used (docs/RESULTS.md) */
+};
 /** One head on its own slice of the private part, and what is done with it. */
 struct run_case {
     char name[RUN_NAME], title[128];
-    size_t records; /* disjoint slices of the private part, in the order of the cases */
+    size_t records; /* cases that release something: disjoint slices of the private part, in the order of the
+                       cases; others start at its beginning */
     struct sotto_head_recipe recipe;
     size_t pairs; /* of the sensitivity sampler; 0: not sampled */
     struct run_protection protections[RUN_PROTECTIONS];
     size_t protection_count;
+    size_t references; /* shadow heads of the attacker; 0: none */
+    struct run_sweep sweep;
 };
 struct run_config {
     char name[RUN_NAME], title[128];

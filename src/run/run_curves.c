@@ -26,7 +26,8 @@ static struct curve *find_curve(struct curve *curves, size_t *count, const char 
     return c;
 }
 
-static sotto_status add_line(struct curve *curves, size_t *count, const char *line, size_t length, size_t stride)
+static sotto_status add_line(struct curve *curves, size_t *count, const char *line, size_t length,
+                             size_t stride)
 {
     sotto_status status = SOTTO_OK;
     struct json *j = NULL;

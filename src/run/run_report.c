@@ -233,6 +233,29 @@ done:
     return status;
 }
 
+/* Curves of a case follow one another. */
+static void put_sweeps(struct json **report, const struct run *r)
+{
+    struct json *list = json_make_array();
+    for (size_t i = 0; i < r->config.case_count; i++) {
+        const struct run_case *c = &r->config.cases[i];
+        for (size_t k = 0; k < c->sweep.mechanism_count * RUN_NORMS; k++) {
+            char name[RUN_NAME + 80];
+            run_sweep_name(name, c, k / RUN_NORMS, k % RUN_NORMS);
+            const struct json *result = run_result(r, name);
+            if (!result)
+                continue;
+            struct json *curve = json_clone(result);
+            json_put_text(&curve, "title", c->title[0] ? c->title : c->name);
+            json_push(&list, curve);
+        }
+    }
+    if (json_count(list) > 0)
+        json_put(report, "sweeps", list);
+    else
+        json_free(list);
+}
+
 static struct json *reproduce(const struct run *r, const char *resolved)
 {
     struct json *j = json_make_object(), *inputs = json_make_array(), *input = json_make_object(),
@@ -272,6 +295,7 @@ sotto_status run_report(struct run *r)
             TRY(put_row(&rows, r, i, p));
     json_put(&report, "rows", rows);
     rows = NULL;
+    put_sweeps(&report, r);
     TRY(run_training_curves(&training, r));
     json_put(&report, "training", training);
     training = NULL;

@@ -26,10 +26,13 @@ struct run {
     size_t width, classes;                   /* of embeddings; labels */
     struct sotto_array private_x, private_y; /* (N, D) f4; (N) i8 */
     struct sotto_array heldout_x, heldout_y;
+    struct sotto_array shadow_x, shadow_y; /* no data without a shadow part */
 };
 
 /** Start of a stage key: what every stage depends on. */
 struct json *run_key(const struct run *r);
+/** Everything that decides a case's trained head. */
+struct json *run_head_key(const struct run *r, size_t index);
 /** Rows of the private part that belong to a case: [*first, *first + records). */
 size_t run_case_first(const struct run *r, size_t index);
 void run_model_name(struct run_model *m, const struct run *r, size_t index, long protection);
@@ -42,8 +45,15 @@ sotto_status run_stage_embed(struct run *r);
 sotto_status run_stage_encoder(struct run *r);
 sotto_status run_stage_head(struct run *r, size_t index);
 sotto_status run_stage_sensitivity(struct run *r, size_t index);
+/** Shadow models of a case, if it has any. */
+sotto_status run_stage_shadow(struct run *r, size_t index);
 sotto_status run_stage_protect(struct run *r, const struct run_model *m);
 sotto_status run_stage_measure(struct run *r, const struct run_model *m);
+/** Every mechanism of the case's sweep at every target and scale; nothing to do without a sweep. */
+sotto_status run_stage_sweep(struct run *r, size_t index);
+enum { RUN_NORMS = 2 }; /* entrywise, and the ones the paper seems to have used */
+/** The stage of one mechanism of a sweep with one kind of norms. */
+void run_sweep_name(char out[RUN_NAME + 80], const struct run_case *c, size_t mechanism, size_t norms);
 /** Copies the ledgers that this run's releases were written to into ledger.jsonl. */
 sotto_status run_copy_ledgers(struct run *r);
 /** The report's "training" member. */

@@ -3,6 +3,7 @@
 #include "run/run_stages.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
@@ -116,8 +117,16 @@ sotto_status run_stage_embed(struct run *r)
     sotto_status status = SOTTO_OK;
     struct run_stage stage;
     struct sotto_encoder *encoder = NULL;
-    static const char *const outputs[] = {"embeddings/private.npy", "embeddings/private-labels.npy",
-                                          "embeddings/heldout.npy", "embeddings/heldout-labels.npy", NULL};
+    static const char *const outputs[] = {"embeddings/private.npy",
+                                          "embeddings/private-labels.npy",
+                                          "embeddings/heldout.npy",
+                                          "embeddings/heldout-labels.npy",
+                                          "embeddings/shadow.npy",
+                                          "embeddings/shadow-labels.npy",
+                                          NULL};
+    bool shadow = r->split.n[SOTTO_SHADOW] > 0;
+    const char *made[7] = {NULL};
+    memcpy(made, outputs, (shadow ? 6 : 4) * sizeof *made);
     struct json *key = run_key(r);
     json_put_text(&key, "encoder", run_stage_hash(&r->folder, "pretrain"));
     TRY(run_stage_begin(&stage, &r->folder, "embed", key));
@@ -127,12 +136,18 @@ sotto_status run_stage_embed(struct run *r)
         TRY(sotto_encoder_load(&encoder, path));
         TRY(embed_part(r, encoder, SOTTO_PRIVATE, outputs[0], outputs[1]));
         TRY(embed_part(r, encoder, SOTTO_HELDOUT, outputs[2], outputs[3]));
-        TRY(run_stage_end(&stage, &r->folder, outputs, NULL));
+        if (shadow)
+            TRY(embed_part(r, encoder, SOTTO_SHADOW, outputs[4], outputs[5]));
+        TRY(run_stage_end(&stage, &r->folder, made, NULL));
     }
     TRY(load(&r->private_x, r, outputs[0]));
     TRY(load(&r->private_y, r, outputs[1]));
     TRY(load(&r->heldout_x, r, outputs[2]));
     TRY(load(&r->heldout_y, r, outputs[3]));
+    if (shadow) {
+        TRY(load(&r->shadow_x, r, outputs[4]));
+        TRY(load(&r->shadow_y, r, outputs[5]));
+    }
     r->width = r->private_x.shape[1];
 done:
     sotto_encoder_free(encoder);

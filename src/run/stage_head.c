@@ -10,8 +10,11 @@
 size_t run_case_first(const struct run *r, size_t index)
 {
     size_t first = 0;
+    if (r->config.cases[index].protection_count == 0)
+        return 0;
     for (size_t i = 0; i < index; i++)
-        first += r->config.cases[i].records;
+        if (r->config.cases[i].protection_count > 0)
+            first += r->config.cases[i].records;
     return first;
 }
 
@@ -37,7 +40,7 @@ const struct json *run_result(const struct run *r, const char *stage)
 }
 
 /* A head's bits depend on the instruction set but neither on threads nor on anything else that runs. */
-static struct json *head_key(const struct run *r, size_t index)
+struct json *run_head_key(const struct run *r, size_t index)
 {
     const struct run_case *c = &r->config.cases[index];
     struct json *key = json_make_object();
@@ -75,7 +78,7 @@ sotto_status run_stage_head(struct run *r, size_t index)
     run_model_name(&model, r, index, -1);
     run_model_file(name, &model);
     snprintf(stage_name, sizeof stage_name, "head/%s", c->name);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, head_key(r, index)));
+    TRY(run_stage_begin(&stage, &r->folder, stage_name, run_head_key(r, index)));
     if (stage.reused)
         goto done;
     TRY(sotto_head_train(&head, case_x(r, index), case_y(r, index), c->records, r->width, r->classes,
@@ -110,7 +113,7 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     char name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 16];
     snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
     snprintf(stage_name, sizeof stage_name, "sensitivity/%s", c->name);
-    struct json *key = head_key(r, index);
+    struct json *key = run_head_key(r, index);
     json_put_integer(&key, "pairs", (int64_t)c->pairs);
     TRY(run_stage_begin(&stage, &r->folder, stage_name, key));
     if (stage.reused)

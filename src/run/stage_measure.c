@@ -1,6 +1,6 @@
 /* What one head gives away and how useful it is: membership attacks on its answers, accuracy with an
  * interval, and for a noise setting the spread over many draws (drawn to measure, never released). */
-#include "run/run_stages.h"
+#include "run/run_shadow.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,73 +8,19 @@
 
 #include "sotto/io.h"
 
-/* One head's logits on the members (its own records) and the non-members (held-out records). */
-struct answers {
-    size_t n_member, n_nonmember, classes;
-    const int64_t *member_y, *nonmember_y;
-    float *member, *nonmember;
-    double *member_scores, *nonmember_scores; /* minus the loss */
-};
-
-static void answers_clear(struct answers *a)
+static double largest(const float *z, size_t k)
 {
-    base_free(a->member);
-    base_free(a->nonmember);
-    base_free(a->member_scores);
-    base_free(a->nonmember_scores);
-}
-
-static sotto_status answers_make(struct answers *a, const struct run *r, size_t index)
-{
-    sotto_status status = SOTTO_OK;
-    const struct run_case *c = &r->config.cases[index];
-    *a =
-        (struct answers){.n_member = c->records, .n_nonmember = r->heldout_x.shape[0], .classes = r->classes};
-    a->member_y = (const int64_t *)r->private_y.data + run_case_first(r, index);
-    a->nonmember_y = r->heldout_y.data;
-    a->member = base_alloc(a->n_member * a->classes, sizeof(float));
-    a->nonmember = base_alloc(a->n_nonmember * a->classes, sizeof(float));
-    a->member_scores = base_alloc(a->n_member, sizeof(double));
-    a->nonmember_scores = base_alloc(a->n_nonmember, sizeof(double));
-    if (!a->member || !a->nonmember || !a->member_scores || !a->nonmember_scores)
-        FAIL(SOTTO_ENOMEM, "measure: out of memory");
-done:
-    return status;
-}
-
-static sotto_status answer(struct answers *a, const struct run *r, size_t index,
-                           const struct sotto_head *head)
-{
-    sotto_status status = SOTTO_OK;
-    const float *x = (const float *)r->private_x.data + run_case_first(r, index) * r->width;
-    TRY(sotto_head_predict(a->member, head, x, a->n_member, r->width, 1));
-    TRY(sotto_head_predict(a->nonmember, head, r->heldout_x.data, a->n_nonmember, r->width, 1));
-done:
-    return status;
-}
-
-static size_t argmax(const float *z, size_t k)
-{
-    size_t best = 0;
+    double top = z[0];
     for (size_t j = 1; j < k; j++)
-        if (z[j] > z[best])
-            best = j;
-    return best;
-}
-
-static size_t count_right(const float *z, const int64_t *y, size_t n, size_t k)
-{
-    size_t right = 0;
-    for (size_t i = 0; i < n; i++)
-        right += argmax(z + i * k, k) == (size_t)y[i];
-    return right;
+        top = z[j] > top ? z[j] : top;
+    return top;
 }
 
 static void loss_scores(double *out, const float *z, const int64_t *y, size_t n, size_t k)
 {
     for (size_t i = 0; i < n; i++) {
         const float *row = z + i * k;
-        double top = row[argmax(row, k)], sum = 0;
+        double top = largest(row, k), sum = 0;
         for (size_t j = 0; j < k; j++)
             sum += exp(row[j] - top);
         out[i] = row[y[i]] - top - log(sum);
@@ -105,14 +51,18 @@ static struct json *spread_json(const struct spread *s, const char *count_name)
 }
 
 /* Utility and loss-attack AUC over many draws of the same noise law on the unprotected head. */
-static sotto_status measure_draws(struct spread *accuracy, struct spread *auc, struct answers *a,
+static sotto_status measure_draws(struct spread *accuracy, struct spread *auc, struct run_answers *a,
                                   const struct run *r, const struct run_model *m, double scale)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL, *noisy = NULL;
+    double *member = base_alloc(a->n_member, sizeof *member),
+           *nonmember = base_alloc(a->n_nonmember, sizeof *nonmember);
     struct run_model plain;
     char name[RUN_PATH], path[RUN_PATH];
     const char *mechanism = r->config.cases[m->index].protections[m->protection].mechanism;
+    if (!member || !nonmember)
+        FAIL(SOTTO_ENOMEM, "measure: out of memory for %zu scores", a->n_member + a->n_nonmember);
     run_model_name(&plain, r, m->index, -1);
     run_model_file(name, &plain);
     TRY(run_folder_path(path, &r->folder, name));
@@ -125,38 +75,60 @@ static sotto_status measure_draws(struct spread *accuracy, struct spread *auc, s
         TRY(sotto_head_copy(&noisy, head));
         float *parameters = sotto_head_parameters(noisy, &count);
         TRY(sotto_noise_evaluate(parameters, count, mechanism, scale, r->config.seed, draw));
-        TRY(answer(a, r, m->index, noisy));
-        loss_scores(a->member_scores, a->member, a->member_y, a->n_member, a->classes);
-        loss_scores(a->nonmember_scores, a->nonmember, a->nonmember_y, a->n_nonmember, a->classes);
-        TRY(sotto_auc(&estimate, a->member_scores, a->n_member, a->nonmember_scores, a->n_nonmember,
-                      r->config.confidence));
+        TRY(run_answers_ask(a, noisy));
+        loss_scores(member, a->member, a->member_y, a->n_member, a->classes);
+        loss_scores(nonmember, a->nonmember, a->nonmember_y, a->n_nonmember, a->classes);
+        TRY(sotto_auc(&estimate, member, a->n_member, nonmember, a->n_nonmember, r->config.confidence));
         spread_add(auc, estimate.estimate);
-        spread_add(accuracy, (double)count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /
-                                 (double)a->n_nonmember);
+        spread_add(accuracy,
+                   (double)run_count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /
+                       (double)a->n_nonmember);
         context_progress(r->ctx, "evaluate", draw + 1, r->config.draws, "draws");
         if (context_stopped(r->ctx))
             FAIL(SOTTO_ESTOPPED, "stopped while measuring %s", m->name);
     }
 done:
+    base_free(member);
+    base_free(nonmember);
     sotto_head_free(head);
     sotto_head_free(noisy);
     return status;
 }
 
-static sotto_status audit(struct json **out, const struct run *r, const struct answers *a)
+/* With the attacker's models, if the case has any: the attacks that need them join the named ones. */
+static sotto_status audit(struct json **out, const struct run *r, const struct run_answers *a,
+                          const struct run_shadow *shadow)
 {
     sotto_status status = SOTTO_OK;
     char *text = NULL;
-    const char *names[RUN_ATTACKS + 1] = {NULL};
-    for (size_t i = 0; i < r->config.attack_count; i++)
-        names[i] = r->config.attacks[i];
+    static const char *const online[] = {"lira", "lira-pooled", "lira-offline", "rmia"};
+    const char *names[RUN_ATTACKS + 6] = {NULL};
+    size_t count = 0;
+    for (; count < r->config.attack_count; count++)
+        names[count] = r->config.attacks[count];
+    for (size_t i = 0; shadow->signals && i < sizeof online / sizeof *online; i++)
+        names[count++] = online[i];
+    if (shadow->own)
+        names[count++] = "shadow-network";
     struct sotto_audit_input in = {.member = a->member,
                                    .nonmember = a->nonmember,
                                    .member_labels = a->member_y,
                                    .nonmember_labels = a->nonmember_y,
                                    .n_member = a->n_member,
                                    .n_nonmember = a->n_nonmember,
-                                   .classes = a->classes};
+                                   .classes = a->classes,
+                                   .shadow = shadow->own_outputs,
+                                   .shadow_labels = shadow->own_y,
+                                   .shadow_trained = shadow->own_trained,
+                                   .n_shadow = shadow->own_n};
+    if (shadow->signals) {
+        size_t of_members = a->n_member * shadow->heads.models;
+        in.reference_models = shadow->heads.models;
+        in.member_reference = shadow->signals;
+        in.nonmember_reference = shadow->signals + of_members;
+        in.member_trained = shadow->heads.trained;
+        in.nonmember_trained = shadow->heads.trained + of_members;
+    }
     struct sotto_audit_options options = {.names = names,
                                           .fpr = r->config.rates,
                                           .fpr_count = r->config.rate_count,
@@ -182,14 +154,38 @@ static struct json *measure_key(const struct run *r, const struct run_model *m)
     json_put_real(&key, "confidence", r->config.confidence);
     json_put_integer(&key, "draws", (int64_t)r->config.draws);
     json_put_integer(&key, "seed", (int64_t)r->config.seed);
+    snprintf(stage, sizeof stage, "shadow/%s", r->config.cases[m->index].name);
+    json_put_text(&key, "shadow", run_stage_hash(&r->folder, stage));
     return key;
+}
+
+/* The attacker answers a noisy head with shadows of the same mechanism and scale. */
+static sotto_status ask_shadow(struct run_shadow *shadow, const struct run *r, const struct run_model *m,
+                               const struct run_answers *a)
+{
+    sotto_status status = SOTTO_OK;
+    const char *mechanism = NULL;
+    double scale = 0;
+    if (!run_has_shadow(r, m->index))
+        return SOTTO_OK;
+    if (m->protection >= 0) {
+        char protect[RUN_NAME + 32];
+        snprintf(protect, sizeof protect, "protect/%s", m->name);
+        mechanism = r->config.cases[m->index].protections[m->protection].mechanism;
+        scale = json_number(json_member(run_result(r, protect), "scale"));
+    }
+    TRY(run_shadow_load(shadow, r, m->index, a));
+    TRY(run_shadow_ask(shadow, r, mechanism, scale, 0));
+done:
+    return status;
 }
 
 sotto_status run_stage_measure(struct run *r, const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
     struct run_stage stage;
-    struct answers a = {0};
+    struct run_answers a = {0};
+    struct run_shadow shadow = {0};
     struct sotto_head *head = NULL;
     struct json *result = NULL, *attacks = NULL;
     char name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 32], output[RUN_NAME + 64];
@@ -200,15 +196,16 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     run_model_file(name, m);
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_head_load(&head, path));
-    TRY(answers_make(&a, r, m->index));
-    TRY(answer(&a, r, m->index, head));
-    TRY(audit(&attacks, r, &a));
+    TRY(run_answers_make(&a, r, m->index));
+    TRY(run_answers_ask(&a, head));
+    TRY(ask_shadow(&shadow, r, m, &a));
+    TRY(audit(&attacks, r, &a, &shadow));
     snprintf(output, sizeof output, "attacks/%s.json", m->name);
     TRY(run_folder_path(path, &r->folder, output));
     TRY(json_write_file(path, attacks, JSON_PRETTY));
 
-    size_t right = count_right(a.nonmember, a.nonmember_y, a.n_nonmember, a.classes);
-    size_t right_member = count_right(a.member, a.member_y, a.n_member, a.classes);
+    size_t right = run_count_right(a.nonmember, a.nonmember_y, a.n_nonmember, a.classes);
+    size_t right_member = run_count_right(a.member, a.member_y, a.n_member, a.classes);
     struct sotto_estimate accuracy;
     TRY(sotto_clopper_pearson(&accuracy, right, a.n_nonmember, r->config.confidence));
     result = json_make_object();
@@ -235,6 +232,7 @@ done:
     json_free(result);
     json_free(attacks);
     sotto_head_free(head);
-    answers_clear(&a);
+    run_answers_clear(&a);
+    run_shadow_clear(&shadow);
     return status;
 }

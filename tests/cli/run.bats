@@ -90,3 +90,47 @@ Y
   [[ "$output" == *"the synthetic set stands in"* ]]
   grep -Eq '"synthetic": ?true' demo/report.json
 }
+
+@test "a sweep with an attacker: measured, reported, reused, never released" {
+  cat > sweep.yaml <<'Y'
+name: sweep
+data: {set: synthetic-images, public: 256, private: 60, heldout: 100, shadow: 80}
+pretrain: {epochs: 1, batch: 64}
+encoder: {evaluate: false}
+cases:
+  - name: one
+    records: 60
+    head: {epochs: 2}
+    sensitivity: {pairs: 3}
+    shadow: {heads: 4}
+    sweep: {mechanisms: [logistic, logistic-l2, gaussian-classical], epsilons: [1, 20], scales: [0.1]}
+  - name: two
+    records: 40
+    head: {epochs: 1}
+attack: {names: [loss]}
+evaluate: {draws: 3}
+Y
+  run "$SOTTO" run sweep.yaml
+  [ "$status" -eq 0 ]
+  grep -q 'shadow-network' runs/sweep/attacks/one.json
+  grep -q '"lira"' runs/sweep/attacks/one.json
+  ! grep -q '"lira"' runs/sweep/attacks/two.json
+  grep -q 'data-chart="sweep-trade"' runs/sweep/report.html
+  grep -q 'not private at the target' runs/sweep/report.html
+  [ ! -s runs/sweep/ledger.jsonl ]
+  before=$(sha256sum runs/sweep/run.json)
+  "$SOTTO" run sweep.yaml
+  [ "$before" = "$(sha256sum runs/sweep/run.json)" ]
+}
+
+@test "bad sweeps and shadow heads are refused" {
+  run "$SOTTO" run small.yaml -s shadow.heads=5
+  [ "$status" -eq 78 ]
+  [[ "$output" == *"shadow.heads is 5; expected 0 or an even number >= 4" ]]
+  run "$SOTTO" run small.yaml -s 'sweep.epsilons=[1]'
+  [ "$status" -eq 78 ]
+  [[ "$output" == *"sweep.epsilons needs a sensitivity; expected sensitivity.pairs > 0" ]]
+  run "$SOTTO" run small.yaml -s 'sweep.mechanisms=[noise]'
+  [ "$status" -eq 78 ]
+  [[ "$output" == *"sweep.mechanisms[0] is 'noise'; expected one of logistic, logistic-l2, laplace, gaussian, gaussian-classical, knorm" ]]
+}

@@ -206,9 +206,10 @@ static void tables_say_what_their_heads_are(void **state)
     assert_int_equal(count(text, "<tr"), count(text, "</tr>"));
     assert_int_equal(count(text, "<td"), count(text, "</td>"));
     assert_int_equal(count(text, "<bdi>"), count(text, "</bdi>"));
-    assert_int_equal(count(text, "<canvas"), count(text, "aria-label=\"ROC") +
-                                                 count(text, "aria-label=\"Accuracy and") +
-                                                 count(text, "aria-label=\"Training curves"));
+    assert_int_equal(count(text, "<canvas"),
+                     count(text, "aria-label=\"ROC") + count(text, "aria-label=\"Accuracy and") +
+                         count(text, "aria-label=\"Training curves") +
+                         count(text, "aria-label=\"The numbers are in the table below"));
     assert_true(count(text, "<html lang=\"en\">") == 1);
     base_free(text);
     base_free(page);
@@ -267,6 +268,58 @@ static void hostile_texts_are_inert(void **state)
     sotto_text_free(text);
     base_free(page);
     base_free(clean);
+}
+
+/* --- sweeps --- */
+
+static void sweeps_say_when_a_target_is_not_met(void **state)
+{
+    (void)state;
+    char *page = page_of(example), *text = static_part(page);
+    assert_int_equal(count(text, "data-chart=\"sweep-loss\""), 2);   /* two cases */
+    assert_int_equal(count(text, "data-chart=\"sweep-attack\""), 4); /* two attacks */
+    assert_int_equal(count(text, "not private at the target"), 1);
+    assert_true(count(text, "paper norms") > 0);
+    assert_non_null(strstr(text, "Nothing in this section was released"));
+    base_free(text);
+    base_free(page);
+}
+
+static void bad_sweeps_are_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"3", "report: 'sweeps' is not a list of at most 512 curves"},
+        {"[1]", "report: 'sweeps[0]' is not an object"},
+        {"[{}]", "report: 'sweeps[0]' needs the texts 'case', 'mechanism' and 'norms'"},
+        {"[{\"case\": \"a\", \"mechanism\": \"m\", \"norms\": \"n\"}]",
+         "report: 'sweeps[0].draws' is not a number"},
+        {"[{\"case\": \"a\", \"mechanism\": \"m\", \"norms\": \"n\", \"draws\": 0, \"points\": []}]",
+         "report: 'sweeps[0]' needs 'draws' >= 1 and at most 256 'points'"},
+        {"[{\"case\": \"a\", \"mechanism\": \"m\", \"norms\": \"n\", \"draws\": 2, \"points\": [7]}]",
+         "report: 'sweeps[0].points[0]' is not an object"},
+        {"[{\"case\": \"a\", \"mechanism\": \"m\", \"norms\": \"n\", \"draws\": 2, \"points\": [{\"scale\": "
+         "1, "
+         "\"standard_deviation\": 1, \"utility_loss\": {\"mean\": 1, \"lower\": 2, \"upper\": 3}}]}]",
+         "report: 'sweeps[0].points[0].utility_loss' needs numbers lower <= mean <= upper"},
+        {"[{\"case\": \"a\", \"mechanism\": \"m\", \"norms\": \"n\", \"draws\": 2, \"points\": [{\"scale\": "
+         "1, "
+         "\"standard_deviation\": 1, \"holds\": 1}]}]",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct page p = {0};
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": [{\"name\": \"a\", \"title\": "
+                 "\"A\", "
+                 "\"protected\": false, \"records\": 1}], \"sweeps\": %s}",
+                 cases[i][0]);
+        assert_int_equal(report_build(&p, text, strlen(text)), SOTTO_EFORMAT);
+        if (cases[i][1])
+            assert_string_equal(sotto_error_text(), cases[i][1]);
+        base_free(p.text);
+    }
 }
 
 /* --- verdicts --- */
@@ -532,6 +585,8 @@ int main(void)
         cmocka_unit_test(everything_is_said_without_script),
         cmocka_unit_test(tables_say_what_their_heads_are),
         cmocka_unit_test(hostile_texts_are_inert),
+        cmocka_unit_test(sweeps_say_when_a_target_is_not_met),
+        cmocka_unit_test(bad_sweeps_are_refused),
         cmocka_unit_test(verdicts_follow_from_the_numbers),
         cmocka_unit_test(a_destroyed_model_is_never_sold_as_protected),
         cmocka_unit_test(a_broken_claim_is_called_so),
