@@ -66,8 +66,13 @@ static void mistakes_name_their_place(void **state)
          "protect[0] needs either scale or epsilon"},
         {"name: x\nprotect:\n  - {mechanism: logistic, scale: 1}\n", "protect[0] has no sensitivity"},
         {"name: ../x\n", "name is '../x'; expected letters"},
-        {"name: x\ndata: {private: 10}\ncases:\n  - {name: a, records: 8}\n  - {name: b, records: 3}\n",
-         "cases[1].records is 3, but only 2 of data.private = 10 records are left"},
+        {"name: x\ndata: {private: 10}\ncases:\n"
+         "  - {name: a, records: 8, protect: [{mechanism: logistic, scale: 1, l1: 1}]}\n"
+         "  - {name: c, records: 10}\n"
+         "  - {name: b, records: 3, protect: [{mechanism: logistic, scale: 1, l1: 1}]}\n",
+         "cases[2].records is 3, but only 2 of data.private = 10 records are left"},
+        {"name: x\ndata: {private: 10}\ncases:\n  - {name: a, records: 11}\n",
+         "cases[0].records is 11, but only 10 of data.private = 10 records are left"},
         {"name: x\ndata: {private: 10}\ncases:\n  - {name: a, records: 2}\n  - {name: a, records: 3}\n",
          "cases[1].name 'a' is used twice"},
         {"name: x\nhead: {epochs: 3}\ndata: {private: 10}\ncases:\n  - {name: a, records: 2}\n", "not both"},
