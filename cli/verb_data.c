@@ -1,19 +1,28 @@
-/* sotto data list | info NAME | import PATH --name NAME | verify NAME */
+/* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME */
 #include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+/* Help starts with the actions that an option belongs to. */
 static const struct option_row rows[] = {
     {"name", OPTION_TEXT, "NAME", NULL, "import: how the set will be called (a-z 0-9 . _ -)", NULL},
     {"size", OPTION_TEXT, "HxW", NULL,
-     "import: resize every image to HxW pixels (default: the most common size)", NULL},
+     "import, fetch: resize every image to HxW pixels (pictures and STL-10; default: the most common size)",
+     NULL},
     {"label", OPTION_TEXT, "COLUMN", NULL,
-     "import: label of a table: first, last, or a column's name (default: as the file shows); of CIFAR-100: "
+     "import, fetch: label of a table: first, last, or a column's name (default: as the file shows); of "
+     "CIFAR-100: "
      "fine (default) or coarse",
      NULL},
     {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
+    {"url", OPTION_TEXT, "URL", NULL, "fetch: another address than the official one (https)", NULL},
+    {"sha256", OPTION_TEXT, "HEX", NULL, "fetch: SHA-256 of the file at --url, where sotto does not know it",
+     NULL},
+    {"keep", OPTION_FLAG, NULL, NULL, "fetch: keep the downloaded file after the import", NULL},
+    {"yes", OPTION_FLAG, NULL, NULL, "fetch: do not ask before the download", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -89,18 +98,17 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
     return SOTTO_OK;
 }
 
-static sotto_status run_import(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status read_import_options(struct sotto_import_options *out, const struct options *o)
 {
-    struct sotto_import_options options = {.label = option_text(o, "label"), .part = option_text(o, "part")};
-    const char *name = option_text(o, "name");
+    *out = (struct sotto_import_options){.label = option_text(o, "label"), .part = option_text(o, "part")};
+    return read_size(out, option_text(o, "size"));
+}
+
+/* What an import or a fetch ends with. */
+static sotto_status announce(const char *name, const struct sotto_context *ctx, int json)
+{
     char *text;
-    sotto_status status = option_require(o, "name");
-    if (status == SOTTO_OK)
-        status = read_size(&options, option_text(o, "size"));
-    if (status == SOTTO_OK)
-        status = sotto_data_import(option_argument(o, 1), name, &options, ctx);
-    if (status != SOTTO_OK)
-        return status;
+    sotto_status status = SOTTO_OK;
     if (!json) {
         printf("imported %s; 'sotto data info %s' shows it\n", name, name);
         return SOTTO_OK;
@@ -111,6 +119,50 @@ static sotto_status run_import(const struct options *o, const struct sotto_conte
         sotto_text_free(text);
     }
     return status;
+}
+
+static sotto_status run_import(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_import_options options;
+    const char *name = option_text(o, "name");
+    sotto_status status = option_require(o, "name");
+    if (status == SOTTO_OK)
+        status = read_import_options(&options, o);
+    if (status == SOTTO_OK)
+        status = sotto_data_import(option_argument(o, 1), name, &options, ctx);
+    return status == SOTTO_OK ? announce(name, ctx, json) : status;
+}
+
+/* Someone at a terminal is shown what will come over the line, and asked; a script is not. */
+static sotto_status ask(const struct options *o, const char *name, const struct sotto_fetch_options *options)
+{
+    char *text, answer[16] = "";
+    sotto_status status = sotto_data_fetch_plan(&text, name, options);
+    if (status != SOTTO_OK)
+        return status;
+    if (!option_flag(o, "quiet"))
+        fprintf(stderr, "%s", text);
+    sotto_text_free(text);
+    if (option_flag(o, "yes") || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return SOTTO_OK;
+    fprintf(stderr, "Download and import? [y/N] ");
+    if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+        return cli_fail(SOTTO_ESTOPPED,
+                        "data fetch: not confirmed; nothing was downloaded (--yes does not ask)");
+    return SOTTO_OK;
+}
+
+static sotto_status run_fetch(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 1);
+    struct sotto_fetch_options options = {
+        .url = option_text(o, "url"), .sha256 = option_text(o, "sha256"), .keep = option_flag(o, "keep")};
+    sotto_status status = read_import_options(&options.import, o);
+    if (status == SOTTO_OK)
+        status = ask(o, name, &options);
+    if (status == SOTTO_OK)
+        status = sotto_data_fetch(name, &options, ctx);
+    return status == SOTTO_OK ? announce(name, ctx, json) : status;
 }
 
 static sotto_status run_verify(const struct options *o, const struct sotto_context *ctx, int json)
@@ -134,7 +186,14 @@ static const struct action {
 } actions[] = {{"list", NULL, run_list},
                {"info", "NAME", run_info},
                {"import", "PATH", run_import},
+               {"fetch", "NAME", run_fetch},
                {"verify", "NAME", run_verify}};
+
+static int belongs(const struct option_row *row, const char *action)
+{
+    const char *found = strstr(row->help, action);
+    return found && found < strchr(row->help, ':');
+}
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
@@ -144,28 +203,32 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
-        return cli_fail(SOTTO_EUSAGE, "data: unknown action '%s'; expected list, info, import or verify",
-                        name);
+        return cli_fail(SOTTO_EUSAGE,
+                        "data: unknown action '%s'; expected list, info, import, fetch or verify", name);
     size_t wanted = action->argument ? 2 : 1;
     if (option_argument_count(o) < wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
     if (option_argument_count(o) > wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: unexpected argument '%s'", name, option_argument(o, wanted));
-    for (const struct option_row *row = rows; row->name && action->run != run_import; row++)
-        if (option_given(o, row->name))
-            return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data import'", name, row->name);
+    for (const struct option_row *row = rows; row->name; row++)
+        if (option_given(o, row->name) && !belongs(row, action->name))
+            return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %.*s'", name, row->name,
+                            (int)strcspn(row->help, ",:"), row->help);
     return action->run(o, ctx, json);
 }
 
 const struct verb verb_data = {.name = "data",
-                               .summary = "list, import, describe and verify data sets",
-                               .arguments = "list | info NAME | import PATH --name NAME | verify NAME",
+                               .summary = "list, import, fetch, describe and verify data sets",
+                               .arguments =
+                                   "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME",
                                .min_arguments = 1,
                                .max_arguments = 3,
                                .examples = "  sotto data list\n"
                                            "  sotto data import cifar10-jpeg.tar.xz --name cifar10\n"
                                            "  sotto data import location.csv --name location --label first\n"
                                            "  sotto data import photos/ --name photos --size 96x96\n"
+                                           "  sotto data fetch cifar100\n"
+                                           "  sotto data fetch stl10 --size 32x32\n"
                                            "  sotto data info fashion-mnist --json\n"
                                            "  sotto data verify fashion-mnist",
                                .options = rows,

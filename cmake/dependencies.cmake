@@ -5,6 +5,18 @@ add_library(sotto_deps INTERFACE)
 pkg_check_modules(SOTTO_PC REQUIRED IMPORTED_TARGET libsodium jansson yaml-0.1 libturbojpeg libpng zlib libarchive)
 target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_PC m)
 
+# Downloads (`sotto data fetch`) are optional: without libcurl that verb says so and everything else works.
+if(SOTTO_FETCH)
+  pkg_check_modules(SOTTO_CURL IMPORTED_TARGET libcurl>=7.85)
+  if(SOTTO_CURL_FOUND)
+    target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_CURL)
+    target_compile_definitions(sotto_deps INTERFACE SOTTO_HAVE_CURL)
+    set(SOTTO_PC_CURL " libcurl")
+  else()
+    message(STATUS "libcurl (libcurl4-openssl-dev) not found: 'sotto data fetch' will not be able to download")
+  endif()
+endif()
+
 find_package(OpenMP COMPONENTS C)
 if(OpenMP_C_FOUND)
   target_link_libraries(sotto_deps INTERFACE OpenMP::OpenMP_C)

@@ -35,6 +35,10 @@ foreach(source IN LISTS fuzzers)
   target_link_libraries(${name} PRIVATE sotto_internals)
 endforeach()
 
+# The web server of the download tests.
+add_executable(range_server tests/range_server.c)
+target_include_directories(range_server PRIVATE tests)
+
 find_program(BATS bats)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.bats)
 foreach(script IN LISTS scripts)
@@ -42,7 +46,7 @@ foreach(script IN LISTS scripts)
   if(BATS)
     add_test(NAME cli/${name} COMMAND ${BATS} ${script})
     set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 900
-      ENVIRONMENT "SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
+      ENVIRONMENT "SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
   endif()
 endforeach()
 add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})

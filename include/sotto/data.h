@@ -46,6 +46,24 @@ struct sotto_import_options {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
+/** Zero means: what is registered. */
+struct sotto_fetch_options {
+    const char *url;    /**< instead of the official address: a mirror, or a file that sotto does not know */
+    const char *sha256; /**< of that file; needed where sotto has none on record */
+    int keep;           /**< keep the downloaded files after the import */
+    struct sotto_import_options import;
+};
+/** Downloads a set and imports it; all registered sets that come in the same file at once (STL-10's two parts). Bytes
+ *  gather in the data folder and are kept when something interrupts; calling again continues. Length and SHA-256 must
+ *  be those on record before anything is imported. Never called by another function: sotto is offline otherwise.
+ *  ENOTSUP: built without libcurl; ENOENT: no address is known, or no such file there; EUSAGE: no SHA-256, or an address
+ *  that is not https (http only for loopback and for registered files); EFORMAT: another length or hash; EAGAIN: no
+ *  connection, or another process is at it; EIO; ECREATE: the name is taken; ESTOPPED. `options` may be NULL. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch(const char *name, const struct sotto_fetch_options *options,
+                                                         const struct sotto_context *ctx);
+/** What it would do, in lines for people: addresses, sizes, how they are checked, licence. Errors as above. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch_plan(char **text, const char *name,
+                                                              const struct sotto_fetch_options *options);
 /** All sets as a table for people: what is registered, imported, found, missing, and how to get it. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_table(char **text);
 /** JSON texts for the verbs (free with sotto_text_free): all sets; one set; checksums of one set (EGATE: mismatch). */

@@ -6,6 +6,7 @@
 #define DATA_DATASET_H
 
 #include "base/memory.h"
+#include "data/download.h"
 #include "io/json.h"
 #include "sotto/data.h"
 
@@ -49,6 +50,13 @@ sotto_status dataset_finish(struct dataset *d);
 /** SHA-256 of images or features, then labels, as they lie in memory. */
 void dataset_hash(char hex[65], const struct sotto_dataset *d);
 
+/** Where the files of a set are published. Plain http is used only because every file's hash is recorded. */
+struct dataset_remote {
+    const char *folder; /* address, ending in '/'; file names follow */
+    size_t count;
+    const struct remote_file *files;
+};
+
 /** A set that is known by name. One const struct per set, one ROW in source_list.h. */
 struct dataset_source {
     const char *name, *title;
@@ -56,9 +64,10 @@ struct dataset_source {
     const char *licence; /* one line */
     const char *obtain;  /* what to do when it is missing; NULL for generated sets */
     size_t classes;
-    const char *const *class_names; /* or NULL */
-    const char *part;               /* of a layout with parts (sotto_import_options.part), or NULL */
-    const char *options;            /* generated sets: what may follow the name, with defaults */
+    const char *const *class_names;      /* or NULL */
+    const struct dataset_remote *remote; /* shared by the parts of one layout; NULL: no address is known */
+    const char *part;                    /* of a layout with parts (sotto_import_options.part), or NULL */
+    const char *options;                 /* generated sets: what may follow the name, with defaults */
     const char *sha256; /* of a generated set without options: the same everywhere; NULL: libm decides */
     int synthetic;      /* also answers to NAME-x123 options, see synthetic.h */
     /** Where it was found on this machine, or "" (path of `capacity` bytes). NULL: nowhere but the import

@@ -8,6 +8,20 @@ static const char *const cifar10_names[] = {"airplane", "automobile", "bird",  "
                                             "dog",      "frog",       "horse", "ship", "truck"};
 static const char *const adult_names[] = {"<=50K", ">50K"};
 
+/* SHA-256: TensorFlow Datasets' checksum files; several public repositories agree. */
+static const struct remote_file cifar10_files[] = {
+    {"cifar-10-binary.tar.gz", 170052171, "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+     NULL}};
+static const struct remote_file cifar100_files[] = {
+    {"cifar-100-binary.tar.gz", 168513733, "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
+     NULL}};
+static const struct remote_file stl10_files[] = {
+    {"stl10_binary.tar.gz", 2640397119, "f31fd99273a1acb8609c8db427cebb1de3f71de77758cdc0e22956e1289b9866",
+     NULL}};
+static const struct dataset_remote cifar10_remote = {"https://www.cs.toronto.edu/~kriz/", 1, cifar10_files};
+static const struct dataset_remote cifar100_remote = {"https://www.cs.toronto.edu/~kriz/", 1, cifar100_files};
+static const struct dataset_remote stl10_remote = {"http://ai.stanford.edu/~acoates/stl10/", 1, stl10_files};
+
 const struct dataset_source source_mnist = {
     .name = "mnist",
     .title = "MNIST, 10 classes, 28x28 grey",
@@ -22,7 +36,10 @@ const struct dataset_source source_cifar10 = {
     .title = "CIFAR-10, 10 classes, 32x32 colour",
     .origin = "Krizhevsky 2009, www.cs.toronto.edu/~kriz/cifar.html",
     .licence = "none stated; cite Krizhevsky 2009",
-    .obtain = "sotto data import PATH --name cifar10 (PATH: binary version or an archive of pictures)",
+    .obtain = "sotto data fetch cifar10, or: sotto data import PATH --name cifar10 (binary version or an "
+              "archive of "
+              "pictures)",
+    .remote = &cifar10_remote,
     .classes = 10,
     .class_names = cifar10_names};
 
@@ -31,7 +48,8 @@ const struct dataset_source source_cifar100 = {
     .title = "CIFAR-100, 100 fine or 20 coarse classes, 32x32 colour",
     .origin = "Krizhevsky 2009, www.cs.toronto.edu/~kriz/cifar.html",
     .licence = "none stated; cite Krizhevsky 2009",
-    .obtain = "sotto data import PATH --name cifar100 (PATH: the binary version)",
+    .obtain = "sotto data fetch cifar100, or: sotto data import PATH --name cifar100 (the binary version)",
+    .remote = &cifar100_remote,
     .classes = 100,
     .class_names = NULL};
 
@@ -40,7 +58,10 @@ const struct dataset_source source_stl10 = {
     .title = "STL-10, labelled part, 10 classes, 96x96 colour",
     .origin = "Coates, Lee, Ng 2011, ai.stanford.edu/~acoates/stl10",
     .licence = "none stated; pictures from ImageNet; cite Coates, Lee, Ng 2011",
-    .obtain = "sotto data import PATH --name stl10 [--size 32x32] (PATH: the binary version)",
+    .obtain =
+        "sotto data fetch stl10 [--size 32x32] (2.6 GB), or: sotto data import PATH --name stl10 (the binary "
+        "version)",
+    .remote = &stl10_remote,
     .classes = 10,
     .class_names = NULL,
     .part = "labelled"};
@@ -50,7 +71,10 @@ const struct dataset_source source_stl10_unlabelled = {
     .title = "STL-10, unlabelled part (for pre-training), 96x96 colour",
     .origin = "Coates, Lee, Ng 2011, ai.stanford.edu/~acoates/stl10",
     .licence = "none stated; pictures from ImageNet; cite Coates, Lee, Ng 2011",
-    .obtain = "sotto data import PATH --name stl10-unlabelled [--size 32x32] (PATH: the binary version)",
+    .obtain =
+        "comes with: sotto data fetch stl10; or: sotto data import PATH --name stl10-unlabelled (the binary "
+        "version)",
+    .remote = &stl10_remote,
     .part = "unlabelled"};
 
 const struct dataset_source source_adult = {

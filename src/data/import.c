@@ -1,5 +1,7 @@
 /* Import: read in whatever layout, write below a temporary name, rename. A killed import leaves a hidden
  * folder that no reader looks at; the next import of the same name sweeps it away. */
+#include "data/import.h"
+
 #include "data/format.h"
 #include "data/store.h"
 
@@ -72,7 +74,7 @@ done:
     return status;
 }
 
-static sotto_status check_target(char *folder, size_t capacity, const char *name)
+sotto_status import_check(char *folder, size_t capacity, const char *name)
 {
     sotto_status status = SOTTO_OK;
     const struct dataset_source *source = dataset_source_find(name);
@@ -138,16 +140,22 @@ done:
 sotto_status sotto_data_import(const char *path, const char *name, const struct sotto_import_options *options,
                                const struct sotto_context *ctx)
 {
+    return import_set(path, name, options, NULL, ctx);
+}
+
+sotto_status import_set(const char *path, const char *name, const struct sotto_import_options *options,
+                        const char *url, const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
     struct bundle b = {0}; /* a stream of images reads from it until the set is written */
     char folder[4096], root[4096], temporary[4096 + 128] = "", hex[SHA256_HEX];
-    struct store_source source = {0};
+    struct store_source source = {.url = url};
     REQUIRE(path && path[0], "import: the path is empty");
     REQUIRE(name, "import: the name is missing");
     REQUIRE(!options || (options->height > 0) == (options->width > 0),
             "import: height and width go together");
-    TRY(check_target(folder, sizeof folder, name));
+    TRY(import_check(folder, sizeof folder, name));
     TRY(dataset_create(&d));
     d->may_stream = true;
     TRY(read_set(d, &b, &source, path, name, options, ctx));

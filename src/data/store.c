@@ -95,6 +95,8 @@ static struct json *describe(const struct dataset *d, const struct store_source 
     json_put_text(&from, "file", source->file);
     json_put_text(&from, "format", source->format);
     json_put_text(&from, "sha256", source->sha256);
+    if (source->url)
+        json_put_text(&from, "url", source->url);
     json_put(&doc, "source", from);
     return doc;
 }

@@ -12,6 +12,7 @@ bool store_find(char *path, size_t capacity, const char *name);
  * `source`: facts on the file it came from. */
 struct store_source {
     const char *file, *format, *sha256; /* base name, layout, of the file; sha256 NULL for folders */
+    const char *url;                    /* where it was fetched, or NULL */
 };
 sotto_status store_write(const char *folder, struct dataset *d, const struct store_source *source,
                          const struct sotto_context *ctx);

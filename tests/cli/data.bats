@@ -31,7 +31,7 @@ sotto() { run "$SOTTO" "$@"; }
   [ "$status" -eq 64 ]
   sotto data frobnicate
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import or verify" ]
+  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, fetch or verify" ]
   sotto data info
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: data info: expects NAME; see 'sotto data --help'" ]
@@ -57,7 +57,7 @@ sotto() { run "$SOTTO" "$@"; }
   sotto data info cifar10
   [ "$status" -eq 66 ]
   [ "${lines[0]}" = "sotto: error: data set 'cifar10' not found" ]
-  [[ ${lines[1]} == "hint: sotto data import PATH --name cifar10"* ]]
+  [[ ${lines[1]} == "hint: sotto data fetch cifar10, or: sotto data import PATH --name cifar10"* ]]
   sotto data info fashion-mnist --json
   [ "$status" -eq 66 ]
   [[ $output == '{"error": "data set '"'fashion-mnist'"' not found", "hint": "install the Debian package dataset-fashion-mnist'*'"exit_code": 66}' ]]
