@@ -57,6 +57,10 @@ bool coin_ratio(struct noise *s, uint64_t p, uint64_t q);
 uint64_t coin_below(struct noise *s, uint64_t n);
 /** 1 with probability e^(-p / q), q > 0. */
 bool coin_exp(struct noise *s, uint64_t p, uint64_t q);
+/** 1 with probability e^-1. */
+bool coin_exp_one(struct noise *s);
+/** 1 with probability e^-(whole + p / q), p < q. */
+bool coin_exp_parts(struct noise *s, uint128 whole, uint64_t p, uint64_t q);
 /** 1 with probability e^(-k / m). */
 bool coin_exp_wide(struct noise *s, uint128 k, uint64_t m);
 /** 1 with probability 1 / (1 + e^(-k / m)). */

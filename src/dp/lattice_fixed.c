@@ -92,44 +92,60 @@ static inline void multiply_high(uint64_t out[FIXED_LIMBS], const uint64_t a[FIX
 /* 1 if a < b, else 0. */
 static inline uint64_t less(const uint64_t a[FIXED_LIMBS], const uint64_t b[FIXED_LIMBS])
 {
-    uint64_t borrow = 0;
-    for (int i = 0; i < FIXED_LIMBS; i++)
-        borrow = (uint64_t)(((uint128)a[i] - b[i] - borrow) >> 64) & 1;
-    return borrow;
+    uint128 high_a = (uint128)a[2] << 64 | a[1], high_b = (uint128)b[2] << 64 | b[1];
+    return (uint64_t)(high_a < high_b) | ((uint64_t)(high_a == high_b) & (uint64_t)(a[0] < b[0]));
 }
 
-static uint64_t largest(uint64_t product[FIXED_LIMBS], const uint64_t threshold[FIXED_LIMBS],
-                        const struct fixed_table *table)
+/* What one draw keeps: the running product and what it is compared with. */
+struct search {
+    uint64_t product[FIXED_LIMBS], threshold[FIXED_LIMBS], k;
+};
+
+static inline void step(struct search *x, const uint64_t factor[FIXED_LIMBS], int bit)
 {
-    uint64_t k = 0;
+    uint64_t next[FIXED_LIMBS];
+    multiply_high(next, x->product, factor);
+    uint64_t take = less(x->threshold, next), mask = 0 - take;
+    for (int j = 0; j < FIXED_LIMBS; j++)
+        x->product[j] ^= mask & (x->product[j] ^ next[j]);
+    x->k |= take << bit;
+}
+
+/* Two at once: each step waits for the one before it, so a second draw costs next to nothing. */
+static void largest(uint64_t out[2], struct search *x, struct search *y, const struct fixed_table *table)
+{
+    struct search a = *x, b = *y;
     for (int i = FIXED_BITS - 1; i >= 0; i--) {
-        uint64_t next[FIXED_LIMBS];
-        multiply_high(next, product, table->factor[i]);
-        uint64_t take = less(threshold, next), mask = 0 - take;
-        for (int j = 0; j < FIXED_LIMBS; j++)
-            product[j] ^= mask & (product[j] ^ next[j]);
-        k |= take << i;
+        step(&a, table->factor[i], i);
+        step(&b, table->factor[i], i);
     }
-    return k;
+    out[0] = a.k;
+    out[1] = b.k;
 }
 
-uint64_t fixed_laplace(struct noise *s, const struct fixed_table *table)
+void fixed_laplace(uint64_t out[2], struct noise *s, const struct fixed_table *table)
 {
-    uint64_t u[FIXED_LIMBS], product[FIXED_LIMBS];
-    for (int i = 0; i < FIXED_LIMBS; i++) {
-        u[i] = noise_u64(s);
-        product[i] = ~(uint64_t)0;
+    struct search both[2];
+    for (int d = 0; d < 2; d++) {
+        both[d].k = 0;
+        for (int i = 0; i < FIXED_LIMBS; i++) {
+            both[d].threshold[i] = noise_u64(s);
+            both[d].product[i] = ~(uint64_t)0;
+        }
     }
-    return largest(product, u, table);
+    largest(out, &both[0], &both[1], table);
 }
 
-uint64_t fixed_logistic(struct noise *s, const struct fixed_table *table)
+void fixed_logistic(uint64_t out[2], struct noise *s, const struct fixed_table *table)
 {
-    uint64_t half[FIXED_LIMBS], product[FIXED_LIMBS];
-    for (int i = 0; i < FIXED_LIMBS; i++)
-        half[i] = noise_u64(s);
-    half[FIXED_LIMBS - 1] >>= 1; /* U / 2 is as good from any 191 bits */
-    for (int i = 0; i < FIXED_LIMBS; i++)
-        product[i] = ~half[i];
-    return largest(product, half, table);
+    struct search both[2];
+    for (int d = 0; d < 2; d++) {
+        both[d].k = 0;
+        for (int i = 0; i < FIXED_LIMBS; i++)
+            both[d].threshold[i] = noise_u64(s);
+        both[d].threshold[FIXED_LIMBS - 1] >>= 1; /* U / 2 is as good from any 191 bits */
+        for (int i = 0; i < FIXED_LIMBS; i++)
+            both[d].product[i] = ~both[d].threshold[i];
+    }
+    largest(out, &both[0], &both[1], table);
 }

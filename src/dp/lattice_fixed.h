@@ -17,8 +17,8 @@ struct fixed_table {
 /** 2^52 <= m < 2^53. */
 void fixed_table_make(struct fixed_table *out, uint64_t m);
 
-/** floor(|X| / r) as lattice_magnitude; always 192 random bits and FIXED_BITS steps. */
-typedef uint64_t fixed_magnitude(struct noise *s, const struct fixed_table *table);
+/** floor(|X| / r) as lattice_magnitude, two draws at once; always 384 random bits and FIXED_BITS steps. */
+typedef void fixed_magnitude(uint64_t out[2], struct noise *s, const struct fixed_table *table);
 fixed_magnitude fixed_laplace, fixed_logistic;
 
 #endif

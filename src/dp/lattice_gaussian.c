@@ -57,26 +57,6 @@ static enum outcome run_is_even(struct noise *s, uint64_t k, struct deviate *x)
     }
 }
 
-static bool half_exp(struct noise *s)
-{
-    return coin_exp(s, 1, 2);
-}
-
-/* k with probability proportional to exp(-k^2 / 2): geometric in e^(-1/2), kept with e^(-k (k-1) / 2). */
-uint64_t coin_half_normal(struct noise *s)
-{
-    for (;;) {
-        uint64_t k = 0;
-        while (half_exp(s))
-            k++;
-        uint64_t left = k > 1 ? k * (k - 1) : 0;
-        while (left > 0 && half_exp(s))
-            left--;
-        if (left == 0)
-            return k;
-    }
-}
-
 /* floor(m y) for y with the digits of x from `at` on. The digits behind the first add a number in [0, m) to
  * the last 64 bits of the product; whether that carries is again a floor. False: digits ran out. */
 static bool scaled_floor(uint64_t *out, struct noise *s, uint64_t m, struct deviate *x, int at)

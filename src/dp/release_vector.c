@@ -46,20 +46,33 @@ static sotto_status require_whole(const int128 *q, const float *vector, size_t n
     return SOTTO_OK;
 }
 
-/* In steps of the lattice, doubled and centred: lattice_value() of 2 q + drawn is what is released. */
-static void draw(int128 *drawn, const struct release_plan *p, uint64_t ratio, unsigned shift, double *reals,
-                 const struct fixed_table *table, struct noise *s)
+/* All noise, in half steps of the lattice: lattice_value() of 2 q + drawn is what is released. */
+static void draw(int128 *drawn, const struct release_plan *p, uint64_t ratio, unsigned shift, struct noise *s)
 {
     const struct mechanism *m = p->mechanism;
-    if (m->kind == RELEASE_VECTOR)
-        knorm_draw(reals, p->n, p->account.scale, s);
     for (size_t i = 0; i < p->n; i++)
-        if (m->kind == RELEASE_INTEGER)
-            drawn[i] = 2 * integer_signed(s, m->integer->magnitude, ratio, shift);
-        else if (m->kind == RELEASE_VECTOR)
-            drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -p->lattice_exponent));
-        else
-            drawn[i] = lattice_release(s, 0, table ? m->fixed(s, table) : m->magnitude(s, ratio));
+        drawn[i] = m->integer ? 2 * integer_signed(s, m->integer->magnitude, ratio, shift)
+                              : lattice_release(s, 0, m->magnitude(s, ratio));
+}
+
+static void draw_fixed(int128 *drawn, const struct release_plan *p, const struct fixed_table *table,
+                       struct noise *s)
+{
+    for (size_t i = 0; i < p->n; i += 2) {
+        uint64_t pair[2];
+        p->mechanism->fixed(pair, s, table);
+        drawn[i] = lattice_release(s, 0, pair[0]);
+        if (i + 1 < p->n)
+            drawn[i + 1] = lattice_release(s, 0, pair[1]);
+        base_wipe(pair, sizeof pair);
+    }
+}
+
+static void draw_vector(int128 *drawn, const struct release_plan *p, double *reals, struct noise *s)
+{
+    knorm_draw(reals, p->n, p->account.scale, s);
+    for (size_t i = 0; i < p->n; i++)
+        drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -p->lattice_exponent));
 }
 
 sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
@@ -101,10 +114,15 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     plan.lattice_exponent = lattice.exponent;
     plan.sampler = r->constant_time ? fixed_sampler : samplers[kind];
     TRY(release_record(&stream, certificate, &plan, ctx));
-    if (r->constant_time)
-        fixed_table_make(table, lattice.m);
     /* all noise first: its running time depends on nothing private */
-    draw(drawn, &plan, ratio, shift, reals, r->constant_time ? table : NULL, stream);
+    if (r->constant_time) {
+        fixed_table_make(table, lattice.m);
+        draw_fixed(drawn, &plan, table, stream);
+    } else if (kind == RELEASE_VECTOR) {
+        draw_vector(drawn, &plan, reals, stream);
+    } else {
+        draw(drawn, &plan, ratio, shift, stream);
+    }
     for (size_t i = 0; i < n; i++)
         vector[i] = lattice_value(2 * q[i] + drawn[i], lattice);
 done:
