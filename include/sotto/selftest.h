@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 struct sotto_check {
-    char group[24]; /**< "known answers", "samplers", "files", "falsifier", "planted bugs" */
+    char group[24]; /**< "known answers", "agreement", "samplers", "files", "falsifier", "planted bugs" */
     char name[80];
     char detail[200]; /**< figures: what came out and what was expected */
     int ok;

@@ -24,6 +24,7 @@ void checks_interval(struct checks *c, const char *name, struct interval got, do
 
 /* The groups; each adds its checks. */
 void selftest_known_answers(struct checks *c);
+void selftest_agreement(struct checks *c);
 void selftest_samplers(struct checks *c);
 void selftest_randomness(struct checks *c);
 void selftest_files(struct checks *c, const char *folder);

@@ -45,6 +45,7 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
             "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, draws);
     TRY(make_folder(folder, sizeof folder));
     selftest_known_answers(&c);
+    selftest_agreement(&c);
     selftest_samplers(&c);
     selftest_randomness(&c);
     selftest_files(&c, folder);
