@@ -7,25 +7,13 @@
 #include "dp/events.h"
 #include "base/memory.h"
 #include "dp/composition.h"
+#include "dp/event_part.h"
 #include "dp/pure_pair.h"
 #include "dp/sampled_renyi.h"
 #include "num/special.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };
-
-struct part { /* one event, checked, for the adjacency and group asked for */
-    enum part_kind kind;
-    const struct mechanism *m; /* stated: NULL */
-    double count;
-    struct shifts shifts;          /* noise */
-    double scale;                  /* noise */
-    struct sotto_sampled sampled;  /* sampled */
-    int doublings;                 /* sampled: a group of 2^doublings */
-    struct interval pure, failure; /* stated: of one release */
-};
 
 struct total {
     const struct part *parts;
@@ -201,7 +189,6 @@ done:
 static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_account checked;
     p->kind = PART_SAMPLED;
     p->sampled = (struct sotto_sampled){e->mechanism, e->noise_multiplier, e->sample_rate, e->count, 0.5};
     if (e->adjacency != SOTTO_ADD_REMOVE)
@@ -209,8 +196,14 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
              "sampled steps are accounted under add-remove adjacency; a replacement is a group of "
              "two there");
     REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
-    TRY(sotto_account_sampled(&checked, &p->sampled));
     TRY(mechanism_require(&p->m, e->mechanism));
+    if (!p->m->by_l2 && !p->m->renyi_ball)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s': no bound for sampled steps is built in; expected gaussian or logistic",
+             e->mechanism);
+    REQUIRE(e->sample_rate > 0 && e->sample_rate <= 1, "sample_rate must lie in (0, 1] (got %g)",
+            e->sample_rate);
+    TRY(require_positive(e->noise_multiplier, "noise_multiplier"));
     while (ldexp(1, p->doublings) < group)
         p->doublings++;
 done:
@@ -324,6 +317,22 @@ static void add_up(struct sotto_account *out, const struct total *t)
     account_add_bound(out, "renyi", renyi_total(t));
 }
 
+/* Worth its time only where no closed form has settled the matter. */
+static sotto_status add_pld(struct sotto_account *out, const struct total *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct interval e;
+    if (t->delta <= 0 || out->epsilon.upper - out->epsilon.lower <= 1e-9 * out->epsilon.upper)
+        goto done;
+    TRY(parts_pld(&e, t->parts, t->n, t->delta));
+    if (isfinite(e.hi))
+        account_add_bound(out, "privacy-loss distribution", e.hi);
+    if (t->delta == out->delta)
+        out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
+done:
+    return status;
+}
+
 sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
                                   double delta, enum sotto_adjacency target)
 {
@@ -351,7 +360,9 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     snprintf(a.adjacency, sizeof a.adjacency, "%s",
              target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
     add_up(&a, &total);
-    a.epsilon.lower = fmin(fmax(a.epsilon.lower, lower_total(&total, delta)), a.epsilon.upper);
+    a.epsilon.lower = fmax(a.epsilon.lower, lower_total(&total, delta));
+    TRY(add_pld(&a, &total));
+    a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
     *out = a;
 done:
     base_free(parts);

@@ -1,0 +1,90 @@
+/* Privacy-loss distributions of different releases together. Above each part stands a scalar pair that
+ * dominates it (shifts chain, so a vector counts as one coordinate that moves by its L1 norm, or L2 for the
+ * Gaussian); below it one coordinate that moves as far as both norms allow. Where only a dominating curve is
+ * known, or only (epsilon, delta), the part below is left empty: less is known, never too much claimed. */
+#include "base/memory.h"
+#include "dp/event_part.h"
+#include "dp/pld_plan.h"
+#include "dp/pure_pair.h"
+
+enum { ACCURACY = 10 /* of pld_epsilon(): about 1e-4 of epsilon, in a third of the time of 1 */ };
+
+static void no_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+{
+    (void)arg, (void)epsilon;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct pair_point){iv(0), iv(0)};
+}
+
+/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no slopes.
+ */
+static void curve_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+{
+    const struct part *p = arg;
+    for (size_t i = 0; i < n; i++) {
+        double e = fabs(epsilon[i]);
+        struct interval d =
+            p->kind == PART_STATED ? pure_pair_delta(p->pure, e) : account_delta(p->m, &p->shifts, 1, e);
+        out[i] = (struct pair_point){epsilon[i] >= 0 ? d : iv_mul(iv_exp(iv(epsilon[i])), d), iv(0)};
+    }
+}
+
+/* Room for what the pairs point to. */
+struct ends {
+    struct pair_sampled upper, lower;
+};
+
+static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, enum pld_direction direction)
+{
+    struct interval upper, lower;
+    double rate = 1;
+    out->count = p->count;
+    if (p->kind == PART_SAMPLED) {
+        if (!p->m->by_l2 || p->doublings > 0) /* clipping by L2 gives other laws no scalar pair */
+            return false;
+        upper = lower = iv_div(iv(1), iv(p->sampled.noise_multiplier));
+        rate = p->sampled.sample_rate;
+    } else if (p->kind == PART_STATED || !p->m->tails) {
+        out->upper = (struct pair){curve_points, p};
+        out->lower = (struct pair){no_points, p};
+        return p->kind == PART_STATED || isfinite(account_shift(p->m, &p->shifts).hi);
+    } else {
+        upper = p->m->by_l2 ? p->shifts.l2 : p->shifts.l1;
+        lower = iv_min(p->shifts.l1, p->shifts.l2);
+        if (!isfinite(upper.hi))
+            return false;
+    }
+    ends->upper = (struct pair_sampled){p->m, upper.hi, rate, direction};
+    ends->lower = (struct pair_sampled){p->m, lower.lo, rate, direction};
+    out->upper = pair_of_sampled(&ends->upper);
+    out->lower = pair_of_sampled(&ends->lower);
+    return true;
+}
+
+sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct interval both = {0, 0}, one;
+    bool sampled = false, possible = true;
+    struct pld_part *list = base_alloc(n, sizeof *list);
+    struct ends *ends = base_alloc(n, sizeof *ends);
+    if (!list || !ends)
+        FAIL(SOTTO_ENOMEM, "no memory to compose %zu kinds of release", n);
+    for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {
+        if (way == PLD_ADD && !sampled)
+            break;
+        for (size_t i = 0; i < n && possible; i++) {
+            possible = fill(&list[i], &ends[i], &parts[i], way);
+            sampled = sampled || parts[i].kind == PART_SAMPLED;
+        }
+        if (possible)
+            TRY(pld_epsilon(&one, list, n, delta, ACCURACY));
+        if (possible)
+            both = iv_max(both, one);
+    }
+    *out = possible ? both : (struct interval){0, INFINITY};
+done:
+    base_free(list);
+    base_free(ends);
+    return status;
+}
