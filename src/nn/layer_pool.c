@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 static float get(const struct activation *t, const void *data, size_t i)
 {
@@ -154,6 +155,38 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
+/* ---- global: all pixels weigh the same, so whole pixels are summed and copied ---- */
+
+static sotto_status forward_whole_image(void *arg, size_t image, int thread)
+{
+    struct layer_run *run = arg;
+    struct nn_shape s = run->src->shape;
+    if (run->src->dtype != NN_F32)
+        return forward_image(arg, image, thread);
+    float *mean = (float *)run->dst->data + image * s.channels, area = (float)(s.height * s.width);
+    run->kernels->row_sums[NN_F32](mean, (const float *)run->src->data + image * shape_count(s),
+                                   s.height * s.width, s.channels);
+    for (size_t c = 0; c < s.channels; c++)
+        mean[c] /= area;
+    return SOTTO_OK;
+}
+
+static sotto_status backward_whole_image(void *arg, size_t image, int thread)
+{
+    (void)thread;
+    struct layer_run *run = arg;
+    struct nn_shape s = run->src->shape;
+    size_t area = s.height * s.width, pixel = s.channels * dtype_size(run->src->dtype);
+    char *diff = (char *)run->src->diff + image * area * pixel;
+    for (size_t c = 0; c < s.channels; c++)
+        put(run->src, diff, c, get(run->dst, run->dst->diff, image * s.channels + c) / (float)area);
+    for (size_t i = 1; i < area; i++)
+        memcpy(diff + i * pixel, diff, pixel);
+    return SOTTO_OK;
+}
+
+/* ---- rows ---- */
+
 static void over_images(par_body body, struct layer_run *run)
 {
     sotto_status status = par_chunks(run->batch, run->threads, body, run);
@@ -174,9 +207,24 @@ static void backward(struct layer_run *run, const struct pass *pass)
         over_images(backward_image, run);
 }
 
+static void forward_global(struct layer_run *run, const struct pass *pass)
+{
+    (void)pass;
+    over_images(forward_whole_image, run);
+}
+
+static void backward_global(struct layer_run *run, const struct pass *pass)
+{
+    (void)pass;
+    if (run->need_diff_src)
+        over_images(backward_whole_image, run);
+}
+
 const struct layer layer_max_pool = {
     .name = "max pool", .shape = window_shape, .forward = forward, .backward = backward};
 const struct layer layer_average_pool = {
     .name = "average pool", .shape = window_shape, .forward = forward, .backward = backward};
-const struct layer layer_global_pool = {
-    .name = "global average pool", .shape = global_shape, .forward = forward, .backward = backward};
+const struct layer layer_global_pool = {.name = "global average pool",
+                                        .shape = global_shape,
+                                        .forward = forward_global,
+                                        .backward = backward_global};
