@@ -1,6 +1,6 @@
-/* Sixteen channels at a time down all rows, so that the sums stay in registers; four rows at once hide the
- * latency of the additions. Every pass is bound by memory; chunks are small enough for the second pass to
- * come from cache. */
+/* Blocks of up to 64 channels down all rows, so that the sums stay in registers and memory is read in order;
+ * where there are fewer channels several rows go at once, so that always four additions are under way. Every
+ * pass is bound by memory; chunks are small enough for the second pass to come from cache. */
 #include "nn/norm_kernels.h"
 
 #include "base/cpu.h"
@@ -8,57 +8,96 @@
 
 enum { UNROLL = 4 };
 
-/* Runs BODY for every block of channels with `at` = first channel and `n` = lanes in use, a constant for
- * whole blocks. */
+/* Runs BODY for every block of channels with `at` = first channel, `vectors` and `n` = lanes in use of each,
+ * constants for whole vectors. */
 #define EACH_BLOCK(body, ...)                                                                                \
     do {                                                                                                     \
         size_t at = 0;                                                                                       \
+        for (; at + 4 * LANES <= channels; at += 4 * LANES)                                                  \
+            body(__VA_ARGS__, at, 4, LANES);                                                                 \
+        for (; at + 2 * LANES <= channels; at += 2 * LANES)                                                  \
+            body(__VA_ARGS__, at, 2, LANES);                                                                 \
         for (; at + LANES <= channels; at += LANES)                                                          \
-            body(__VA_ARGS__, at, LANES);                                                                    \
+            body(__VA_ARGS__, at, 1, LANES);                                                                 \
         if (at < channels)                                                                                   \
-            body(__VA_ARGS__, at, channels - at);                                                            \
+            body(__VA_ARGS__, at, 1, channels - at);                                                         \
     } while (0)
 
+/* The same for every vector of UNROLL / vectors rows at once, and of the rows left over: BODY(slot, v, i)
+ * with a slot of its own for each, the vector's number and its first element. */
+#define EACH_VECTOR(BODY)                                                                                    \
+    do {                                                                                                     \
+        size_t r = 0;                                                                                        \
+        for (; r + UNROLL / vectors <= rows; r += UNROLL / vectors)                                          \
+            _Pragma("GCC unroll 4") for (size_t u = 0; u < UNROLL; u++)                                      \
+                BODY(u, u % vectors, (r + u / vectors) * channels + at + u % vectors * LANES);               \
+        for (; r < rows; r++)                                                                                \
+            _Pragma("GCC unroll 4") for (size_t v = 0; v < vectors; v++)                                     \
+                BODY(v, v, r *channels + at + v * LANES);                                                    \
+    } while (0)
+
+LANE_INLINE void get_block(lanes out[UNROLL], const float *x, size_t at, size_t vectors, size_t n)
+{
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++)
+        out[v] = lanes_get(x, at + v * LANES, n, 0);
+}
+
+/* Adds up the slots of each vector. */
+LANE_INLINE void put_block(float *sum, lanes total[UNROLL], size_t at, size_t vectors, size_t n)
+{
+#pragma GCC unroll 4
+    for (size_t u = vectors; u < UNROLL; u++)
+        total[u % vectors] += total[u];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++)
+        lanes_put(sum, at + v * LANES, total[v], n, 0);
+}
+
 LANE_INLINE void sums_block(float *sum, const void *x, size_t rows, size_t channels, int half, size_t at,
-                            size_t n)
+                            size_t vectors, size_t n)
 {
     lanes total[UNROLL] = {{0}};
-    size_t r = 0;
-    for (; r + UNROLL <= rows; r += UNROLL)
-        for (size_t u = 0; u < UNROLL; u++)
-            total[u] += lanes_get(x, (r + u) * channels + at, n, half);
-    for (; r < rows; r++)
-        total[0] += lanes_get(x, r * channels + at, n, half);
-    lanes_put(sum, at, (total[0] + total[1]) + (total[2] + total[3]), n, 0);
+#define BODY(slot, v, i) total[slot] += lanes_get(x, i, n, half)
+    EACH_VECTOR(BODY);
+#undef BODY
+    put_block(sum, total, at, vectors, n);
+}
+
+LANE_INLINE void add_square(lanes *total, const void *x, size_t i, size_t n, int half, lanes middle)
+{
+    lanes d = lanes_get(x, i, n, half) - middle;
+    *total += d * d;
 }
 
 LANE_INLINE void squares_block(float *square, const void *x, const float *center, size_t rows,
-                               size_t channels, int half, size_t at, size_t n)
+                               size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    lanes total[UNROLL] = {{0}}, middle = lanes_get(center, at, n, 0);
-    size_t r = 0;
-    for (; r + UNROLL <= rows; r += UNROLL)
-        for (size_t u = 0; u < UNROLL; u++) {
-            lanes d = lanes_get(x, (r + u) * channels + at, n, half) - middle;
-            total[u] += d * d;
-        }
-    for (; r < rows; r++) {
-        lanes d = lanes_get(x, r * channels + at, n, half) - middle;
-        total[0] += d * d;
-    }
-    lanes_put(square, at, (total[0] + total[1]) + (total[2] + total[3]), n, 0);
+    lanes total[UNROLL] = {{0}}, middle[UNROLL];
+    get_block(middle, center, at, vectors, n);
+#define BODY(slot, v, i) add_square(&total[slot], x, i, n, half, middle[v])
+    EACH_VECTOR(BODY);
+#undef BODY
+    put_block(square, total, at, vectors, n);
+}
+
+LANE_INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, lanes scale, lanes shift,
+                          int relu)
+{
+    const lanes zero = {0};
+    lanes v = lanes_get(x, i, n, half) * scale + shift;
+    lanes_put(y, i, relu ? lanes_select(v > zero, v, zero) : v, n, half);
 }
 
 LANE_INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu,
-                             size_t rows, size_t channels, int half, size_t at, size_t n)
+                             size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    const lanes zero = {0}, s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
-    for (size_t r = 0; r < rows; r++) {
-        lanes v = lanes_get(x, r * channels + at, n, half) * s + t;
-        if (relu)
-            v = lanes_select(v > zero, v, zero);
-        lanes_put(y, r * channels + at, v, n, half);
-    }
+    lanes s[UNROLL], t[UNROLL];
+    get_block(s, scale, at, vectors, n);
+    get_block(t, shift, at, vectors, n);
+#define BODY(slot, v, i) apply_to(y, x, i, n, half, s[v], t[v], relu)
+    EACH_VECTOR(BODY);
+#undef BODY
 }
 
 /* dy, or 0 where the ReLU after the norm was shut. */
@@ -70,40 +109,45 @@ LANE_INLINE lanes gated(lanes dy, lanes x, lanes scale, lanes shift, int gate)
 
 LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x,
                                  const float *center, const float *scale, const float *shift, int gate,
-                                 size_t rows, size_t channels, int half, size_t at, size_t n)
+                                 size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    const lanes s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
-    lanes total[2] = {{0}}, along[2] = {{0}}, middle = lanes_get(center, at, n, 0);
-    size_t r = 0;
-    for (; r + 2 <= rows; r += 2)
-        for (size_t u = 0; u < 2; u++) {
-            lanes v = lanes_get(x, (r + u) * channels + at, n, half);
-            lanes g = gated(lanes_get(dy, (r + u) * channels + at, n, half), v, s, t, gate);
-            total[u] += g;
-            along[u] += g * (v - middle);
-        }
-    if (r < rows) {
-        lanes v = lanes_get(x, r * channels + at, n, half);
-        lanes g = gated(lanes_get(dy, r * channels + at, n, half), v, s, t, gate);
-        total[0] += g;
-        along[0] += g * (v - middle);
-    }
-    lanes_put(sum, at, total[0] + total[1], n, 0);
-    lanes_put(product, at, along[0] + along[1], n, 0);
+    lanes total[UNROLL] = {{0}}, along[UNROLL] = {{0}}, middle[UNROLL], s[UNROLL], t[UNROLL];
+    get_block(middle, center, at, vectors, n);
+    get_block(s, scale, at, vectors, n);
+    get_block(t, shift, at, vectors, n);
+#define BODY(slot, v, i)                                                                                     \
+    do {                                                                                                     \
+        lanes value = lanes_get(x, i, n, half);                                                              \
+        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate);                                 \
+        total[slot] += g;                                                                                    \
+        along[slot] += g * (value - middle[v]);                                                              \
+    } while (0)
+    EACH_VECTOR(BODY);
+#undef BODY
+    put_block(sum, total, at, vectors, n);
+    put_block(product, along, at, vectors, n);
 }
 
 LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x,
                                   const struct norm_slopes *k, const float *scale, const float *shift,
-                                  int gate, size_t rows, size_t channels, int half, size_t at, size_t n)
+                                  int gate, size_t rows, size_t channels, int half, size_t at, size_t vectors,
+                                  size_t n)
 {
-    const lanes s = lanes_get(scale, at, n, 0), t = lanes_get(shift, at, n, 0);
-    const lanes a = lanes_get(k->a, at, n, 0), b = lanes_get(k->b, at, n, 0), d = lanes_get(k->d, at, n, 0);
-    for (size_t r = 0; r < rows; r++) {
-        size_t i = r * channels + at;
-        lanes v = lanes_get(x, i, n, half), g = gated(lanes_get(dy, i, n, half), v, s, t, gate);
-        lanes slope = g * a + (v * b + d);
-        lanes_put(dx, i, add ? slope + lanes_get(dx, i, n, half) : slope, n, half);
-    }
+    lanes s[UNROLL], t[UNROLL], a[UNROLL], b[UNROLL], d[UNROLL];
+    get_block(s, scale, at, vectors, n);
+    get_block(t, shift, at, vectors, n);
+    get_block(a, k->a, at, vectors, n);
+    get_block(b, k->b, at, vectors, n);
+    get_block(d, k->d, at, vectors, n);
+#define BODY(slot, v, i)                                                                                     \
+    do {                                                                                                     \
+        lanes value = lanes_get(x, i, n, half);                                                              \
+        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate);                                 \
+        lanes slope = g * a[v] + (value * b[v] + d[v]);                                                      \
+        lanes_put(dx, i, add ? slope + lanes_get(dx, i, n, half) : slope, n, half);                          \
+    } while (0)
+    EACH_VECTOR(BODY);
+#undef BODY
 }
 
 #define EACH_TYPE(TYPE, HALF)                                                                                \
