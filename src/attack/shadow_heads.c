@@ -42,6 +42,8 @@ sotto_status shadow_heads_train(struct shadow_heads *out, const struct head_data
     width[r.hidden_count + 1] = pool->classes;
     r.batch *= 2;
     TRY(head_create(&s.shape, r.hidden_count + 1, width));
+    s.shape->has_recipe = true; /* queries are clipped as in training */
+    s.shape->recipe = r;
     s.parameters = s.shape->count;
     if (!size_multiply(&count, models, s.parameters) || !(s.weights = base_alloc(count, sizeof *s.weights)))
         FAIL(SOTTO_ENOMEM, "shadow heads: out of memory for %zu models of %zu parameters", models,

@@ -73,7 +73,7 @@ static sotto_status run_case(struct run *r, size_t index)
     sotto_status status = SOTTO_OK;
     struct run_model m;
     TRY(run_stage_head(r, index));
-    if (r->config.cases[index].pairs > 0)
+    if (run_has_sensitivity(&r->config.cases[index]))
         TRY(run_stage_sensitivity(r, index));
     if (run_has_shadow(r, index))
         TRY(run_stage_shadow(r, index));

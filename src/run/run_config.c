@@ -12,10 +12,15 @@
 #define CASE_ROWS(prefix)                                                                                    \
     {prefix "head.hidden", CONFIG_WHOLES, .fallback = "[]", .range = "[1,65536]",                            \
      .help = "ReLU widths; [] is a linear head"},                                                            \
-        {prefix "head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd"},                       \
+        {prefix "head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd|convex|convex-lbfgs",    \
+         .help = "convex ones have a proved sensitivity"},                                                   \
         {prefix "head.epochs", CONFIG_WHOLE, .fallback = "20", .range = "[1,1000000]"},                      \
         {prefix "head.batch", CONFIG_WHOLE, .fallback = "25", .range = "[1,1000000]"},                       \
         {prefix "head.lr", CONFIG_REAL, .fallback = "0.001", .range = "(0,1000)"},                           \
+        {prefix "head.clip", CONFIG_REAL, .fallback = "1", .range = "(0,inf)", .help = "convex: L2 norm"},   \
+        {prefix "head.bias", CONFIG_REAL, .fallback = "1", .range = "[0,inf)", .help = "convex"},            \
+        {prefix "head.lambda", CONFIG_REAL, .fallback = "0.01", .range = "(0,inf)", .help = "convex"},       \
+        {prefix "head.steps", CONFIG_WHOLE, .fallback = "500", .range = "[1,1000000]", .help = "convex"},    \
         {prefix "sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",                  \
          .help = "replace-one pairs of the sensitivity sampler; 0: none"},                                   \
         {prefix "protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"}, \
@@ -123,6 +128,16 @@ done:
     return status;
 }
 
+bool run_is_convex(const struct run_case *c)
+{
+    return strncmp(c->recipe.trainer, "convex", 6) == 0;
+}
+
+bool run_has_sensitivity(const struct run_case *c)
+{
+    return c->pairs > 0 || run_is_convex(c);
+}
+
 static sotto_status read_protection(struct run_protection *p, const struct run_case *owner,
                                     const struct config *c, const char *prefix, size_t i)
 {
@@ -137,7 +152,7 @@ static sotto_status read_protection(struct run_protection *p, const struct run_c
     p->l2 = config_real(c, "%sprotect[%zu].l2", prefix, i);
     if (isnan(p->scale) == isnan(p->epsilon))
         TRY(config_fail(c, path, "%sprotect[%zu] needs either scale or epsilon", prefix, i));
-    if (isnan(p->l1) && isnan(p->l2) && owner->pairs == 0)
+    if (isnan(p->l1) && isnan(p->l2) && !run_has_sensitivity(owner))
         TRY(config_fail(
             c, path,
             "%sprotect[%zu] has no sensitivity; expected sensitivity.pairs > 0, or l1 or l2 in the entry",
@@ -161,7 +176,7 @@ static sotto_status read_sweep(struct run_sweep *out, const struct run_case *own
     if (out->epsilon_count > RUN_SWEEP || out->scale_count > RUN_SWEEP)
         TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; at most %d of each", prefix,
                         out->epsilon_count, out->scale_count, RUN_SWEEP));
-    if (out->epsilon_count > 0 && owner->pairs == 0)
+    if (out->epsilon_count > 0 && !run_has_sensitivity(owner))
         TRY(config_fail(c, path, "%s needs a sensitivity; expected sensitivity.pairs > 0", path));
     for (size_t i = 0; i < out->epsilon_count; i++)
         out->epsilons[i] = config_real(c, "%ssweep.epsilons[%zu]", prefix, i);
@@ -194,7 +209,10 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     struct sotto_head_recipe *recipe = &out->recipe;
     sotto_head_defaults(recipe);
     const char *trainer = config_text(c, "%shead.trainer", prefix);
-    recipe->trainer = strcmp(trainer, "sgd") == 0 ? "sgd" : "adam";
+    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-lbfgs"};
+    for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
+        if (strcmp(trainer, trainers[i]) == 0)
+            recipe->trainer = trainers[i];
     recipe->hidden_count = config_length(c, "%shead.hidden", prefix);
     if (recipe->hidden_count > SOTTO_MAX_HIDDEN) {
         snprintf(path, sizeof path, "%shead.hidden", prefix);
@@ -206,6 +224,10 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     recipe->epochs = config_whole(c, "%shead.epochs", prefix);
     recipe->batch = config_whole(c, "%shead.batch", prefix);
     recipe->lr = config_real(c, "%shead.lr", prefix);
+    recipe->clip = config_real(c, "%shead.clip", prefix);
+    recipe->bias = config_real(c, "%shead.bias", prefix);
+    recipe->lambda = config_real(c, "%shead.lambda", prefix);
+    recipe->steps = config_whole(c, "%shead.steps", prefix);
     recipe->seed = config->seed;
     out->pairs = config_whole(c, "%ssensitivity.pairs", prefix);
     out->protection_count = config_length(c, "%sprotect", prefix);

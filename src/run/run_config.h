@@ -65,6 +65,9 @@ struct run_config {
     double confidence;
 };
 
+/** True for trainers with a proved sensitivity; and for cases with a sensitivity, sampled or proved. */
+bool run_is_convex(const struct run_case *c);
+bool run_has_sensitivity(const struct run_case *c);
 /** Reads a config (path, or text with `name` for errors), applies "key=value" overrides, checks it.
  *  ECONFIG "run.yaml:14:5: unknown key 'epsilonn' under protect[1]; did you mean 'epsilon'?".
  *  *resolved: the same experiment as YAML text with every default written out (sotto_text_free). */

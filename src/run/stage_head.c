@@ -54,6 +54,12 @@ struct json *run_head_key(const struct run *r, size_t index)
     json_put_integer(&key, "batch", (int64_t)c->recipe.batch);
     json_put_real(&key, "lr", c->recipe.lr);
     json_put_integer(&key, "seed", (int64_t)c->recipe.seed);
+    if (run_is_convex(c)) {
+        json_put_real(&key, "clip", c->recipe.clip);
+        json_put_real(&key, "bias", c->recipe.bias);
+        json_put_real(&key, "lambda", c->recipe.lambda);
+        json_put_integer(&key, "steps", (int64_t)c->recipe.steps);
+    }
     return key;
 }
 
@@ -104,12 +110,45 @@ done:
     return status;
 }
 
+/* Proved where the trainer has a proof, else sampled; a proof may have a sample beside it, to show its slack.
+ */
+static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struct json **result,
+                                     const struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[index];
+    struct sotto_sensitivity_sample sample;
+    struct sotto_head *head = NULL;
+    struct run_model model;
+    char name[RUN_PATH], path[RUN_PATH];
+    if (c->pairs > 0)
+        TRY(sotto_sensitivity_run(&sample, case_x(r, index), case_y(r, index), c->records, r->width,
+                                  r->classes, &c->recipe, c->pairs, r->ctx));
+    if (run_is_convex(c)) {
+        run_model_name(&model, r, index, -1);
+        run_model_file(name, &model);
+        TRY(run_folder_path(path, &r->folder, name));
+        TRY(sotto_head_load(&head, path));
+        TRY(sotto_sensitivity_prove(out, head));
+        if (c->pairs > 0) {
+            json_put_real(result, "sampled_l1", sample.l1);
+            json_put_real(result, "sampled_l2", sample.l2);
+        }
+    } else {
+        *out = sample;
+    }
+done:
+    sotto_head_free(head);
+    return status;
+}
+
 sotto_status run_stage_sensitivity(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
     struct run_stage stage;
-    struct sotto_sensitivity_sample sample;
+    struct sotto_sensitivity_sample found;
+    struct json *result = json_make_object();
     char name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 16];
     snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
     snprintf(stage_name, sizeof stage_name, "sensitivity/%s", c->name);
@@ -118,16 +157,19 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     TRY(run_stage_begin(&stage, &r->folder, stage_name, key));
     if (stage.reused)
         goto done;
-    TRY(sotto_sensitivity_run(&sample, case_x(r, index), case_y(r, index), c->records, r->width, r->classes,
-                              &c->recipe, c->pairs, r->ctx));
+    TRY(find_sensitivity(&found, &result, r, index));
     TRY(run_folder_path(path, &r->folder, name));
-    TRY(sotto_sensitivity_save(path, &sample));
-    struct json *result = json_make_object();
-    json_put_real(&result, "l1", sample.l1);
-    json_put_real(&result, "l2", sample.l2);
-    json_put_integer(&result, "pairs", (int64_t)sample.pairs);
-    json_put_real(&result, "gamma_exchangeable", sample.gamma_exchangeable);
-    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, NULL}, result));
+    TRY(sotto_sensitivity_save(path, &found));
+    json_put_real(&result, "l1", found.l1);
+    json_put_real(&result, "l2", found.l2);
+    json_put_integer(&result, "pairs", (int64_t)c->pairs);
+    json_put_boolean(&result, "proved", found.proved);
+    if (!found.proved)
+        json_put_real(&result, "gamma_exchangeable", found.gamma_exchangeable);
+    struct json *kept = result;
+    result = NULL;
+    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, NULL}, kept));
 done:
+    json_free(result);
     return status;
 }

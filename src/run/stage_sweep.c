@@ -412,14 +412,12 @@ static sotto_status sensitivity_of(struct sotto_sensitivity *out, const struct r
     struct sotto_sensitivity_sample sample;
     char name[RUN_PATH], path[RUN_PATH];
     *out = (struct sotto_sensitivity){.l1 = NAN, .l2 = NAN};
-    if (r->config.cases[index].pairs == 0)
+    if (!run_has_sensitivity(&r->config.cases[index]))
         return SOTTO_OK;
     snprintf(name, sizeof name, "models/%s.sensitivity.json", r->config.cases[index].name);
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_sensitivity_load(&sample, path));
-    out->l1 = sample.l1;
-    out->l2 = sample.l2;
-    out->source = SOTTO_SENSITIVITY_SAMPLED;
+    sotto_sensitivity_of(out, &sample);
 done:
     return status;
 }

@@ -134,3 +134,23 @@ Y
   [ "$status" -eq 78 ]
   [[ "$output" == *"sweep.mechanisms[0] is 'noise'; expected one of logistic, logistic-l2, laplace, gaussian, gaussian-classical, knorm" ]]
 }
+
+@test "a convex head is released with a proof" {
+  cat > proved.yaml <<'Y'
+name: proved
+data: {set: synthetic-images, public: 256, private: 100, heldout: 100}
+pretrain: {epochs: 1, batch: 64}
+encoder: {evaluate: false}
+head: {trainer: convex, lambda: 0.1, steps: 20}
+sensitivity: {pairs: 3}
+protect:
+  - {mechanism: logistic, epsilon: 2, delta: 1.0e-5}
+attack: {names: [loss]}
+evaluate: {draws: 0}
+Y
+  run "$SOTTO" run proved.yaml
+  [ "$status" -eq 0 ]
+  grep -q '"source": "proved"' runs/proved/protected/head-p1.safetensors.certificate.json
+  grep -q '"proved": {' runs/proved/report.json
+  "$SOTTO" account --verify runs/proved/protected/head-p1.safetensors.certificate.json
+}
