@@ -40,8 +40,7 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
     return SOTTO_OK;
 }
 
-static void print_text(const struct sotto_sensitivity_sample *s, const struct sotto_head *h,
-                       const char *output)
+static void print_text(const struct sotto_sensitivity_sample *s, const char *output)
 {
     printf("%s: empirical sensitivity over %zu replace-one pairs (not differential privacy)\n", output,
            s->pairs);
@@ -51,11 +50,15 @@ static void print_text(const struct sotto_sensitivity_sample *s, const struct so
            "average), %.4g "
            "(with %.0f %% confidence)\n",
            s->gamma_dkw, s->gamma_exchangeable, s->gamma_tolerance, 100 * s->confidence);
-    if (!h || !sotto_head_fingerprint(h)[0])
-        return;
-    if (strcmp(sotto_head_fingerprint(h), s->fingerprint) == 0)
+    printf("  what the published 1-norm and 2-norm may have meant (no guarantee follows from these):\n");
+    for (int i = 0; i < SOTTO_PAPER_NORMS; i++)
+        printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", sotto_paper_norm_title((enum sotto_paper_norm)i),
+               s->paper[i].one, s->paper[i].two, s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : 0);
+    printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", "entrywise (what the theorem needs)", s->l1, s->l2,
+           s->l2 > 0 ? s->l1 / s->l2 : 0);
+    if (s->on_private_data > 0)
         printf("  sampled on the head's own private data: a scale derived from it depends on that data\n");
-    else
+    else if (s->on_private_data < 0)
         printf("  sampled on other data than the head was trained on: it says nothing certain about the "
                "head's data\n");
 }
@@ -106,6 +109,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
                                        (size_t)option_count(o, "pairs"), ctx);
+    if (status == SOTTO_OK && h && sotto_head_fingerprint(h)[0])
+        sample.on_private_data = strcmp(sotto_head_fingerprint(h), sample.fingerprint) == 0 ? 1 : -1;
     if (status == SOTTO_OK)
         status = sotto_sensitivity_save(output, &sample);
     if (status == SOTTO_OK && json)
@@ -113,7 +118,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
     else if (status == SOTTO_OK)
-        print_text(&sample, h, output);
+        print_text(&sample, output);
     sotto_text_free(text);
     sotto_head_free(h);
     head_inputs_clear(&in);

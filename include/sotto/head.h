@@ -83,6 +83,24 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const s
                                                             const float *x, const int64_t *y, size_t n,
                                                             size_t d);
 
+/** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism:
+ * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them.
+ */
+enum sotto_paper_norm {
+    SOTTO_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
+    SOTTO_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
+    SOTTO_NORM_BIAS,         /**< bias vectors alone */
+    SOTTO_NORM_DIFFERENCE,   /**< difference of the two heads' entrywise norms */
+    SOTTO_NORM_PER_TENSOR,   /**< 2-norm of each tensor, then 1- and 2-norm of those */
+    SOTTO_PAPER_NORMS
+};
+struct sotto_norm_pair {
+    double one, two;
+};
+/** "induced", ... and a line for people. */
+SOTTO_API const char *sotto_paper_norm_name(enum sotto_paper_norm norm);
+SOTTO_API const char *sotto_paper_norm_title(enum sotto_paper_norm norm);
+
 /** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
  *
  *  gamma_*: share of such pairs (i, j) of the SAME data whose change may exceed the maximum.
@@ -96,6 +114,9 @@ struct sotto_sensitivity_sample {
     double mean_l1, mean_l2;
     size_t pairs;
     double gamma_dkw, gamma_exchangeable, gamma_tolerance, confidence;
+    struct sotto_norm_pair paper[SOTTO_PAPER_NORMS]; /**< 0 in files that lack them */
+    int on_private_data; /**< set by who knows: 1 sampled on the head's own private data, -1 on other data, 0
+                            unknown */
     char recipe_hash[65], fingerprint[65];
     char recipe[512]; /**< canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it */
 
@@ -108,6 +129,10 @@ struct sotto_sensitivity_sample {
 /** Draws `pairs` pairs i != j of records. Both heads of a pair see every common record in the same batch
  *  slot; slot i holds record i in one head and record j in the other, slot j stays empty in both, so each
  *  trains on n - 1 records. Pairs run in parallel, one head a thread; results do not depend on threads.
+ *
+ *  One head is trained twice, apart from the others: were its bits to differ, the trainer would not be a
+ * function and the differences would measure its noise (EINVAL). Logs the maxima and gamma so far as the
+ * pairs double.
  *
  *  Returns: EINVAL as sotto_head_train(), and when pairs is 0 or exceeds the n (n - 1) / 2 distinct ones;
  *           ESTOPPED; progress counts pairs */

@@ -64,10 +64,15 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
     sotto_status status = train(w, c, job, first, count);
     if (status != SOTTO_OK)
         return status;
-    job->take(job->arg, first, count, w->parameters);
+    status = job->take(job->arg, first, count, w->parameters);
+    if (status != SOTTO_OK)
+        return status;
     size_t finished = atomic_fetch_add(&s->finished, count) + count;
-    if (thread == 0) /* one reporter: a context need not be thread-safe */
-        context_progress(c->ctx, job->stage, finished / job->together, c->heads / job->together, job->unit);
+    if (thread != 0) /* one reporter: a context need not be thread-safe */
+        return SOTTO_OK;
+    context_progress(c->ctx, job->stage, finished / job->together, c->heads / job->together, job->unit);
+    if (job->note)
+        job->note(job->arg, finished / job->together);
     return SOTTO_OK;
 }
 
@@ -146,10 +151,11 @@ struct many {
     size_t count; /* of one head */
 };
 
-static void keep(void *arg, size_t first, size_t count, const float *parameters)
+static sotto_status keep(void *arg, size_t first, size_t count, const float *parameters)
 {
     const struct many *m = arg;
     memcpy(m->parameters + first * m->count, parameters, count * m->count * sizeof *parameters);
+    return SOTTO_OK;
 }
 
 sotto_status head_many_train(float *parameters, const struct head_data *data,

@@ -32,8 +32,11 @@ struct head_job {
     /** (records, stride) bytes: head h sees the records with member[record * stride + h] != 0. NULL: all. */
     const uint8_t *member;
     size_t stride;
-    /** Takes the parameters (count, P) of trained heads; called by any thread, each head once. */
-    void (*take)(void *arg, size_t first, size_t count, const float *parameters);
+    /** Takes the parameters (count, P) of trained heads; called by any thread, each head once. A failure ends
+     * the run. */
+    sotto_status (*take)(void *arg, size_t first, size_t count, const float *parameters);
+    /** Called by one thread now and then; `finished` units. NULL: nobody. */
+    void (*note)(void *arg, size_t finished);
     void *arg;
 };
 /** heads must be a multiple of job->together. EDIVERGED, ESTOPPED, ENOMEM. */

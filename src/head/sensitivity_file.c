@@ -5,6 +5,7 @@
 #include "head/head_model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char schema[] = "sotto.sensitivity/1";
@@ -34,6 +35,21 @@ static struct json *document_proved(const struct sotto_sensitivity_sample *s)
     return doc;
 }
 
+/* Hypotheses about published figures, by name: {"l1", "l2", "ratio"}. */
+static struct json *paper_norms(const struct sotto_sensitivity_sample *s)
+{
+    struct json *all = json_make_object();
+    for (int i = 0; i < SOTTO_PAPER_NORMS; i++) {
+        struct json *norm = json_make_object();
+        json_put_real(&norm, "l1", s->paper[i].one);
+        json_put_real(&norm, "l2", s->paper[i].two);
+        json_put_real(&norm, "ratio", s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : NAN);
+        json_put_text(&norm, "meaning", sotto_paper_norm_title((enum sotto_paper_norm)i));
+        json_put(&all, sotto_paper_norm_name((enum sotto_paper_norm)i), norm);
+    }
+    return all;
+}
+
 static struct json *document(const struct sotto_sensitivity_sample *s)
 {
     if (s->proved)
@@ -54,6 +70,10 @@ static struct json *document(const struct sotto_sensitivity_sample *s)
     json_put_real(&doc, "mean_l2", s->mean_l2);
     json_put_integer(&doc, "pairs", (int64_t)s->pairs);
     json_put(&doc, "gamma", gamma);
+    json_put(&doc, "paper_norms", paper_norms(s));
+    if (s->on_private_data)
+        json_put_text(&doc, "sampled_on",
+                      s->on_private_data > 0 ? "the head's own private data" : "other data");
     json_put_text(&doc, "recipe", s->recipe);
     json_put_text(&doc, "recipe_hash", s->recipe_hash);
     json_put_text(&doc, "data_fingerprint", s->fingerprint);
@@ -137,6 +157,26 @@ done:
     return status;
 }
 
+static sotto_status read_paper_norms(struct sotto_sensitivity_sample *s, const struct json *doc,
+                                     const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char name[64];
+    for (int i = 0; json_find(doc, "paper_norms") && i < SOTTO_PAPER_NORMS; i++) {
+        double *const members[] = {&s->paper[i].one, &s->paper[i].two};
+        for (int m = 0; m < 2; m++) {
+            snprintf(name, sizeof name, "paper_norms.%s.l%d", sotto_paper_norm_name((enum sotto_paper_norm)i),
+                     m + 1);
+            TRY(json_get_real(members[m], doc, path, name));
+            if (!isfinite(*members[m]) || *members[m] < 0)
+                FAIL(SOTTO_EFORMAT, "%s: '%s' is %g; expected a finite number of at least 0", path, name,
+                     *members[m]);
+        }
+    }
+done:
+    return status;
+}
+
 static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struct json *doc, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -152,6 +192,10 @@ static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struc
     TRY(json_get_real(&s->confidence, doc, path, "gamma.confidence"));
     TRY(json_get_text_into(s->recipe_hash, sizeof s->recipe_hash, doc, path, "recipe_hash"));
     TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+    TRY(read_paper_norms(s, doc, path));
+    const struct json *where = json_find(doc, "sampled_on");
+    const char *on = where ? json_text(where) : NULL;
+    s->on_private_data = !on ? 0 : strcmp(on, "the head's own private data") == 0 ? 1 : -1;
     if (json_find(doc, "recipe"))
         TRY(json_get_text_into(s->recipe, sizeof s->recipe, doc, path, "recipe"));
     TRY(check(s, path));

@@ -287,6 +287,8 @@ static void impossible_samples_are_refused(void **state)
     expect_sample_refused("\"l1\":", "\"l1\":-", "'l1' is -");
     expect_sample_refused("\"l2\":", "\"l2\":9", "out of order");
     expect_sample_refused("\"l2\":", "\"l3\":", "'l2' is missing");
+    expect_sample_refused("\"induced\":{\"l1\":", "\"induced\":{\"l1\":-", "'paper_norms.induced.l1' is -");
+    expect_sample_refused("\"bias\":{", "\"bios\":{", "'paper_norms.bias.l1' is missing");
     expect_sample_refused("\"pairs\":3", "\"pairs\":0", "'pairs' is 0");
     expect_sample_refused("\"pairs\":3", "\"pairs\":-3", "pairs");
     expect_sample_refused("\"dkw\":", "\"dkw\":7", "'gamma.dkw' is 7");

@@ -7,7 +7,9 @@
 
 #include "head/head_block.h"
 #include "head/head_trainer.h"
+#include "head/paper_norms.h"
 #include "head/sensitivity_gamma.h"
+#include "head/sensitivity_sample.h"
 #include "head_blobs.h"
 
 #include <math.h>
@@ -333,6 +335,108 @@ static void out_of_memory_is_reported_wherever_it_strikes(void **state)
     }
 }
 
+/* A trainer that is no function: the head trained alone and the head trained with others differ in a bit. */
+static sotto_status planted(const struct head_data *data, const struct sotto_head_recipe *r, size_t heads,
+                            const struct head_job *job, const struct sotto_context *ctx)
+{
+    struct sotto_head_recipe other = *r;
+    other.seed += heads > 1;
+    return head_crew_run(data, &other, heads, job, ctx);
+}
+
+static void trainers_that_are_no_function_are_refused(void **state)
+{
+    (void)state;
+    struct head_data data = {x, y, N, D, K};
+    struct sotto_sensitivity_sample s = {.l1 = 7};
+    for (size_t hidden = 0; hidden <= 9; hidden += 9) {
+        struct sotto_head_recipe r = recipe(hidden);
+        assert_int_equal(sensitivity_sample(&s, &data, &r, 3, planted, NULL), SOTTO_EINVAL);
+        assert_non_null(strstr(sotto_error_text(), "the trainer is not deterministic"));
+        assert_true(s.l1 == 7);
+        assert_int_equal(sensitivity_sample(&s, &data, &r, 3, head_crew_run, NULL), SOTTO_OK);
+        s.l1 = 7;
+    }
+}
+
+struct heard {
+    size_t lines;
+    char last[400];
+};
+static void listen(void *user, enum sotto_log_level level, const char *text)
+{
+    struct heard *heard = user;
+    heard->lines += level == SOTTO_LOG_INFO;
+    strncpy(heard->last, text, sizeof heard->last - 1);
+}
+
+static void gamma_is_told_as_pairs_come_in(void **state)
+{
+    (void)state;
+    struct head_data data = {x, y, N, D, K};
+    struct sotto_head_recipe r = recipe(3); /* MLPs come pair by pair */
+    r.epochs = 1;
+    struct heard heard = {0};
+    struct sotto_context ctx = {.threads = 1, .log = listen, .user = &heard};
+    struct sotto_sensitivity_sample s;
+    assert_int_equal(sensitivity_sample(&s, &data, &r, 70, head_crew_run, &ctx), SOTTO_OK);
+    assert_int_equal(heard.lines, 3); /* 16, 32, 64 */
+    assert_non_null(strstr(heard.last, "64 of 70 pairs"));
+    assert_non_null(strstr(heard.last, "with 99 % confidence"));
+}
+
+/* Against closed forms: (out, in) kernels whose singular values are known. */
+static void paper_norms_known_answers(void **state)
+{
+    (void)state;
+    double scratch[3 * 3 + 6];
+    /* Rank one: |u| |v|. A rotation times diag(3, 2). A 2 x 2 by the quadratic formula. */
+    double rank[6], turned[4] = {3 * 0.6, -2 * 0.8, 3 * 0.8, 2 * 0.6}, any[4] = {1, 2, 3, 4}, zero[6] = {0};
+    for (int i = 0; i < 6; i++)
+        rank[i] = (i / 3 + 1) * (i % 3 - 1.5);
+    assert_true(fabs(spectral_norm(rank, 2, 3, scratch) - sqrt(5 * (2.25 + .25 + .25))) < 1e-9);
+    assert_true(fabs(spectral_norm(rank, 3, 2, scratch) -
+                     spectral_norm((double[]){rank[0], rank[2], rank[4], rank[1], rank[3], rank[5]}, 2, 3,
+                                   scratch)) < 1e-9);
+    assert_true(fabs(spectral_norm(turned, 2, 2, scratch) - 3) < 1e-6);
+    assert_true(fabs(spectral_norm(any, 2, 2, scratch) - sqrt((30 + sqrt(30 * 30 - 4 * 4)) / 2)) < 1e-6);
+    assert_true(spectral_norm(zero, 2, 3, scratch) == 0);
+    /* A head 2 -> 2: weight (out, in) = ((3, 0), (0, -4)), bias (1, -1); the other head is all ones more. */
+    const float gap[6] = {3, 0, 0, -4, 1, -1};
+    float a[6], b[6];
+    for (int i = 0; i < 6; i++)
+        b[i] = 1, a[i] = b[i] + gap[i];
+    struct sotto_norm_pair p[SOTTO_PAPER_NORMS];
+    assert_int_equal(paper_norms_find(p, a, b, 1, (size_t[]){2, 2}), SOTTO_OK);
+    assert_true(p[SOTTO_NORM_INDUCED].one == 4 && fabs(p[SOTTO_NORM_INDUCED].two - 4) < 1e-6);
+    assert_true(p[SOTTO_NORM_INDUCED_ROWS].one == 4);
+    assert_true(p[SOTTO_NORM_BIAS].one == 2 && fabs(p[SOTTO_NORM_BIAS].two - sqrt(2)) < 1e-12);
+    assert_true(fabs(p[SOTTO_NORM_DIFFERENCE].one - fabs(4 + 1 + 1 + 3 + 2 + 0 - 6.0)) < 1e-12);
+    assert_true(fabs(p[SOTTO_NORM_PER_TENSOR].one - (5 + sqrt(2))) < 1e-12);
+    assert_true(fabs(p[SOTTO_NORM_PER_TENSOR].two - sqrt(27)) < 1e-12);
+    /* Columns of the (in, out) kernel are outputs: weight ((1, 2), (0, 0)) has column sums 3, 0 and row sums
+     * 1, 2. */
+    const float lopsided[6] = {2, 3, 1, 1, 1, 1}, ones[6] = {1, 1, 1, 1, 1, 1};
+    assert_int_equal(paper_norms_find(p, lopsided, ones, 1, (size_t[]){2, 2}), SOTTO_OK);
+    assert_true(p[SOTTO_NORM_INDUCED].one == 3 && p[SOTTO_NORM_INDUCED_ROWS].one == 2);
+}
+
+static void paper_norms_stand_beside_the_entrywise_ones(void **state)
+{
+    (void)state;
+    for (size_t hidden = 0; hidden <= 9; hidden += 9) {
+        struct sotto_head_recipe r = recipe(hidden);
+        struct sotto_sensitivity_sample s;
+        assert_int_equal(sotto_sensitivity_run(&s, x, y, N, D, K, &r, 6, NULL), SOTTO_OK);
+        for (int i = 0; i < SOTTO_PAPER_NORMS; i++) {
+            assert_true(s.paper[i].one > 0 && s.paper[i].one <= s.l1 * (1 + 1e-9));
+            assert_true(s.paper[i].two > 0 && s.paper[i].two <= s.l2 * (1 + 1e-9));
+        }
+        assert_true(s.paper[SOTTO_NORM_PER_TENSOR].one >= s.l2 * (1 - 1e-9));
+        assert_true(fabs(s.paper[SOTTO_NORM_PER_TENSOR].two - s.l2) <= 1e-12 * s.l2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +454,10 @@ int main(void)
         cmocka_unit_test(a_stop_is_honoured),
         cmocka_unit_test(progress_ends_at_the_total),
         cmocka_unit_test(out_of_memory_is_reported_wherever_it_strikes),
+        cmocka_unit_test(trainers_that_are_no_function_are_refused),
+        cmocka_unit_test(gamma_is_told_as_pairs_come_in),
+        cmocka_unit_test(paper_norms_known_answers),
+        cmocka_unit_test(paper_norms_stand_beside_the_entrywise_ones),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
