@@ -24,6 +24,7 @@ static sotto_status read_batches(struct dataset *d, const struct bundle *b,
 }
 
 const struct dataset_format format_cifar10 = {.name = "cifar10",
+                                              .set = "cifar10",
                                               .layout =
                                                   "CIFAR-10 binary: data_batch_{1..5}.bin and test_batch.bin",
                                               .recognise = recognise,

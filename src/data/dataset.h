@@ -83,6 +83,9 @@ struct dataset_source {
 extern const struct dataset_source *const dataset_sources[];
 /** By exact name, or by the stem of a synthetic name with options; NULL. */
 const struct dataset_source *dataset_source_find(const char *name);
+/** The name that was probably meant by one that is none, among registered and imported ones; false, "": no
+ * idea. */
+bool dataset_guess(char best[64], const char *wanted);
 /** [a-z0-9][a-z0-9._-]*, at most 63 bytes. */
 bool dataset_name_is_valid(const char *name);
 

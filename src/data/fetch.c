@@ -51,7 +51,11 @@ static sotto_status not_fetchable(const char *name, const struct dataset_source 
         if ((*s)->remote)
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "",
                      (*s)->name);
-    sotto_status status = status_fail(SOTTO_ENOENT, "data set '%.80s': no address is known", name);
+    char meant[64];
+    bool guessed = !source && dataset_guess(meant, name);
+    sotto_status status =
+        status_fail(SOTTO_ENOENT, "data set '%.80s': no address is known%s%s%s", name,
+                    guessed ? "; did you mean '" : "", guessed ? meant : "", guessed ? "'?" : "");
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else

@@ -7,8 +7,10 @@
 #include "data/dataset.h"
 
 struct dataset_format {
-    const char *name;                         /* "idx" */
-    const char *layout;                       /* one line for `sotto data list` */
+    const char *name;   /* "idx" */
+    const char *layout; /* one line for `sotto data list` */
+    const char
+        *set; /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
     bool takes_size, takes_label, takes_part; /* which import options mean something */
     /** By names inside, or by content where names say nothing. Cheap. */
     bool (*recognise)(const struct bundle *b);

@@ -106,11 +106,23 @@ static sotto_status choose_part(struct sotto_import_options *options, const char
     if (!source || !source->part)
         goto done;
     if (options->part && strcmp(options->part, source->part) != 0)
-        FAIL(SOTTO_EUSAGE, "data set name '%s' stands for the %s part; choose another for the %.40s one",
+        FAIL(SOTTO_EUSAGE, "data set name '%s' stands for the %s part (got '%.40s'); choose another --name",
              name, source->part, options->part);
     options->part = source->part;
 done:
     return status;
+}
+
+/* Files of CIFAR-100 under the name cifar10 would carry its title and its classes. */
+static sotto_status check_layout(const struct dataset_format *format, const char *name, const char *path)
+{
+    const struct dataset_source *source = dataset_source_find(name);
+    if (!source || !format->set || strcmp(format->set, name) == 0 ||
+        (source->part && strncmp(name, format->set, strlen(format->set)) == 0))
+        return SOTTO_OK;
+    return status_fail(SOTTO_EUSAGE,
+                       "%s: holds %s, but the name '%s' stands for another set; choose another --name", path,
+                       format->set, name);
 }
 
 static sotto_status read_set(struct dataset *d, struct bundle *b, struct store_source *source,
@@ -124,6 +136,7 @@ static sotto_status read_set(struct dataset *d, struct bundle *b, struct store_s
     context_log(ctx, SOTTO_LOG_INFO, "reading %s", path);
     TRY(format_open_bundle(b, path, ctx));
     TRY(format_read(d, &format, b, &chosen, ctx));
+    TRY(check_layout(format, name, path));
     const char *origin = path_base(b->origin);
     char file[128];
     snprintf(file, sizeof file, "%.127s", origin[0] ? origin : path);

@@ -11,7 +11,11 @@
 static sotto_status not_found(const char *name)
 {
     const struct dataset_source *source = dataset_source_find(name);
-    sotto_status status = status_fail(SOTTO_ENOENT, "data set '%s' not found", name);
+    char meant[64];
+    bool guessed = !source && dataset_guess(meant, name);
+    sotto_status status =
+        guessed ? status_fail(SOTTO_ENOENT, "data set '%s' not found; did you mean '%s'?", name, meant)
+                : status_fail(SOTTO_ENOENT, "data set '%s' not found", name);
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else if (dataset_name_is_valid(name))

@@ -239,6 +239,7 @@ done:
 
 const struct dataset_format format_stl10 = {
     .name = "stl10",
+    .set = "stl10",
     .layout = "STL-10 binary: {train,test}_{X,y}.bin; with --part unlabelled: unlabeled_X.bin",
     .takes_size = true,
     .takes_part = true,

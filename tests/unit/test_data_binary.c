@@ -228,9 +228,45 @@ static void stl_unlabelled_is_a_set_of_its_own(void **state)
     assert_int_equal(sotto_data_verify(&json, "pool", NULL), SOTTO_OK);
     sotto_text_free(json);
     expect_error(import("stl10_binary", "stl10", (struct sotto_import_options){.part = "unlabelled"}),
-                 SOTTO_EUSAGE, "data set name 'stl10' stands for the labelled part");
+                 SOTTO_EUSAGE, "data set name 'stl10' stands for the labelled part (got 'unlabelled')");
     expect_error(import("stl10_binary", "x", (struct sotto_import_options){.part = "folds"}), SOTTO_EUSAGE,
                  "part 'folds': STL-10 has labelled (train and test) and unlabelled");
+}
+
+static void names_of_other_sets_are_refused(void **state)
+{
+    (void)state;
+    write_stl(2, 1, 1);
+    expect_error(
+        import("stl10_binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
+        "stl10_binary: holds stl10, but the name 'cifar10' stands for another set; choose another --name");
+    write_cifar100();
+    expect_error(import("cifar-100-binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
+                 "holds cifar100, but the name 'cifar10' stands for another set");
+    assert_int_equal(import("cifar-100-binary", "my-cifar", (struct sotto_import_options){0}), SOTTO_OK);
+}
+
+static void near_names_are_suggested(void **state)
+{
+    (void)state;
+    struct sotto_dataset *d;
+    static const char *const cases[][2] = {{"fashion-minst", "fashion-mnist"},
+                                           {"cifar", "cifar10"},
+                                           {"cifar-100", "cifar100"},
+                                           {"sltl10", "stl10"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "data set '%s' not found; did you mean '%s'?", cases[i][0], cases[i][1]);
+        expect_error(sotto_dataset_open(&d, cases[i][0], NULL), SOTTO_ENOENT, text);
+    }
+    write_cifar100();
+    assert_int_equal(import("cifar-100-binary", "holiday", (struct sotto_import_options){0}), SOTTO_OK);
+    expect_error(sotto_dataset_open(&d, "hollidays", NULL), SOTTO_ENOENT, "; did you mean 'holiday'?");
+    static const char *const strangers[] = {"x", "ab", "imagenet", "mine"};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        expect_error(sotto_dataset_open(&d, strangers[i], NULL), SOTTO_ENOENT, "not found");
+        assert_null(strstr(sotto_error_text(), "did you mean"));
+    }
 }
 
 /* A linear ramp keeps its values when it is averaged, away from the edges. */
@@ -416,6 +452,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(cifar100_refuses_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stl_columns_become_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stl_unlabelled_is_a_set_of_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_of_other_sets_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(near_names_are_suggested, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stl_is_resized_on_the_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stl_refuses_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stl_comes_from_its_archive, set_up, tear_down),
