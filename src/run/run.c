@@ -133,6 +133,8 @@ done:
     sotto_array_clear(&r.shadow_x);
     sotto_array_clear(&r.shadow_y);
     sotto_split_clear(&r.split);
+    if (r.public_data != r.data)
+        sotto_dataset_free(r.public_data);
     sotto_dataset_free(r.data);
     run_folder_close(&r.folder);
     return status;

@@ -46,6 +46,8 @@ static const struct config_row rows[] = {
     {"seed", CONFIG_WHOLE, .fallback = "1",
      .help = "initialisation, order, augmentation, splits; never privacy noise"},
     {"data.set", CONFIG_TEXT, .fallback = "fashion-mnist"},
+    {"data.public_set", CONFIG_TEXT,
+     .help = "another set to pre-train on (STL-10's unlabelled part); default: a part of data.set"},
     {"data.public", CONFIG_WHOLE, .fallback = "20000", .range = "[2,inf)",
      .help = "records that pre-training sees"},
     {"data.private", CONFIG_WHOLE, .fallback = "1000", .range = "[2,inf)"},
@@ -375,6 +377,8 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
     if (config_text(c, "title"))
         TRY(copy(out->title, sizeof out->title, c, "title"));
     TRY(copy(out->data_set, sizeof out->data_set, c, "data.set"));
+    if (config_text(c, "data.public_set"))
+        TRY(copy(out->public_set, sizeof out->public_set, c, "data.public_set"));
     for (int part = 0; part < SOTTO_PARTS; part++)
         out->sizes[part] = config_whole(c, "%s", parts[part]);
     TRY(read_pretrain(out, c));

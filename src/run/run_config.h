@@ -50,7 +50,7 @@ struct run_case {
 struct run_config {
     char name[RUN_NAME], title[128];
     uint64_t seed;
-    char data_set[512];
+    char data_set[512], public_set[512]; /* the latter "" for a part of the former */
     size_t sizes[SOTTO_PARTS];
     struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
     char method[32], encoder[32], backend[16], dtype[16], loss[16], schedule[16];

@@ -49,7 +49,7 @@ static struct json *data_facts(const struct run *r)
     json_put_text(&j, "title", d->title);
     json_put_text(&j, "origin", d->origin);
     json_put_text(&j, "sha256", d->sha256);
-    json_put_boolean(&j, "synthetic", d->synthetic != 0);
+    json_put_boolean(&j, "synthetic", d->synthetic || r->public_data->synthetic);
     json_put_integer(&j, "records", (int64_t)d->n);
     json_put_integer(&j, "classes", (int64_t)d->classes);
     json_put_text(&j, "shape", shape);
@@ -64,13 +64,15 @@ static struct json *split_facts(const struct run *r)
         "never trained on; measures accuracy, and gives the non-members of the attacks",
         "kept for shadow models"};
     struct json *list = json_make_array();
+    char text[160];
     for (int part = 0; part < SOTTO_PARTS; part++) {
         if (r->split.n[part] == 0)
             continue;
         struct json *j = json_make_object();
         json_put_text(&j, "name", sotto_part_name((enum sotto_part)part));
         json_put_integer(&j, "records", (int64_t)r->split.n[part]);
-        json_put_text(&j, "use", uses[part]);
+        snprintf(text, sizeof text, "%s; images of %s", uses[part], r->public_data->name);
+        json_put_text(&j, "use", part == SOTTO_PUBLIC && r->public_data != r->data ? text : uses[part]);
         json_push(&list, j);
     }
     return list;
@@ -267,6 +269,12 @@ static struct json *reproduce(const struct run *r, const char *resolved)
     json_put_text(&input, "name", r->data->name);
     json_put_text(&input, "sha256", r->data->sha256);
     json_push(&inputs, input);
+    if (r->public_data != r->data) {
+        struct json *other = json_make_object();
+        json_put_text(&other, "name", r->public_data->name);
+        json_put_text(&other, "sha256", r->public_data->sha256);
+        json_push(&inputs, other);
+    }
     json_put(&j, "inputs", inputs);
     json_put_text(&versions, "sotto", sotto_version_line());
     json_put(&j, "versions", versions);

@@ -61,8 +61,8 @@ sotto_status run_stage_pretrain(struct run *r)
     struct sotto_pretrain_options options = r->config.pretrain;
     options.checkpoint = checkpoint;
     options.metrics = metrics;
-    TRY(sotto_pretrain(&encoder, &done_so_far, r->data, r->split.rows[SOTTO_PUBLIC], r->split.n[SOTTO_PUBLIC],
-                       &options, r->ctx));
+    TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SOTTO_PUBLIC],
+                       r->split.n[SOTTO_PUBLIC], &options, r->ctx));
     TRY(sotto_encoder_save(path, encoder));
     struct json *result = json_make_object();
     json_put_integer(&result, "steps", (int64_t)done_so_far.steps);
