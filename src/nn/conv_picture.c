@@ -107,7 +107,7 @@ void conv_picture_forward(struct conv_picture *c, float *dst, const float *src, 
     }
     c->dst = dst;
     c->src = src;
-    (void)par_chunks(c->desc.batch, c->desc.threads, forward_picture, c);
+    (void)par_shares(c->desc.batch, c->desc.threads, forward_picture, c);
 }
 
 static sotto_status sum_pictures(void *arg, size_t part, int thread)
@@ -140,7 +140,7 @@ void conv_picture_weights(struct conv_picture *c, float *diff_weights, float *di
 {
     c->diff_dst = diff_dst;
     c->src = src;
-    (void)par_chunks((size_t)c->desc.threads, c->desc.threads, sum_pictures, c);
+    (void)par_shares((size_t)c->desc.threads, c->desc.threads, sum_pictures, c);
     for (size_t k = 0; k < c->shape.outputs; k++) {
         if (diff_bias)
             diff_bias[k] = total(c, position(c, k, 0));

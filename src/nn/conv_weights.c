@@ -172,6 +172,6 @@ void conv_weights_run(struct conv_weights *w, float *diff_weights, float *diff_b
     w->diff_bias = diff_bias;
     w->diff_dst = diff_dst;
     w->src = src;
-    (void)par_chunks((size_t)w->desc.threads, w->desc.threads, sum_images, w);
-    (void)par_chunks(w->desc.dst.channels, w->desc.threads, add_up, w);
+    (void)par_shares((size_t)w->desc.threads, w->desc.threads, sum_images, w);
+    (void)par_shares(w->desc.dst.channels, w->desc.threads, add_up, w);
 }

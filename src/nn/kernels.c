@@ -63,7 +63,7 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 static void run_span(struct span s, int threads)
 {
     size_t chunks = (s.n + CHUNK - 1) / CHUNK;
-    (void)par_chunks(chunks, chunks > 1 ? threads : 1, run_chunk, &s);
+    (void)par_shares(chunks, chunks > 1 ? threads : 1, run_chunk, &s);
 }
 
 static void run_same(enum operation op, const struct kernels *k, enum nn_dtype d, void *y, const void *x,
@@ -147,7 +147,7 @@ void tensor_row_sums(const struct kernels *k, enum nn_dtype d, float *sums, cons
 {
     struct row_sums s = {.k = k, .dtype = d, .partial = partial, .x = x, .rows = rows, .columns = columns};
     size_t chunks = (rows + SUM_ROWS - 1) / SUM_ROWS;
-    (void)par_chunks(chunks, chunks > 1 ? threads : 1, sum_chunk, &s);
+    (void)par_shares(chunks, chunks > 1 ? threads : 1, sum_chunk, &s);
     for (size_t c = 0; c < columns; c++)
         sums[c] = 0;
     for (size_t chunk = 0; chunk < chunks; chunk++)

@@ -163,7 +163,7 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
 static void over_chunks(par_body body, struct layer_run *run)
 {
     struct batch_norm *b = run->state;
-    sotto_status status = par_chunks(b->chunks, run->threads, body, run);
+    sotto_status status = par_shares(b->chunks, run->threads, body, run);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }

@@ -161,7 +161,7 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
 
 static void over_images(par_body body, struct layer_run *run)
 {
-    sotto_status status = par_chunks(run->batch, run->threads, body, run);
+    sotto_status status = par_shares(run->batch, run->threads, body, run);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }

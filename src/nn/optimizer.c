@@ -128,7 +128,7 @@ void optimizer_step(struct nn_optimizer *o, const struct tensor_list *tensors, d
     assert(tensors->count == o->tensor_count);
     o->steps++;
     struct pass pass = {o, tensors, o->kind->prepare(&o->config, lr, o->steps)};
-    sotto_status status = par_chunks(o->chunk_count, par_pool_threads(), update_chunk, &pass);
+    sotto_status status = par_shares(o->chunk_count, par_pool_threads(), update_chunk, &pass);
     assert(status == SOTTO_OK); /* no update can fail */
     (void)status;
 }

@@ -40,40 +40,63 @@ const char *par_runtime(void)
 #endif
 }
 
+/* A running loop. */
+struct loop {
+    par_body body;
+    void *arg;
+    sotto_status first; /* error of the lowest failing chunk */
+    size_t first_chunk;
+    struct status_record record;
+};
+
+static void run_chunk(struct loop *l, size_t chunk)
+{
+    int skip, thread = 0;
+#ifdef _OPENMP
+    thread = omp_get_thread_num();
+#pragma omp critical(par_first_error)
+#endif
+    skip = l->first != SOTTO_OK && chunk > l->first_chunk;
+    if (skip)
+        return;
+    sotto_status status = l->body(l->arg, chunk, thread);
+    if (status == SOTTO_OK)
+        return;
+#ifdef _OPENMP
+#pragma omp critical(par_first_error)
+#endif
+    if (chunk < l->first_chunk) {
+        l->first = status;
+        l->first_chunk = chunk;
+        status_get(&l->record);
+    }
+}
+
+static sotto_status result_of(const struct loop *l)
+{
+    if (l->first != SOTTO_OK)
+        status_set(&l->record);
+    return l->first;
+}
+
 sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg)
 {
-    sotto_status first = SOTTO_OK;
-    size_t first_chunk = chunks;
-    struct status_record record;
+    struct loop l = {.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads > 0 ? threads : 1)
 #endif
-    for (size_t chunk = 0; chunk < chunks; chunk++) {
-        int skip;
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        run_chunk(&l, chunk);
+    return result_of(&l);
+}
+
+sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg)
+{
+    struct loop l = {.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
 #ifdef _OPENMP
-#pragma omp critical(par_first_error)
+#pragma omp parallel for schedule(static) num_threads(threads > 0 ? threads : 1)
 #endif
-        skip = first != SOTTO_OK && chunk > first_chunk;
-        if (skip)
-            continue;
-#ifdef _OPENMP
-        int thread = omp_get_thread_num();
-#else
-        int thread = 0;
-#endif
-        sotto_status status = body(arg, chunk, thread);
-        if (status == SOTTO_OK)
-            continue;
-#ifdef _OPENMP
-#pragma omp critical(par_first_error)
-#endif
-        if (chunk < first_chunk) {
-            first = status;
-            first_chunk = chunk;
-            status_get(&record);
-        }
-    }
-    if (first != SOTTO_OK)
-        status_set(&record);
-    return first;
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        run_chunk(&l, chunk);
+    return result_of(&l);
 }

@@ -114,6 +114,8 @@ static void parallel_errors_are_the_first_by_chunk(void **state)
     for (int threads = 1; threads <= 4; threads++) {
         assert_int_equal(par_chunks(100, threads, fail_from_7, NULL), SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(), "chunk 7");
+        assert_int_equal(par_shares(100, threads, fail_from_7, NULL), SOTTO_EINVAL);
+        assert_string_equal(sotto_error_text(), "chunk 7");
     }
 }
 
