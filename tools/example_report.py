@@ -82,7 +82,7 @@ def sweep(case, title, mechanism, norms, cost, holds=True):
     for epsilon in (.1, 1, 10):
         loss, leak = cost / (cost + epsilon), .06 * epsilon / (cost + epsilon)
         points.append({"epsilon": epsilon, "holds": holds or epsilon < 8.4, "implied_epsilon": epsilon * (1 if holds or epsilon < 8.4 else 1.04),
-                       "delta": 1e-5, "scale": cost / epsilon, "standard_deviation": 1.8 * cost / epsilon, "accuracy": mean(.7 * (1 - loss)),
+                       "delta": 1e-5, "scale": cost / epsilon, "standard_deviation": 1.8 * cost / epsilon, "ceiling": .5 + epsilon / (8 + 2 * epsilon), "accuracy": mean(.7 * (1 - loss)),
                        "utility_loss": mean(loss), "attacks": {a: {"auc": mean(.5 + f * leak), "balanced_accuracy": mean(.5 + .8 * f * leak),
                                                                    "tpr_at_fpr": {"0.01": mean(.01 + f * leak, .002), "0.001": None}}
                                                                for a, f in (("loss", 1), ("lira", 1.6))}})

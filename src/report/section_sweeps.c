@@ -47,6 +47,7 @@ static void point_line(struct page *p, const struct sweeps *s, const struct swee
     page_html(p, "</td>");
     number_cell(p, point->deviation);
     mean_cell(p, &point->loss);
+    number_cell(p, point->ceiling);
     for (size_t k = 0; k < s->attack_count; k++) {
         mean_cell(p, &point->attacks[k].balanced);
         mean_cell(p, &point->attacks[k].auc);
@@ -91,7 +92,8 @@ static void case_table(struct page *p, const struct sweeps *s, size_t first)
         "%zu noise draws with intervals of the mean; attackers use shadow models noised alike."
         "</caption>\n<thead><tr><th scope=\"col\">Noise</th><th scope=\"col\" class=\"number\">Target "
         "\xce\xb5</th><th scope=\"col\" class=\"number\">Implied \xce\xb5</th><th scope=\"col\" "
-        "class=\"number\">Standard deviation</th><th scope=\"col\" class=\"number\">Utility loss</th>",
+        "class=\"number\">Standard deviation</th><th scope=\"col\" class=\"number\">Utility loss</th><th "
+        "scope=\"col\" class=\"number\">Ceiling of attack accuracy</th>",
         s->curves[first].draws);
     for (size_t k = 0; k < s->attack_count; k++) {
         static const char *const columns[] = {"accuracy", "AUC", NULL};
@@ -132,7 +134,8 @@ void section_sweeps(struct page *p, const struct report *r)
         "true sensitivity is at most the one used. Nothing in this section was released. Utility loss is 1 "
         "\xe2\x88\x92 accuracy with noise / accuracy without; accuracy of an attack is balanced, its "
         "threshold chosen "
-        "on other records than those scored.</p>\n");
+        "on other records than those scored; its ceiling is (1 + total variation) / 2 of the noise at that "
+        "sensitivity.</p>\n");
     for (size_t i = 0; i < s->count; i++) {
         if (!is_first(s, i))
             continue;

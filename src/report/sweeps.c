@@ -86,6 +86,7 @@ static sotto_status read_point(struct sweeps *s, struct sweep_point *p, const st
         return bad(path, "is not an object");
     p->epsilon = json_number(json_member(j, "epsilon"));
     p->implied = json_number(json_member(j, "implied_epsilon"));
+    p->ceiling = json_number(json_member(j, "ceiling"));
     TRY(read_real(&p->scale, j, "scale", path));
     TRY(read_real(&p->deviation, j, "standard_deviation", path));
     p->holds = false;

@@ -19,6 +19,7 @@ struct sweep_attack {
 struct sweep_point {
     double epsilon; /* the target; NAN: a scale was given */
     double implied, scale, deviation;
+    double ceiling; /* accuracy that no attack exceeds if the sensitivity is a bound; NAN if absent */
     bool holds; /* the account at this scale is within the target */
     struct mean accuracy, loss;
     struct sweep_attack attacks[SWEEP_ATTACKS];

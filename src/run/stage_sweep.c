@@ -253,6 +253,10 @@ static sotto_status point_json(struct json **out, const struct sweep *s)
     json_put_real(&j, "delta", account.delta);
     json_put_real(&j, "scale", s->setting.scale);
     json_put_real(&j, "standard_deviation", account.standard_deviation);
+    /* No attack on one record beats (1 + total variation) / 2, if the sensitivity is a bound. */
+    struct sotto_interval distance;
+    TRY(sotto_delta(&distance, s->setting.mechanism, s->setting.scale, &s->sensitivity, 0));
+    json_put_real(&j, "ceiling", (1 + fmin(1, distance.upper)) / 2);
     json_put(&j, "accuracy", mean_json(s, offsetof(struct drawn, accuracy)));
     json_put(&j, "utility_loss", mean_json(s, offsetof(struct drawn, utility_loss)));
     json_put(&attacks, attack_names[BY_LOSS], attack_json(s, BY_LOSS));
