@@ -160,6 +160,13 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     TRY(find_sensitivity(&found, &result, r, index));
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_sensitivity_save(path, &found));
+    struct json *paper = json_make_object();
+    for (size_t i = 0; !found.proved && i < SOTTO_PAPER_NORMS; i++)
+        json_put(&paper, sotto_paper_norm_name((enum sotto_paper_norm)i),
+                 json_make_reals((double[]){found.paper[i].one, found.paper[i].two}, 2));
+    json_put(&result, "paper_norms", paper);
+    json_put_real(&result, "mean_l1", found.mean_l1);
+    json_put_real(&result, "mean_l2", found.mean_l2);
     json_put_real(&result, "l1", found.l1);
     json_put_real(&result, "l2", found.l2);
     json_put_integer(&result, "pairs", (int64_t)c->pairs);
