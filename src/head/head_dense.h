@@ -84,25 +84,34 @@ static void multiply(const struct product *p)
     }
 }
 
+INLINE void apply_adam(const struct head_update *u, const struct head_layer *layer, size_t offset,
+                       const real *gradient, size_t count, int flush)
+{
+    real *w = layer->w + offset, *mean = layer->mean + offset, *square = layer->square + offset;
+    vec rate = v_all(-u->rate), forget1 = v_all(u->forget1), forget2 = v_all(u->forget2),
+        epsilon = v_all(u->epsilon);
+    for (size_t i = 0; i < count; i += LANES) {
+        vec g = v_load(gradient + i), m = v_load(mean + i), s = v_load(square + i);
+        m = v_fma(forget1, g - m, m);
+        s = v_fma(forget2, v_fma(g, g, -s), s);
+        v_store(mean + i, flush ? v_flush(m) : m);
+        v_store(square + i, flush ? v_flush(s) : s);
+        v_store(w + i, v_fma(rate, v_over_root(m, s, epsilon), v_load(w + i)));
+    }
+}
+
 INLINE void apply(const struct head_update *u, const struct head_layer *layer, size_t offset,
                   const real *gradient, size_t count)
 {
-    real *w = layer->w + offset;
-    vec rate = v_all(-u->rate);
-    if (!u->adam) {
+    if (u->adam && u->flush) {
+        apply_adam(u, layer, offset, gradient, count, 1);
+    } else if (u->adam) {
+        apply_adam(u, layer, offset, gradient, count, 0);
+    } else {
+        real *w = layer->w + offset;
+        vec rate = v_all(-u->rate);
         for (size_t i = 0; i < count; i += LANES)
             v_store(w + i, v_fma(rate, v_load(gradient + i), v_load(w + i)));
-        return;
-    }
-    real *mean = layer->mean + offset, *square = layer->square + offset;
-    vec forget1 = v_all(u->forget1), forget2 = v_all(u->forget2), epsilon = v_all(u->epsilon);
-    for (size_t i = 0; i < count; i += LANES) {
-        vec g = v_load(gradient + i), m = v_load(mean + i), s = v_load(square + i);
-        m = v_flush(v_fma(forget1, g - m, m));
-        s = v_flush(v_fma(forget2, g * g - s, s));
-        v_store(mean + i, m);
-        v_store(square + i, s);
-        v_store(w + i, v_fma(rate, m / (v_sqrt(s) + epsilon), v_load(w + i)));
     }
 }
 

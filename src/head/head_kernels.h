@@ -45,6 +45,7 @@ struct head_net {
  * section 2 with the corrected rate, as Keras): rate = lr sqrt(1 - beta2^t) / (1 - beta1^t). */
 struct head_update {
     int adam;
+    int flush; /* Adam: moments that became too small to matter (below 2^-100) are set to 0 in this step */
     real rate, forget1, forget2, epsilon; /* forget = 1 - beta, rounded once */
 };
 

@@ -1,8 +1,8 @@
 /* Dense layers, softmax cross-entropy and the update rules for networks whose weights stay in one core's
  * cache.
  *
- * The weight gradient never exists as a whole: strips of HEAD_TILE_ROWS inputs go from registers through the
- * first-level cache into the update. */
+ * The weight gradient never exists as a whole: blocks of it go from registers through the first-level cache
+ * into the update. */
 #include "head/head_dense.h"
 
 #include <string.h>
@@ -69,12 +69,21 @@ static double loss_gradient(const struct head_layer *last, const int64_t *y, siz
     return loss;
 }
 
+INLINE void transpose(const struct head_layer *layer, size_t ld, size_t first, size_t count)
+{
+    for (size_t o = 0; o < layer->out; o++)
+        for (size_t i = first; i < first + count; i++)
+            layer->transposed[o * ld + i] = layer->w[i * layer->ld + o];
+}
+
 /* diff of the layer below = (diff W') where its ReLU was open. */
 static void backward(const struct head_layer *below, const struct head_layer *layer, size_t rows)
 {
-    for (size_t i = 0; i < layer->in; i++)
-        for (size_t o = 0; o < layer->out; o++)
-            layer->transposed[o * below->ld + i] = layer->w[i * layer->ld + o];
+    /* A cache line of each row of the result at a time. */
+    size_t whole = layer->in / HEAD_PAD * HEAD_PAD;
+    for (size_t first = 0; first < whole; first += HEAD_PAD)
+        transpose(layer, below->ld, first, HEAD_PAD);
+    transpose(layer, below->ld, whole, layer->in - whole);
     struct product p = {below->diff, below->ld, layer->diff, layer->ld,  1,   layer->transposed,
                         below->ld,   rows,      below->ld,   layer->out, NULL};
     multiply(&p);
@@ -85,10 +94,22 @@ static void backward(const struct head_layer *below, const struct head_layer *la
 static void update(const struct head_layer *layer, const real *input, size_t stride, size_t rows, real *tile,
                    const struct head_update *u)
 {
-    for (size_t i = 0; i < layer->in; i += HEAD_TILE_ROWS) {
-        size_t strip = layer->in - i < HEAD_TILE_ROWS ? layer->in - i : HEAD_TILE_ROWS;
-        strip_gradient(tile, layer, input + i, stride, strip, rows);
-        apply(u, layer, i * layer->ld, tile, strip * layer->ld);
+    size_t blocks = (layer->in + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b * layer->in / blocks, strip = (b + 1) * layer->in / blocks - first;
+        for (size_t column = 0; column < layer->ld;) {
+            int vectors = layer->ld - column >= (size_t)BLOCK_VECTORS * LANES ? BLOCK_VECTORS : 1;
+            size_t width = (size_t)vectors * LANES, offset = first * layer->ld + column;
+            struct product p = {tile,      width, input + first, 1,    stride, layer->diff + column,
+                                layer->ld, strip, width,         rows, NULL};
+            if (vectors == BLOCK_VECTORS)
+                block_rows(&p, 0, 0, strip, BLOCK_VECTORS);
+            else
+                block_rows(&p, 0, 0, strip, 1);
+            for (size_t i = 0; i < strip; i++)
+                apply(u, layer, offset + i * layer->ld, tile + i * width, width);
+            column += width;
+        }
     }
     bias_gradient(tile, layer, rows);
     apply(u, layer, layer->in * layer->ld, tile, layer->ld);

@@ -13,6 +13,7 @@ struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step
         return u;
     double t = (double)step;
     u.rate = (real)(r->lr * sqrt(1 - pow(beta2, t)) / (1 - pow(beta1, t)));
+    u.flush = step % 64 == 0; /* 0.9^64 keeps what is above 2^-100 far from denormal numbers */
     u.forget1 = (real)(1 - beta1);
     u.forget2 = (real)(1 - beta2);
     u.epsilon = (real)epsilon;

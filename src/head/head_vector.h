@@ -67,6 +67,10 @@ INLINE vec v_flush(vec a)
 {
     return a;
 }
+INLINE vec v_over_root(vec a, vec s, vec e)
+{
+    return a / (v_sqrt(s) + e);
+}
 /* e^x for x <= 0, relative error below 4 units of 2^-53 (what docs/derivations/head.md assumes is 8); x below
  * -700 counts as -700. x = n ln 2 + r with |r| <= ln 2 / 2; Taylor series of degree 13, whose remainder is
  * below 2^-57. */
@@ -125,8 +129,16 @@ INLINE vec v_keep(bits mask, vec a)
 }
 INLINE vec v_max(vec a, vec b)
 {
+#if defined(__AVX512F__)
+    return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vec)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (vec)_mm_max_ps((__m128)a, (__m128)b);
+#else
     bits mask = a > b;
     return (vec)((mask & (bits)a) | (~mask & (bits)b));
+#endif
 }
 /* Numbers too small to matter become 0: moments of units that stopped learning would otherwise decay into the
  * denormal range and stay there, where every operation costs a hundred cycles. */
@@ -134,6 +146,23 @@ INLINE vec v_flush(vec a)
 {
     bits magnitude = (bits)a & 0x7fffffff;
     return v_keep(magnitude >= (127 - 100) << 23, a); /* 2^-100 */
+}
+/* a / (sqrt(s) + e), s >= 0, e > 0. At 64 bytes a square root and a quotient take longer than all other work
+ * on a weight, so there both are estimates refined by one Newton step: relative error below 2^-21. */
+INLINE vec v_over_root(vec a, vec s, vec e)
+{
+#if defined(__AVX512F__)
+    s = v_max(s, v_all(0x1p-100f)); /* the estimate of 1 / sqrt(0) is infinite */
+    vec r = (vec)_mm512_rsqrt14_ps((__m512)s);
+    vec half = v_all(0.5f) * s;
+    r = v_fma(r, v_fma(half * r, -r, v_all(0.5f)), r);
+    vec d = v_fma(s, r, e);
+    vec q = (vec)_mm512_rcp14_ps((__m512)d);
+    q = v_fma(q, v_fma(-d, q, v_all(1.0f)), q);
+    return a * q;
+#else
+    return a / (v_sqrt(s) + e);
+#endif
 }
 /* e^x for x <= 0, relative error below 2e-7; below e^-69 it is flushed to 0. x = n ln 2 + r with |r| <= ln 2
  * / 2, degree-6 polynomial (Cephes expf coefficients), exponent put together by hand. */
