@@ -158,7 +158,9 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
         status = sotto_calibrate_composed(
             &scale, mechanism, &s, (struct sotto_dp){option_real(o, "target-epsilon"), delta}, compose);
     if (status == SOTTO_OK)
-        status = sotto_account_release(account, mechanism, scale, &s, delta, compose);
+        status = option_flag(o, "certified")
+                     ? sotto_account_release_certified(account, mechanism, scale, &s, delta, compose)
+                     : sotto_account_release(account, mechanism, scale, &s, delta, compose);
     if (status == SOTTO_OK && adjacency)
         snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
     return status;
@@ -288,8 +290,6 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return choose(o, json);
     int sampled =
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
-    if (!sampled && option_flag(o, "certified"))
-        return cli_fail(SOTTO_EUSAGE, "account: --certified goes with --sample-rate");
     int file = option_given(o, "events") || option_given(o, "opacus-history");
     sotto_status status = file      ? account_of_file(&account, o)
                           : sampled ? account_of_sampled(&account, o)

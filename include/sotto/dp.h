@@ -80,6 +80,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_epsilon(struct sotto_interval *eps
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism,
                                                     double scale, const struct sotto_sensitivity *sensitivity,
                                                     double epsilon);
+/** The same, proved again in ball arithmetic (FLINT): its interval does not rest on the accuracy of the C
+ * library. Bounds by the privacy loss (exact for gaussian and logistic, on a grid for laplace) and by Renyi
+ * divergence. ENOTSUP: other mechanisms; ENOMEM; EDOMAIN: losses too large for a grid. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
+                                const struct sotto_sensitivity *sensitivity, double delta, size_t compose);
 /** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,

@@ -1,15 +1,25 @@
-/* The certified path against known answers: dp.md 3(g) (three methods there agree to 16 digits), 3(c). */
+/* The certified path against known answers. Origin: dp.md 3(g) (logistic: closed forms checked by quadrature,
+ * finite sum and contour in 113-bit arithmetic agreeing to 16 digits), 3(d) (analytic Gaussian), 3(b)
+ * (sampled Renyi), 3(c) (sampled logistic by connect-the-dots at 1e-5, last digits +-1e-6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "dp/ball/ball.h"
 #include "sotto/dp.h"
 
 #include <math.h>
 #include <string.h>
+
+static void close_to(struct interval got, double expected, double relative)
+{
+    double slack = relative * fabs(expected);
+    if (!(got.lo <= got.hi && fabs(got.lo - expected) <= slack && fabs(got.hi - expected) <= slack))
+        fail_msg("got [%.17g, %.17g], expected %.17g", got.lo, got.hi, expected);
+}
 
 /* [lo, hi] holds x and is at most `wide` wide, relatively. */
 static void encloses(struct interval e, double x, double wide)
@@ -20,37 +30,200 @@ static void encloses(struct interval e, double x, double wide)
         fail_msg("[%.17g, %.17g] is %.3g wide, expected %.3g", e.lo, e.hi, (e.hi - e.lo) / x, wide);
 }
 
-static void grid_encloses_exact_compositions(void **state)
+static void closed_forms(void **state)
 {
-    (void)state; /* dp.md (g): k logistic releases at delta 1e-5 */
+    (void)state;
+    const double delta[][5] = {
+        {0.1, 0.0249947929684208, 0.0142351211889275, 0.00640588381974574, 0.00162155163705125},
+        {0.5, 0.124353001771596, 0.074290521362663, 0.0350903526361933, 0.00932925791616421},
+        {1, 0.244918662403709, 0.1546983305531, 0.0774046863156909, 0.0218423174335622},
+        {2, 0.46211715726001, 0.321971105411235, 0.179049889216818, 0.0565873599572503}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            close_to(ball_delta(BALL_LOGISTIC, delta[i][0], delta[i][0] * j / 4), delta[i][j + 1], 1e-14);
+    const double shifts[][3] = {{1.0050421056354, 1, 1e-5},
+                                {1.00159148887287, 1, 1e-6},
+                                {0.101970167966689, 0.1, 1e-5},
+                                {4.00627657281767, 4, 1e-5},
+                                {1.17353570831258, 1, 0.01}};
+    for (int i = 0; i < 5; i++)
+        close_to(ball_epsilon(BALL_LOGISTIC, shifts[i][0], shifts[i][2]), shifts[i][1], 1e-13);
+    const double renyi[][3] = {{1, 1.5, 0.240229013917},  {1, 2, 0.308993675776},
+                               {1, 4, 0.50395089945},     {1, 8, 0.678660662626},
+                               {1, 32, 0.881146465129},   {0.5, 1.5, 0.0618596072403},
+                               {0.5, 2, 0.0816573819736}, {0.5, 4, 0.152059754752},
+                               {0.5, 8, 0.24630695587},   {0.5, 32, 0.39643927107}};
+    for (int i = 0; i < 10; i++)
+        close_to(ball_renyi(BALL_LOGISTIC, renyi[i][0], renyi[i][1]), renyi[i][2], 1e-11);
+    const double sigmas[][3] = {{0.1, 1e-5, 30.749566131978}, {0.5, 1e-5, 7.031826675583},
+                                {1, 1e-5, 3.730631634816},    {2, 1e-5, 1.993812445644},
+                                {4, 1e-5, 1.081161849520},    {8, 1e-5, 0.600229072199},
+                                {10, 1e-5, 0.499888619709},   {1, 1e-6, 4.224678889327},
+                                {0.5, 1e-6, 8.057618480725},  {1, 1e-10, 5.867777749631}};
+    for (int i = 0; i < 10; i++)
+        close_to(ball_epsilon(BALL_GAUSSIAN, 1 / sigmas[i][2], sigmas[i][1]), sigmas[i][0], 1e-11);
+    close_to(ball_epsilon(BALL_LAPLACE, 1, 1e-5), 1 + 2 * log1p(-1e-5), 1e-15);
+    close_to(ball_renyi(BALL_LAPLACE, 1, 2), 0.6191236299985928, 1e-14);
+    close_to(ball_renyi(BALL_GAUSSIAN, 0.5, 8), 1, 1e-15);
+}
+
+static void logistic_compositions(void **state)
+{
+    (void)state;
+    const size_t k[] = {1, 2, 10, 100, 1000};
+    const double known[][6] = {
+        {0.1, 0.09804802154319, 0.18701862956339, 0.61161637048479, 2.32091241076471, 8.92737173687175},
+        {0.5, 0.49602884777313, 0.96644392336437, 3.51748950754174, 15.54865317462431, 79.19680041791194},
+        {1, 0.99496526660881, 1.95387477517556, 7.62558659523586, 38.94740619798189, 238.4153838632335},
+        {2, 1.99411030000470, 3.94305995182782, 16.71191346662778, 104.1988407536056, 764.6693982119248}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++)
+            close_to(j ? ball_composed_epsilon(known[i][0], k[j], 1e-5)
+                       : ball_epsilon(BALL_LOGISTIC, known[i][0], 1e-5),
+                     known[i][j + 1], 1e-11);
+}
+
+static void sampled_renyi_orders(void **state)
+{
+    (void)state;
     const struct {
-        double a;
+        double rate, multiplier;
+        unsigned alpha;
+        double expected;
+    } known[] = {{0.01, 1, 2, 0.000171813422075},
+                 {0.01, 1, 4, 0.000363154048911},
+                 {0.01, 1, 16, 3.0878507837},
+                 {0.01, 4, 32, 0.000105263606591},
+                 {0.04, 1.5, 8, 0.00427158452674}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        close_to(ball_sampled_renyi(known[i].multiplier, 2, known[i].rate, known[i].alpha), known[i].expected,
+                 3e-11);
+}
+
+static void grids_enclose_exact_answers(void **state)
+{
+    (void)state;
+    const struct {
+        struct ball_step step;
         size_t k;
-        double epsilon;
-    } known[] = {{1, 10, 7.62558659523586}, {0.1, 100, 2.32091241076471}, {0.5, 100, 15.54865317462431}};
+        double epsilon, grid, wide;
+    } known[] = {{{BALL_LOGISTIC, 1, 1, 1}, 10, 7.62558659523586, NAN, 2e-7},
+                 {{BALL_LOGISTIC, 0.1, 1, 1}, 100, 2.32091241076471, 2e-4, 1e-5},
+                 {{BALL_GAUSSIAN, 1, 37.306316, 1}, 100, 1, 4e-4, 1e-4},
+                 {{BALL_GAUSSIAN, 1, 3.730631634816, 1}, 1, 1, 1e-3, 2e-6}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct ball_step step = {BALL_LOGISTIC, known[i].a, 1, 1};
         struct interval e;
-        assert_int_equal(ball_compose_epsilon(&e, &step, known[i].k, 1e-5, NAN), SOTTO_OK);
-        encloses(e, known[i].epsilon, 2e-6);
+        assert_int_equal(ball_compose_epsilon(&e, &known[i].step, known[i].k, 1e-5, known[i].grid), SOTTO_OK);
+        encloses(e, known[i].epsilon, known[i].wide);
     }
+    struct ball_step sampled = {BALL_LOGISTIC, 1, 1, 0.1}; /* remove 2.565516 is the larger direction */
+    struct interval e;
+    assert_int_equal(ball_compose_epsilon(&e, &sampled, 100, 1e-5, 1e-4), SOTTO_OK);
+    assert_true(e.lo < 2.565517 && e.hi > 2.565514 && e.hi - e.lo < 2e-5);
+}
+
+/* Two atoms: k Laplace releases, where epsilon is t k minus little. Both atoms lie between grid points. */
+static void laplace_atoms(void **state)
+{
+    (void)state;
+    struct ball_step step = {BALL_LAPLACE, 1, 10, 1};
+    struct interval fine, coarse;
+    assert_int_equal(ball_compose_epsilon(&coarse, &step, 20, 1e-5, 2e-3), SOTTO_OK);
+    assert_int_equal(ball_compose_epsilon(&fine, &step, 20, 1e-5, 5e-4), SOTTO_OK);
+    assert_true(coarse.lo <= fine.lo && fine.lo <= fine.hi && fine.hi <= coarse.hi);
+    assert_true(fine.hi < 2 && fine.hi - fine.lo < 2e-5);
 }
 
 static void sampled_gaussian(void **state)
 {
-    (void)state; /* the specification's speed case; the interval is narrower than its discretisation error */
+    (void)state; /* the specification's speed case */
     struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5};
-    struct sotto_account rdp, certified;
-    assert_int_equal(sotto_account_sampled(&rdp, &s), SOTTO_OK);
+    struct sotto_account fast, certified;
+    assert_int_equal(sotto_account_sampled(&fast, &s), SOTTO_OK);
     assert_int_equal(sotto_account_sampled_certified(&certified, &s), SOTTO_OK);
-    assert_string_equal(certified.accountant, "pld, ball arithmetic");
+    assert_string_equal(certified.accountant, "pld, balls");
     assert_true(certified.epsilon.lower > 5.1925 && certified.epsilon.upper < 5.1927);
-    assert_true(certified.epsilon.lower < rdp.epsilon.upper);
+    assert_true(certified.epsilon.lower <= fast.epsilon.upper &&
+                fast.epsilon.lower <= certified.epsilon.upper);
+    struct sotto_composed_release steps = {"gaussian", {1 / 1.1, 1 / 1.1}, SOTTO_NORM_L2, 0.01, 10000};
+    assert_int_equal(sotto_account_compose(&fast, &steps, 1, "add-remove", 1e-5), SOTTO_OK); /* in doubles */
+    assert_true(certified.epsilon.lower <= fast.epsilon.upper &&
+                fast.epsilon.lower <= certified.epsilon.upper);
+}
+
+/* Every account: the certified interval and that in doubles both hold the truth, so they overlap. */
+static void accounts_overlap(void **state)
+{
+    (void)state;
+    const char *const names[] = {"gaussian", "logistic", "laplace"};
+    const struct sotto_sensitivity kinds[] = {
+        {.l1 = 1, .l2 = NAN}, {.l1 = NAN, .l2 = 1, .dimension = 100}, {.l1 = 1, .l2 = 0.5, .dimension = 10}};
+    for (int m = 0; m < 3; m++)
+        for (int s = 0; s < 3; s++)
+            for (int k = 1; k <= (m == 2 && s > 0 ? 1 : 3); k += 2) { /* laplace: a grid, slow */
+                struct sotto_account fast, balls;
+                double scale = 2;
+                assert_int_equal(sotto_account_release(&fast, names[m], scale, &kinds[s], 1e-5, (size_t)k),
+                                 SOTTO_OK);
+                assert_int_equal(
+                    sotto_account_release_certified(&balls, names[m], scale, &kinds[s], 1e-5, (size_t)k),
+                    SOTTO_OK);
+                if (!(balls.epsilon.lower <= fast.epsilon.upper * (1 + 1e-12) &&
+                      fast.epsilon.lower <= balls.epsilon.upper * (1 + 1e-12) &&
+                      balls.epsilon.upper <= fast.epsilon.upper * (1 + 1e-6)))
+                    fail_msg("%s, sensitivity %d, %d releases: [%.17g, %.17g], balls [%.17g, %.17g]",
+                             names[m], s, k, fast.epsilon.lower, fast.epsilon.upper, balls.epsilon.lower,
+                             balls.epsilon.upper);
+            }
+    struct sotto_account pure;
+    assert_int_equal(sotto_account_release_certified(&pure, "laplace", 2, &kinds[0], 0, 3), SOTTO_OK);
+    assert_true(pure.epsilon.upper == 1.5 && pure.epsilon.lower == 1.5);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct sotto_account a = {.scale = 7};
+    struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
+    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 0, 1e-5};
+    assert_int_equal(sotto_account_sampled_certified(&a, &s), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1), SOTTO_ENOTSUP);
+    assert_non_null(strstr(sotto_error_text(), "exponential"));
+    struct interval e = {1, 2};
+    struct ball_step loud = {BALL_GAUSSIAN, 1, 1e-9, 1}, step = {BALL_GAUSSIAN, 1, 1, 1};
+    assert_int_equal(ball_compose_epsilon(&e, &loud, 1, 1e-5, NAN), SOTTO_EDOMAIN);
+    assert_int_equal(ball_compose_epsilon(&e, &step, SIZE_MAX, 1e-5, NAN), SOTTO_EDOMAIN);
+    assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    struct ball_step sampled = {BALL_GAUSSIAN, 1, 1, 0.1}, laplace = {BALL_LAPLACE, 1, 1, 1};
+    const struct ball_step *steps[] = {&sampled, &laplace}; /* by frequencies, and by masses */
+    for (int i = 0; i < 2; i++) {
+        sotto_status status = SOTTO_ENOMEM;
+        struct interval e = {1, 2};
+        long n = 0;
+        for (; status == SOTTO_ENOMEM && n < 100; n++) {
+            assert_true(e.lo == 1 && e.hi == 2);
+            base_alloc_fail_after(n);
+            status = ball_compose_epsilon(&e, steps[i], 4, 1e-5, 0.02);
+            base_alloc_fail_after(-1);
+        }
+        assert_int_equal(status, SOTTO_OK);
+        assert_true(n > 10 && e.lo < e.hi);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(grid_encloses_exact_compositions),
-                                       cmocka_unit_test(sampled_gaussian)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closed_forms),         cmocka_unit_test(logistic_compositions),
+        cmocka_unit_test(sampled_renyi_orders), cmocka_unit_test(grids_enclose_exact_answers),
+        cmocka_unit_test(laplace_atoms),        cmocka_unit_test(sampled_gaussian),
+        cmocka_unit_test(accounts_overlap),     cmocka_unit_test(refusals),
+        cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,47 @@
 
 enum ball_noise { BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE };
 
+/* One value each, evaluated at growing precision until the interval is as narrow as doubles allow. Pure
+ * functions of doubles taken as exact; t = shift / scale > 0. A value that cannot be had gives the whole
+ * range. */
+
+/** Functions that double intervals are checked against; outside of their range the whole line. NORMAL_CDF is
+ * Phi, MILLS (1 - Phi(x)) / phi(x), LOG_SINHC ln(sinh x / x). */
+enum ball_function {
+    BALL_EXP,
+    BALL_EXPM1,
+    BALL_LOG,
+    BALL_LOG1P,
+    BALL_ERFC,
+    BALL_NORMAL_CDF,
+    BALL_NORMAL_DENSITY,
+    BALL_MILLS,
+    BALL_LOG_SINHC
+};
+struct interval ball_value(enum ball_function function, double x);
+
+/** Hockey-stick divergence at epsilon >= 0, and the smallest epsilon >= 0 at delta in (0, 1). */
+struct interval ball_delta(enum ball_noise noise, double t, double epsilon);
+struct interval ball_epsilon(enum ball_noise noise, double t, double delta);
+/** Renyi divergence of order alpha > 1. */
+struct interval ball_renyi(enum ball_noise noise, double t, double alpha);
+/** Upper bound of the Renyi divergence of integer order alpha >= 2 of one step with Poisson rate `rate`,
+ * gradients clipped to 1 and noise of scale `multiplier` that is `divisor`-zCDP (2: Gaussian, 6: logistic by
+ * the L2 theorem): ln( sum_k C(alpha, k) (1-q)^(alpha-k) q^k e^(k (k-1) / (divisor m^2)) ) / (alpha - 1). */
+struct interval ball_sampled_renyi(double multiplier, double divisor, double rate, unsigned alpha);
+/** eps = renyi + ln(1 - 1/alpha) - (ln delta + ln alpha) / (alpha - 1), at least 0. */
+struct interval ball_renyi_to_epsilon(double renyi, double alpha, double delta);
+
+/** Hockey-stick divergence of `count` logistic releases of shift t at epsilon >= 0, two independent ways: the
+ *  finite alternating sum (time grows with count^2: up to a few hundred), and the contour integral (slow
+ * below count = 6). */
+struct interval ball_finite_sum(double t, size_t count, double epsilon);
+struct interval ball_contour(double t, size_t count, double epsilon);
+/** Smallest epsilon >= 0 at delta of `count` logistic releases: the finite sum below 8, the contour from
+ * there.
+ */
+struct interval ball_composed_epsilon(double t, size_t count, double delta);
+
 /** One step: the pair of output laws that differ by `shift` under noise of scale `scale`, seen through a
  * Poisson sample of rate `sample_rate` (1: no sampling). All exact numbers > 0. */
 struct ball_step {

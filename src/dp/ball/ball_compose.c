@@ -12,19 +12,30 @@
 
 #include <limits.h>
 
-enum { MOST_DEPTH = 18 };
+/* SPARE_BITS: what is left out may change delta by 2^-SPARE_BITS of it */
+enum { MOST_DEPTH = 18, SPARE_BITS = 32 };
+static const size_t MOST_STEPS = (size_t)1 << 40;
 
 struct composed {
     slong bits;
     int depth;
-    slong start; /* A */
+    slong start[2]; /* A, of upper and lower */
     double spacing;
-    size_t kept; /* frequencies 0 <= f <= N/2 that matter */
+    arb_t base[2];    /* loss of index 0, of upper and lower */
+    arb_t outside[2]; /* see above, and the frequencies left out */
+    /* either: frequencies 0 <= f <= N/2 that matter */
+    size_t kept;
     uint32_t *frequency;
-    acb_ptr powers[2]; /* of upper and lower */
-    arb_t base[2];     /* loss of index 0 */
-    arb_t outside[2];  /* see above, and the frequencies left out */
+    acb_ptr powers[2];
+    /* or: sums over indices A+j and above of the masses, and of the masses times e^(-h j) */
+    arb_ptr above[2], weighted[2];
 };
+
+static size_t remainder_of(slong i, size_t n)
+{
+    slong r = i % (slong)n;
+    return (size_t)(r < 0 ? r + (slong)n : r);
+}
 
 static size_t reversed(size_t f, int depth)
 {
@@ -68,9 +79,9 @@ static void bound_outside(struct composed *c, const struct ball_pair *pair, cons
     arb_init(left);
     double size = (double)((size_t)1 << c->depth);
     for (int lower = 0; lower < 2; lower++) {
-        outside(c->outside[lower], pair, lower, count, w->tilt_right, 1, (double)c->start + size);
+        outside(c->outside[lower], pair, lower, count, w->tilt_right, 1, (double)c->start[lower] + size);
         if (lower) {
-            outside(left, pair, true, count, w->tilt_left, -1, (double)c->start - 1);
+            outside(left, pair, true, count, w->tilt_left, -1, (double)c->start[1] - 1);
             arb_add(c->outside[1], c->outside[1], left, c->bits);
         } else {
             arb_mul_ui(left, pair->infinite, count, c->bits);
@@ -114,10 +125,93 @@ static void composed_clear(struct composed *c)
 {
     for (int i = 0; i < 2; i++) {
         ball_complexes_free(c->powers[i], c->kept);
+        ball_numbers_free(c->above[i], ((size_t)1 << c->depth) + 1);
+        ball_numbers_free(c->weighted[i], ((size_t)1 << c->depth) + 1);
         arb_clear(c->base[i]);
         arb_clear(c->outside[i]);
     }
     base_free(c->frequency);
+}
+
+/* Few frequencies: keep their powers. */
+static sotto_status keep_powers(struct composed *c, acb_srcptr v, size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    for (int i = 0; i < 2; i++)
+        if (!(c->powers[i] = ball_complexes(c->kept)))
+            FAIL(SOTTO_ENOMEM, "out of memory (%zu frequencies)", c->kept);
+    for (size_t i = 0; i < c->kept; i++) {
+        unpack(c->powers[0] + i, c->powers[1] + i, v, c->frequency[i], c);
+        acb_pow_ui(c->powers[0] + i, c->powers[0] + i, count, c->bits);
+        acb_pow_ui(c->powers[1] + i, c->powers[1] + i, count, c->bits);
+    }
+done:
+    return status;
+}
+
+/* Many: powers in place, both laws packed again. */
+static void raise_all(struct composed *c, acb_ptr v, size_t count)
+{
+    size_t n = (size_t)1 << c->depth, next = 0;
+    acb_t upper, lower;
+    acb_init(upper);
+    acb_init(lower);
+    for (size_t f = 0; f <= n / 2; f++) {
+        acb_ptr here = v + reversed(f, c->depth), there = v + reversed((n - f) % n, c->depth);
+        unpack(upper, lower, v, f, c);
+        if (next < c->kept && c->frequency[next] == f) {
+            next++;
+            acb_pow_ui(upper, upper, count, c->bits);
+            acb_pow_ui(lower, lower, count, c->bits);
+        } else {
+            acb_zero(upper);
+            acb_zero(lower);
+        }
+        acb_mul_onei(lower, lower);
+        acb_add(here, upper, lower, c->bits);
+        if (here != there) { /* conj(upper) + i conj(lower) = conj(upper - i lower) */
+            acb_sub(there, upper, lower, c->bits);
+            acb_conj(there, there);
+        }
+    }
+    acb_clear(upper);
+    acb_clear(lower);
+}
+
+static sotto_status sum_masses(struct composed *c, acb_ptr v, size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = (size_t)1 << c->depth;
+    arb_t weight, step;
+    arb_init(weight);
+    arb_init(step);
+    raise_all(c, v, count);
+    TRY(ball_transform(v, c->depth, true, c->bits));
+    for (int i = 0; i < 2; i++) {
+        c->above[i] = ball_numbers(n + 1);
+        c->weighted[i] = ball_numbers(n + 1);
+        if (!c->above[i] || !c->weighted[i])
+            FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss table of %zu points)", n);
+    }
+    arb_set_d(step, c->spacing);
+    arb_mul_ui(weight, step, n, c->bits);
+    arb_neg(weight, weight);
+    arb_exp(weight, weight, c->bits);
+    arb_exp(step, step, c->bits);
+    for (size_t j = n; j-- > 0;) {
+        arb_mul(weight, weight, step, c->bits);
+        for (int i = 0; i < 2; i++) {
+            acb_srcptr mass = v + remainder_of(c->start[i] + (slong)j, n);
+            arb_srcptr part = i ? acb_imagref(mass) : acb_realref(mass);
+            arb_add(c->above[i] + j, c->above[i] + j + 1, part, c->bits);
+            arb_set(c->weighted[i] + j, c->weighted[i] + j + 1);
+            arb_addmul(c->weighted[i] + j, part, weight, c->bits);
+        }
+    }
+done:
+    arb_clear(weight);
+    arb_clear(step);
+    return status;
 }
 
 /* Frequencies with |C_f| <= 2^-quiet are left out: all of them together change delta by at most 2^-quiet N,
@@ -128,6 +222,7 @@ static sotto_status compose(struct composed *c, const struct ball_pair *pair, co
     sotto_status status = SOTTO_OK;
     size_t n = (size_t)1 << c->depth;
     acb_t upper, lower;
+    arb_t left_out;
     acb_ptr v = ball_complexes(n);
     for (int i = 0; i < 2; i++) {
         arb_init(c->base[i]);
@@ -135,36 +230,29 @@ static sotto_status compose(struct composed *c, const struct ball_pair *pair, co
     }
     acb_init(upper);
     acb_init(lower);
+    arb_init(left_out);
     c->frequency = base_alloc(n / 2 + 1, sizeof *c->frequency);
     if (!v || !c->frequency)
         FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss table of %zu points)", n);
     for (size_t i = 0; i < pair->length; i++)
         acb_add(v + i % n, v + i % n, pair->mass + i, c->bits);
-    TRY(ball_transform(v, c->depth, c->bits));
+    TRY(ball_transform(v, c->depth, false, c->bits));
     for (size_t f = 0; f <= n / 2; f++) {
         unpack(upper, lower, v, f, c);
         if (matters(upper, count, quiet) || matters(lower, count, quiet))
             c->frequency[c->kept++] = (uint32_t)f;
     }
-    for (int i = 0; i < 2; i++)
-        if (!(c->powers[i] = ball_complexes(c->kept)))
-            FAIL(SOTTO_ENOMEM, "out of memory (%zu frequencies)", c->kept);
-    for (size_t i = 0; i < c->kept; i++) {
-        unpack(c->powers[0] + i, c->powers[1] + i, v, c->frequency[i], c);
-        acb_pow_ui(c->powers[0] + i, c->powers[0] + i, count, c->bits);
-        acb_pow_ui(c->powers[1] + i, c->powers[1] + i, count, c->bits);
-    }
+    /* delta is asked for some 60 times: that many times the kept frequencies against one more transform */
+    TRY(c->kept <= n / 64 ? keep_powers(c, v, count) : sum_masses(c, v, count));
     bound_outside(c, pair, w, count);
-    arb_t left_out; /* 2^-quiet N, either sign for upper and lower alike */
-    arb_init(left_out);
     arb_one(left_out);
     arb_mul_2exp_si(left_out, left_out, c->depth - quiet);
     for (int i = 0; i < 2; i++)
         arb_add(c->outside[i], c->outside[i], left_out, c->bits);
-    arb_clear(left_out);
 done:
     acb_clear(upper);
     acb_clear(lower);
+    arb_clear(left_out);
     ball_complexes_free(v, n);
     return status;
 }
@@ -202,8 +290,7 @@ static void weights(acb_t out, const struct composed *c, uint32_t f, slong from,
     acb_div(part, last, zeta, bits);
     acb_mul_arb(part, part, gap, bits);
     acb_sub(out, out, part, bits);
-    slong begin = ((from % n) + n) % n;
-    arb_set_si(angle, -2 * (slong)((ulong)f * (ulong)begin % (ulong)n));
+    arb_set_si(angle, -2 * (slong)((ulong)f * remainder_of(from, (size_t)n) % (ulong)n));
     arb_mul_2exp_si(angle, angle, -c->depth);
     arb_sin_cos_pi(acb_imagref(last), acb_realref(last), angle, bits);
     acb_mul(out, out, last, bits);
@@ -213,36 +300,40 @@ static void weights(acb_t out, const struct composed *c, uint32_t f, slong from,
     arb_clear(angle);
 }
 
-/* delta of the upper (lower) law at epsilon, what is outside included: a bound in that direction. */
-static struct interval delta_at(const struct composed *c, bool lower, double epsilon)
+/* First index whose loss is not below epsilon, within the table (its end: none); epsilon - loss there. */
+static slong first_above(arb_t gap, const struct composed *c, bool lower, double epsilon)
 {
-    slong bits = c->bits, size = (slong)1 << c->depth;
-    arb_t gap, shrink, shrunk, sum;
-    acb_t s;
-    arb_init(gap);
-    arb_init(shrink);
-    arb_init(shrunk);
-    arb_init(sum);
-    acb_init(s);
-    /* first index whose loss is above epsilon (a weight may be 0, not negative) */
-    slong from =
-        (slong)ceil((epsilon - arf_get_d(arb_midref(c->base[lower]), ARF_RND_NEAR)) / c->spacing) - 1;
-    arb_set_d(shrink, c->spacing);
-    for (from = from < c->start ? c->start : from; from < c->start + size; from++) {
-        arb_mul_si(gap, shrink, from, bits);
-        arb_add(gap, gap, c->base[lower], bits);
-        arb_set_d(sum, epsilon);
-        arb_sub(gap, sum, gap, bits); /* epsilon - loss */
+    slong begin = c->start[lower], end = begin + ((slong)1 << c->depth);
+    arb_t loss;
+    arb_init(loss);
+    double near = (epsilon - arf_get_d(arb_midref(c->base[lower]), ARF_RND_NEAR)) / c->spacing;
+    slong from = (slong)fmin(fmax(ceil(near) - 1, (double)begin), (double)end);
+    for (; from < end; from++) {
+        arb_set_d(loss, c->spacing);
+        arb_mul_si(loss, loss, from, c->bits);
+        arb_add(loss, loss, c->base[lower], c->bits);
+        arb_set_d(gap, epsilon);
+        arb_sub(gap, gap, loss, c->bits);
         if (arb_is_nonpositive(gap))
             break;
     }
-    ulong terms = (ulong)(c->start + size - from);
+    arb_clear(loss);
+    return from;
+}
+
+static void sum_frequencies(arb_t sum, const struct composed *c, bool lower, slong from, const arb_t gap)
+{
+    slong bits = c->bits, size = (slong)1 << c->depth;
+    ulong terms = (ulong)(c->start[lower] + size - from);
+    arb_t shrink, shrunk;
+    acb_t s;
+    arb_init(shrink);
+    arb_init(shrunk);
+    acb_init(s);
+    arb_set_d(shrink, -c->spacing);
     arb_mul_ui(shrunk, shrink, terms, bits);
-    arb_neg(shrunk, shrunk);
     arb_exp(shrunk, shrunk, bits);
-    arb_neg(shrink, shrink);
     arb_exp(shrink, shrink, bits);
-    arb_exp(gap, gap, bits);
     arb_zero(sum);
     for (size_t i = 0; terms > 0 && i < c->kept; i++) {
         uint32_t f = c->frequency[i];
@@ -253,16 +344,36 @@ static struct interval delta_at(const struct composed *c, bool lower, double eps
         arb_add(sum, sum, acb_realref(s), bits);
     }
     arb_mul_2exp_si(sum, sum, -c->depth);
-    if (lower)
-        arb_sub(sum, sum, c->outside[1], bits);
-    else
-        arb_add(sum, sum, c->outside[0], bits);
-    struct interval out = ball_enclosure(sum);
-    arb_clear(gap);
     arb_clear(shrink);
     arb_clear(shrunk);
-    arb_clear(sum);
     acb_clear(s);
+}
+
+/* delta of the upper (lower) law at epsilon, what is outside included: a bound in that direction. */
+static struct interval delta_at(const struct composed *c, bool lower, double epsilon)
+{
+    arb_t gap, sum;
+    arb_init(gap);
+    arb_init(sum);
+    slong from = first_above(gap, c, lower, epsilon), j = from - c->start[lower];
+    if (c->above[0]) { /* epsilon - loss at A+j, seen from A: add h j */
+        arb_set_d(sum, c->spacing);
+        arb_mul_si(sum, sum, j, c->bits);
+        arb_add(gap, gap, sum, c->bits);
+        arb_exp(gap, gap, c->bits);
+        arb_set(sum, c->above[lower] + j);
+        arb_submul(sum, gap, c->weighted[lower] + j, c->bits);
+    } else {
+        arb_exp(gap, gap, c->bits);
+        sum_frequencies(sum, c, lower, from, gap);
+    }
+    if (lower)
+        arb_sub(sum, sum, c->outside[1], c->bits);
+    else
+        arb_add(sum, sum, c->outside[0], c->bits);
+    struct interval out = ball_enclosure(sum);
+    arb_clear(gap);
+    arb_clear(sum);
     return out;
 }
 
@@ -299,20 +410,23 @@ static struct interval epsilon_at(const struct composed *c, double delta, double
     return out;
 }
 
-static sotto_status one_direction(struct interval *out, struct ball_law *law, const struct ball_window *w,
-                                  arb_srcptr p, arb_srcptr q, slong first, size_t length, double spacing,
-                                  bool swapped, size_t count, double delta)
+static sotto_status one_direction(struct interval *out, struct ball_law *law, arb_srcptr p, arb_srcptr q,
+                                  slong first, size_t length, double spacing, bool swapped, size_t count,
+                                  double delta)
 {
     sotto_status status = SOTTO_OK;
     struct composed c = {.bits = law->bits, .spacing = spacing};
     struct ball_pair pair = {.mass = NULL};
-    TRY(ball_pair_make(&pair, p, q, first, length, spacing, swapped, law->bits));
-    double size = (w->end - w->start) / spacing;
-    while (c.depth < MOST_DEPTH && (double)((size_t)1 << c.depth) < size + 2)
+    struct ball_window w;
+    TRY(ball_pair_make(&pair, p, q, first, length, spacing, swapped, law));
+    TRY(ball_window_of(&w, &pair, (double)count, ldexp(delta, -SPARE_BITS)));
+    while (c.depth < MOST_DEPTH && (double)((size_t)1 << c.depth) < (w.end - w.start) / spacing + 4)
         c.depth++;
-    c.start = (slong)floor(w->start / spacing - (double)count * (double)pair.first);
-    TRY(compose(&c, &pair, w, count, (slong)(45 + c.depth - log2(delta))));
-    *out = epsilon_at(&c, delta, fmax(w->end, 1e-9));
+    for (int lower = 0; lower < 2; lower++)
+        c.start[lower] =
+            (slong)floor(w.start / spacing - (double)count * ((double)pair.first + 0.5 * lower)) - 1;
+    TRY(compose(&c, &pair, &w, count, (slong)(SPARE_BITS + 8 + c.depth - log2(delta))));
+    *out = epsilon_at(&c, delta, fmax(w.end, 1e-9));
 done:
     if (c.frequency)
         composed_clear(&c);
@@ -321,12 +435,18 @@ done:
     return status;
 }
 
-static double choose_spacing(const struct ball_window w[2], double grid)
+/* Laplace losses have atoms at +-t: there a midpoint between two grid points must lie, just inside, or the
+ * lower law would lose half a step of them. */
+static double choose_spacing(struct ball_range r, double wide, const struct ball_step *step, double grid)
 {
-    double range = w[0].high - w[0].low, wide = fmax(w[0].end - w[0].start, w[1].end - w[1].start);
-    double table = (double)((size_t)1 << MOST_DEPTH) - 4;
+    double range = r.high - r.low;
+    double table = (double)((size_t)1 << MOST_DEPTH) - 8;
     double spacing = isnan(grid) ? fmin(1e-4, range / 4096) : grid;
-    return fmax(spacing, fmax(range / (table / 2), wide / table));
+    spacing = fmax(spacing, fmax(range / (table / 2), wide / table));
+    double t = step->shift / step->scale;
+    if (step->noise == BALL_LAPLACE && step->sample_rate == 1 && t > spacing)
+        spacing = t / (floor(t / spacing - 0.5) + 0.5) * (1 - 0x1p-50);
+    return spacing;
 }
 
 /* Absolute accuracy that delta needs, plus what is lost: 1/h in the masses, the sums of the transform, the
@@ -342,26 +462,33 @@ sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_st
 {
     sotto_status status = SOTTO_OK;
     struct ball_law law;
-    struct ball_window w[2];
+    struct ball_range range;
+    struct ball_window w;
     struct interval each[2] = {{0, 0}, {0, 0}};
     size_t length = 0;
+    double wide = 0;
     arb_ptr p = NULL, q = NULL;
+    if (count > MOST_STEPS)
+        return status_fail(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; at most 2^40",
+                           count);
     ball_law_init(&law, step, choose_bits(delta, (double)count));
     int directions = step->sample_rate < 1 ? 2 : 1; /* symmetric noise: without sampling both are the same */
-    for (int i = 0; i < directions; i++)
-        TRY(ball_window_find(&w[i], &law, (double)count, ldexp(delta, -32), i));
-    if (directions == 1)
-        w[1] = w[0];
-    double spacing = choose_spacing(w, grid);
-    slong first = (slong)floor(w[0].low / spacing);
-    length = (size_t)(ceil(w[0].high / spacing) - (double)first) + 2;
+    for (int i = 0; i < directions; i++) {
+        TRY(ball_window_find(&range, &w, &law, (double)count, ldexp(delta, -SPARE_BITS), i));
+        wide = fmax(wide, w.end - w.start);
+    }
+    double spacing = choose_spacing(range, wide, step, grid);
+    slong first = (slong)floor(range.low / spacing);
+    length = (size_t)(ceil(range.high / spacing) - (double)first) + 2;
     p = ball_numbers(length);
     q = ball_numbers(length);
     if (!p || !q)
         FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss grid of %zu points)", length);
     ball_tails(p, q, &law, first, length, spacing);
     for (int i = 0; i < directions; i++)
-        TRY(one_direction(&each[i], &law, &w[i], p, q, first, length, spacing, i, count, delta));
+        TRY(one_direction(&each[i], &law, p, q, first, length, spacing, i, count, delta));
+    if (!isfinite(fmax(each[0].hi, each[1].hi)))
+        FAIL(SOTTO_EDOMAIN, "the privacy-loss grid gives no bound for %zu steps at delta %g", count, delta);
     *epsilon = iv_max(each[0], each[1]);
 done:
     ball_numbers_free(p, length);

@@ -17,19 +17,22 @@ struct interval ball_enclosure(const arb_t x)
     return out;
 }
 
-enum { FIRST_BITS = 96, MOST_BITS = 1 << 14, ENOUGH = 64 };
+enum { FIRST_BITS = 96, MOST_BITS = 1 << 14, KNOWN = 8, GAIN = 8 };
 
 struct interval ball_narrow(ball_formula *formula, const void *arg)
 {
     arb_t x;
     struct interval best = {-INFINITY, INFINITY};
+    slong before = -1;
     arb_init(x);
-    for (slong bits = FIRST_BITS; bits <= MOST_BITS; bits *= 2) {
+    for (slong bits = FIRST_BITS; bits <= MOST_BITS && best.hi > next_up(best.lo); bits *= 2) {
         formula(x, arg, bits);
         struct interval now = ball_enclosure(x);
         best = (struct interval){fmax(best.lo, now.lo), fmin(best.hi, now.hi)};
-        if (arb_rel_accuracy_bits(x) >= ENOUGH)
+        slong accuracy = arb_rel_accuracy_bits(x);
+        if (accuracy >= KNOWN && accuracy < before + GAIN) /* the formula's own cut, not rounding */
             break;
+        before = accuracy;
     }
     arb_clear(x);
     return best;

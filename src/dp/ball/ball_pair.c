@@ -5,10 +5,10 @@
  * Upper: connect the dots (Doroshenko et al. 2022): the chords of the curve between grid points.
  * Lower: every set A gives a line below the curve. With A_i = {L > loss_i}, take at each midpoint between two
  * grid points the smaller of the two lines there, y_i; the chords between these points lie below one of the
- * lines each. Changes of slope are the masses at the midpoints; the first continues line 0 to the left, the
- * last (y_b >= 0) also takes what the line to its right would put further right. A mass that may be negative
- * is set to 0 and owed by the next masses to the right, whose loss is larger: that only lowers the curve.
- * docs/derivations/certified.md has the proofs. */
+ * lines each. Changes of slope are the masses at the midpoints; the first continues line 0 to the left; the
+ * last is on its left line, still above 0 there, and also takes what that line would put further right. A
+ * mass that may be negative is set to 0 and owed by the next masses to the right, whose loss is larger: that
+ * only lowers the curve. docs/derivations/certified.md has the proofs. */
 #include "base/memory.h"
 #include "dp/ball/ball_private.h"
 
@@ -82,23 +82,35 @@ static void make_upper(struct ball_pair *out, arb_srcptr p, arb_srcptr q, arb_pt
     arb_set(out->infinite, curve + n - 1);
 }
 
-/* Curve points y_i at the midpoints, i < n - 1, and x_0 = e^(first midpoint) into g->b. */
-static void lower_curve(arb_ptr y, const struct ball_pair *out, arb_srcptr p, arb_srcptr q, struct grid *g)
+static void first_midpoint(arb_t x, const struct ball_pair *out, struct grid *g)
 {
     arb_set_d(g->a, out->spacing / 2);
     arb_mul_si(g->a, g->a, 2 * out->first + 1, g->bits);
-    arb_exp(g->b, g->a, g->bits);
+    arb_exp(x, g->a, g->bits);
+}
+
+/* Curve points y_i at the midpoints up to the last; returns its number. x_0 = e^(first midpoint) into g->b.
+ */
+static size_t lower_curve(arb_ptr y, const struct ball_pair *out, arb_srcptr p, arb_srcptr q, struct grid *g)
+{
+    first_midpoint(g->b, out, g);
+    size_t last = 0;
     for (size_t i = 0; i + 1 < out->length; i++) {
         arb_mul(g->a, g->b, q + i, g->bits);
         arb_sub(y + i, p + i, g->a, g->bits);
+        if (arb_is_positive(y + i))
+            last = i;
+        arb_mul(g->b, g->b, g->growth, g->bits);
+    }
+    first_midpoint(g->b, out, g);
+    for (size_t i = 0; i < last; i++) {
         arb_mul(g->a, g->b, q + i + 1, g->bits);
         arb_sub(g->a, p + i + 1, g->a, g->bits);
         arb_min(y + i, y + i, g->a, g->bits);
         arb_mul(g->b, g->b, g->growth, g->bits);
     }
-    arb_set_d(g->a, out->spacing / 2);
-    arb_mul_si(g->a, g->a, 2 * out->first + 1, g->bits);
-    arb_exp(g->b, g->a, g->bits);
+    first_midpoint(g->b, out, g);
+    return last;
 }
 
 /* mass -= debt, or 0 and a larger debt, so that it is never negative. */
@@ -120,10 +132,7 @@ static void pay(arb_t mass, arb_t debt, arb_t least, slong bits)
 
 static void make_lower(struct ball_pair *out, arb_srcptr p, arb_srcptr q, arb_ptr y, struct grid *g)
 {
-    size_t b = out->length - 2;
-    lower_curve(y, out, p, q, g);
-    while (b > 0 && !arb_is_positive(y + b))
-        b--;
+    size_t b = lower_curve(y, out, p, q, g);
     arb_t debt, least;
     arb_init(debt);
     arb_init(least);
@@ -150,6 +159,18 @@ static void make_lower(struct ball_pair *out, arb_srcptr p, arb_srcptr q, arb_pt
     arb_clear(least);
 }
 
+/* Laplace: the last line of the lower curve is that of the atom {L = t}, P = 1/2, Q = e^-t / 2, which reaches
+ * 0 at the atom itself; the grid has a midpoint there. */
+static void use_top_atom(arb_ptr p, arb_ptr q, size_t length, const struct ball_law *law)
+{
+    size_t i = length - 1;
+    while (i > 0 && !arb_is_positive(p + i))
+        i--;
+    arb_set_d(p + i, 0.5);
+    arb_mul(q + i, law->down, law->down, law->bits);
+    arb_mul_2exp_si(q + i, q + i, -1);
+}
+
 void ball_pair_clear(struct ball_pair *pair)
 {
     ball_complexes_free(pair->mass, pair->length);
@@ -158,8 +179,9 @@ void ball_pair_clear(struct ball_pair *pair)
 }
 
 sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, slong first, size_t length,
-                            double spacing, bool swapped, slong bits)
+                            double spacing, bool swapped, const struct ball_law *law)
 {
+    slong bits = law->bits;
     sotto_status status = SOTTO_OK;
     struct grid g;
     grid_init(&g, spacing, bits);
@@ -184,6 +206,8 @@ sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, s
         arb_neg(q_new + i, q_new + i);
     }
     make_upper(out, p_new, q_new, curve, &g);
+    if (law->noise == BALL_LAPLACE && !law->sampled)
+        use_top_atom(p_new, q_new, length, law);
     make_lower(out, p_new, q_new, curve, &g);
 done:
     ball_numbers_free(curve, length);

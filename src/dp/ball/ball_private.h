@@ -12,7 +12,8 @@ struct interval ball_enclosure(const arb_t x);
 
 /** A formula evaluated at a precision. */
 typedef void ball_formula(arb_t out, const void *arg, slong bits);
-/** Evaluates at doubling precision until the enclosure is as narrow as doubles allow (or 2^14 bits). */
+/** Evaluates at doubling precision until the ends are neighbouring doubles (or precision runs out, at 2^14
+ * bits). */
 struct interval ball_narrow(ball_formula *formula, const void *arg);
 
 /* Tail masses of the privacy loss L of a step: p = P(L > epsilon), q = Q(L > epsilon), the constants kept at
@@ -44,9 +45,9 @@ struct ball_pair {
 void ball_pair_clear(struct ball_pair *pair);
 /** Tails at (first + i) * spacing, i < length; p and q from ball_numbers(). */
 void ball_tails(arb_ptr p, arb_ptr q, struct ball_law *law, slong first, size_t length, double spacing);
-/** Both distributions from tails; `swapped`: of the pair with P and Q exchanged. ENOMEM. */
+/** Both distributions from tails of `law`; `swapped`: of the pair with P and Q exchanged. ENOMEM. */
 sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, slong first, size_t length,
-                            double spacing, bool swapped, slong bits);
+                            double spacing, bool swapped, const struct ball_law *law);
 
 /** Vectors from base_alloc; NULL when memory is out. */
 arb_ptr ball_numbers(size_t count);
@@ -54,8 +55,8 @@ void ball_numbers_free(arb_ptr v, size_t count);
 acb_ptr ball_complexes(size_t count);
 void ball_complexes_free(acb_ptr v, size_t count);
 
-/** In place, natural order in, bit-reversed order out: out[f] = sum_j in[j] e^(2 pi i f j / 2^depth). ENOMEM.
- */
-sotto_status ball_transform(acb_ptr v, int depth, slong bits);
+/** In place, natural order in, bit-reversed order out: out[f] = sum_j in[j] e^(2 pi i f j / 2^depth); `back`:
+ * its inverse, bit-reversed order in, natural order out. ENOMEM. */
+sotto_status ball_transform(acb_ptr v, int depth, bool back, slong bits);
 
 #endif

@@ -40,9 +40,10 @@ static double reach(bool (*nothing)(double, const void *), struct tails *t)
     return low > 1e-12 ? bisect_up(low, high, nothing, t) : high;
 }
 
-/* k ln M(t) - ln rest over t, for losses times `sign`. */
+/* (k ln M(t) - ln rest) / t, for losses times `sign`. */
 struct chernoff {
     const double *mass, *loss;
+    size_t length;
     double count, log_rest, sign;
 };
 
@@ -50,52 +51,60 @@ static double quantile(double t, const void *arg)
 {
     const struct chernoff *c = arg;
     double peak = -INFINITY, sum = 0;
-    for (size_t i = 0; i < COARSE; i++)
-        peak = fmax(peak, c->mass[i] > 0 ? t * c->sign * c->loss[i] : -INFINITY);
-    for (size_t i = 0; i < COARSE; i++)
+    for (size_t i = 0; i < c->length; i++)
+        if (c->mass[i] > 0)
+            peak = fmax(peak, t * c->sign * c->loss[i]);
+    for (size_t i = 0; i < c->length; i++)
         if (c->mass[i] > 0)
             sum += c->mass[i] * exp(t * c->sign * c->loss[i] - peak);
     return (c->count * (log(sum) + peak) - c->log_rest) / t;
 }
 
-static void chernoff_ends(struct ball_window *out, const double *mass, const double *loss, double count,
-                          double rest)
+sotto_status ball_window_of(struct ball_window *out, const struct ball_pair *pair, double count, double rest)
 {
-    double size = fmax(fabs(loss[0]), fabs(loss[COARSE - 1]));
-    struct chernoff c = {mass, loss, count, log(rest), 1};
+    sotto_status status = SOTTO_OK;
+    size_t n = pair->length;
+    double *mass = base_alloc(n, sizeof *mass), *loss = base_alloc(n, sizeof *loss);
+    if (!mass || !loss)
+        FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss grid of %zu points)", n);
+    for (size_t i = 0; i < n; i++) {
+        mass[i] = arf_get_d(arb_midref(acb_realref(pair->mass + i)), ARF_RND_NEAR);
+        loss[i] = (double)(pair->first + (slong)i) * pair->spacing;
+    }
+    double size = fmax(fabs(loss[0]), fabs(loss[n - 1]));
+    struct chernoff c = {mass, loss, n, count, log(rest), 1};
     out->tilt_right = minimise_log(1e-9 / size, 1e5 / size, 0, quantile, &c);
     out->end = quantile(out->tilt_right, &c);
     c.sign = -1;
     out->tilt_left = minimise_log(1e-9 / size, 1e5 / size, 0, quantile, &c);
     out->start = -quantile(out->tilt_left, &c);
+done:
+    base_free(mass);
+    base_free(loss);
+    return status;
 }
 
-sotto_status ball_window_find(struct ball_window *out, struct ball_law *law, double count, double rest,
-                              bool swapped)
+sotto_status ball_window_find(struct ball_range *range, struct ball_window *out, struct ball_law *law,
+                              double count, double rest, bool swapped)
 {
     sotto_status status = SOTTO_OK;
     struct tails t = {.law = law, .rest = rest / count};
     struct ball_pair pair = {.mass = NULL};
     arb_ptr p = ball_numbers(COARSE), q = ball_numbers(COARSE);
-    double *mass = base_alloc(COARSE, sizeof *mass), *loss = base_alloc(COARSE, sizeof *loss);
     arb_init(t.epsilon);
     arb_init(t.p);
     arb_init(t.q);
-    if (!p || !q || !mass || !loss)
+    if (!p || !q)
         FAIL(SOTTO_ENOMEM, "out of memory (privacy-loss window)");
-    out->high = reach(nothing_above, &t);
-    out->low = -reach(nothing_below, &t);
-    if (out->high > 1e6 || out->low < -1e6)
+    range->high = reach(nothing_above, &t);
+    range->low = -reach(nothing_below, &t);
+    if (range->high > 1e6 || range->low < -1e6)
         FAIL(SOTTO_EDOMAIN, "privacy losses beyond 1e6 in one step: the noise is too small for a grid");
-    double spacing = (out->high - out->low) / (COARSE - 3);
-    slong first = (slong)floor(out->low / spacing);
+    double spacing = (range->high - range->low) / (COARSE - 3);
+    slong first = (slong)floor(range->low / spacing);
     ball_tails(p, q, law, first, COARSE, spacing);
-    TRY(ball_pair_make(&pair, p, q, first, COARSE, spacing, swapped, law->bits));
-    for (size_t i = 0; i < COARSE; i++) {
-        mass[i] = arf_get_d(arb_midref(acb_realref(pair.mass + i)), ARF_RND_NEAR);
-        loss[i] = (double)(pair.first + (slong)i) * spacing;
-    }
-    chernoff_ends(out, mass, loss, count, rest);
+    TRY(ball_pair_make(&pair, p, q, first, COARSE, spacing, swapped, law));
+    TRY(ball_window_of(out, &pair, count, rest));
 done:
     if (pair.mass)
         ball_pair_clear(&pair);
@@ -104,7 +113,5 @@ done:
     arb_clear(t.q);
     ball_numbers_free(p, COARSE);
     ball_numbers_free(q, COARSE);
-    base_free(mass);
-    base_free(loss);
     return status;
 }

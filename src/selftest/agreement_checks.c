@@ -1,0 +1,42 @@
+/* Independent ways to the same number: finite sum, contour integral, privacy-loss distributions by transforms
+ * of doubles and in ball arithmetic (dp/agreement.h); and one training run that other programs have
+ * accounted. */
+#include "dp/agreement.h"
+#include "selftest/checks.h"
+#include "sotto/compose.h"
+
+#include <stdio.h>
+
+static const struct {
+    double shift;
+    size_t releases;
+} cases[] = {{0.1, 2}, {0.5, 10}, {2, 10}, {0.1, 100}};
+
+/* q 0.01, noise multiplier 1.1, 10,000 steps, delta 1e-5. dp-accounting's PLD at 1e-5 says at most 5.1925838,
+ * and prv-accountant estimates 5.1925837. */
+static void check_training(struct checks *c)
+{
+    const double shift = 1 / 1.1;
+    struct sotto_composed_release steps = {"gaussian", {shift, shift}, SOTTO_NORM_L2, 0.01, 10000};
+    struct sotto_account account = {.epsilon = {NAN, NAN}};
+    sotto_status status = sotto_account_compose(&account, &steps, 1, "add-remove", 1e-5);
+    double low = account.epsilon.lower, high = account.epsilon.upper;
+    checks_note(c, "DP-SGD: rate 0.01, multiplier 1.1, 10,000 steps",
+                status == SOTTO_OK && low <= 5.1925838 && high >= 5.1925837 && high < 5.1927,
+                "[%.9g, %.9g] (%s), expected to hold 5.1925837", low, high, account.accountant);
+}
+
+void selftest_agreement(struct checks *c)
+{
+    c->group = "agreement";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct agreement a;
+        char name[80], figures[200];
+        snprintf(name, sizeof name, "logistic: %zu releases of shift %g at delta 1e-5", cases[i].releases,
+                 cases[i].shift);
+        sotto_status status = agreement_measure(&a, cases[i].shift, cases[i].releases, 1e-5);
+        bool ok = status == SOTTO_OK && agreement_holds(&a, figures, sizeof figures);
+        checks_note(c, name, ok, "%s", status == SOTTO_OK ? figures : sotto_error_text());
+    }
+    check_training(c);
+}
