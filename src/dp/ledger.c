@@ -86,9 +86,10 @@ double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)
 static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
 {
     sotto_status status = SOTTO_OK;
-    const char *event, *source, *randomness;
+    const char *event, *source, *randomness = "os";
     double pure, rho, epsilon, delta;
     TRY(json_get_text(&event, entry, where, "event"));
+    bool imported = strcmp(event, "import") == 0;
     if (strcmp(event, "budget") == 0) {
         TRY(json_get_real(&epsilon, entry, where, "epsilon"));
         TRY(json_get_real(&delta, entry, where, "delta"));
@@ -96,10 +97,11 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
             FAIL(SOTTO_EFORMAT, "%s: a budget below 0", where);
         l->budget = (struct sotto_dp){epsilon, delta};
     }
-    if (strcmp(event, "release") != 0)
+    if (!imported && strcmp(event, "release") != 0)
         goto done;
     TRY(json_get_text(&source, entry, where, "sensitivity.source"));
-    TRY(json_get_text(&randomness, entry, where, "randomness"));
+    if (!imported)
+        TRY(json_get_text(&randomness, entry, where, "randomness"));
     TRY(json_get_real_or_null(&pure, entry, where, "pure_epsilon"));
     TRY(json_get_real_or_null(&rho, entry, where, "zcdp_rho"));
     TRY(json_get_real_or_null(&epsilon, entry, where, "epsilon.upper"));
@@ -108,7 +110,9 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
         FAIL(SOTTO_EFORMAT, "%s: a privacy loss below 0", where);
     if (strcmp(randomness, "os") != 0)
         l->seeded++;
-    bool proved = strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0;
+    l->imported += imported;
+    bool proved = !imported && (strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0);
+    TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, entry));
     ledger_sum_add(proved ? &l->proved : &l->conditional, pure, rho, epsilon, delta);
 done:
     return status;
@@ -344,6 +348,8 @@ void ledger_close(struct ledger *l)
     if (l->fd >= 0)
         close(l->fd); /* releases the lock */
     base_free(l->path);
+    ledger_events_free(&l->proved_events);
+    ledger_events_free(&l->conditional_events);
     l->fd = -1;
     l->path = NULL;
 }

@@ -7,6 +7,7 @@
 #ifndef DP_LEDGER_H
 #define DP_LEDGER_H
 
+#include "dp/ledger_events.h"
 #include "io/json.h"
 #include "sotto/dp.h"
 
@@ -22,11 +23,13 @@ struct ledger {
     int fd;
     char *path;
     size_t entries;
-    char last[65];                 /* hash of the last line; 64 zeros when empty */
-    struct ledger_sum proved;      /* sensitivity proved or enforced by clipping */
-    struct ledger_sum conditional; /* sensitivity sampled, or stated by the caller */
-    size_t seeded;                 /* releases with seeded noise: no guarantee at all */
-    struct sotto_dp budget;        /* epsilon NAN: none recorded */
+    char last[65];                                          /* hash of the last line; 64 zeros when empty */
+    struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
+    struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
+    struct ledger_events proved_events, conditional_events; /* of the same two columns */
+    size_t imported;        /* entries of the conditional column that another program's account stated */
+    size_t seeded;          /* releases with seeded noise: no guarantee at all */
+    struct sotto_dp budget; /* epsilon NAN: none recorded */
 };
 
 /** $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl; free with base_free(). A name that is no plain file name is
@@ -40,7 +43,8 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
 sotto_status ledger_read(struct ledger *l, const char *path);
 /** Completes (index, time, prev, hash), writes and fsyncs *entry; takes it. Updates the sums. */
 sotto_status ledger_append(struct ledger *l, struct json **entry);
-/** What the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY: no bound. */
+/** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:
+ * no bound. ledger_events_account() is tighter. */
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);

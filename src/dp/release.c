@@ -4,7 +4,7 @@
 #include "dp/release.h"
 #include "base/sha256.h"
 #include "dp/lattice_fixed.h"
-#include "dp/ledger.h"
+#include "dp/ledger_account.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,23 +26,6 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
     TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
 done:
     return status;
-}
-
-static sotto_status check_budget(const struct ledger *l, const struct sotto_account *a)
-{
-    if (isnan(l->budget.epsilon))
-        return SOTTO_OK;
-    /* Both columns count against the budget: a sampled sensitivity must not be a way around it. */
-    struct ledger_sum sum = ledger_sum_both(&l->proved, &l->conditional);
-    double spent = ledger_sum_epsilon(&sum, l->budget.delta);
-    ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
-    double total = ledger_sum_epsilon(&sum, l->budget.delta);
-    if (total <= l->budget.epsilon)
-        return SOTTO_OK;
-    return status_fail(
-        SOTTO_EBUDGET,
-        "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release %.6g",
-        l->path, l->budget.epsilon, l->budget.delta, spent, total);
 }
 
 /* A budget that came with the release: recorded once, tightened at will, never raised. */
@@ -107,6 +90,8 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
     json_put_real(&entry, "scale", p->account.scale);
     json_put_integer(&entry, "dimension", (int64_t)p->n);
     json_put(&entry, "sensitivity", certificate_sensitivity(&p->sensitivity));
+    if (p->sensitivity.value_step > 0)
+        json_put_real(&entry, "value_step", p->sensitivity.value_step);
     certificate_put_account(&entry, &p->account);
     json_put_text(&entry, "sampler", p->sampler);
     json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
@@ -157,12 +142,12 @@ sotto_status release_record(struct noise **stream, char **certificate, const str
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
     TRY(record_budget(&ledger, r->budget));
-    TRY(check_budget(&ledger, &p->account));
     warn_about_delta(r, p->account.delta, ctx);
     commit_to(nonce, commitment, r->input_sha256, opened);
     text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
                                                         p->sampler, p->lattice_exponent});
     entry = ledger_entry(p, nonce);
+    TRY(ledger_check_budget(&ledger, &p->account, entry));
     TRY(ledger_append(&ledger, &entry));
     where = json_make_object();
     json_put_integer(&where, "index", (int64_t)ledger.entries - 1);

@@ -1,0 +1,15 @@
+/* ledger_account.h - a ledger's columns, composed, and a release against the budget. */
+#ifndef DP_LEDGER_ACCOUNT_H
+#define DP_LEDGER_ACCOUNT_H
+
+#include "dp/ledger.h"
+
+/** A column at `delta` under replace-one: by its events, or by what its entries recorded if that is less.
+ * ENOMEM. */
+sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
+                                   const struct ledger_events *events, double delta);
+/** EBUDGET unless the ledger with this entry stays within its budget (if it has one). ENOMEM. */
+sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
+                                 const struct json *entry);
+
+#endif
