@@ -1,0 +1,21 @@
+/* Any bytes as a list of events: refused, or an account whose ends are in order. */
+#include "dp/events.h"
+
+#include <assert.h>
+#include <math.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct event_list list = {NULL, 0};
+    struct sotto_account a;
+    if (events_parse(&list, (const char *)data, size, "events.json") == SOTTO_OK) {
+        assert(list.count > 0);
+        /* delta 0: the parser is tested here, not how long a distribution takes */
+        if (sotto_account_events(&a, list.events, list.count, 0, SOTTO_SAME_ADJACENCY) == SOTTO_OK)
+            assert(a.epsilon.lower >= 0 && a.epsilon.lower <= a.epsilon.upper && !isnan(a.epsilon.upper));
+    }
+    events_free(&list);
+    return 0;
+}
