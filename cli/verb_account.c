@@ -33,6 +33,8 @@ static const struct option_row rows[] = {
     {"opacus-history", OPTION_TEXT, "FILE", NULL,
      "an Opacus accountant's state as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], ...]}",
      NULL},
+    {"import", OPTION_FLAG, NULL, NULL,
+     "with --opacus-history and --ledger: write the history into the ledger, as stated by the caller", NULL},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
     {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: Poisson sampling rate", "sampling_rate"},
     {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
@@ -227,6 +229,18 @@ static sotto_status print_ledger(const struct options *o)
     return status;
 }
 
+static sotto_status import_history(const struct options *o, const struct sotto_context *ctx)
+{
+    if (!option_given(o, "opacus-history"))
+        return option_require(o, "opacus-history");
+    if (!option_given(o, "ledger"))
+        return option_require(o, "ledger");
+    double delta = option_real(o, "delta");
+    sotto_status status = sotto_ledger_import_opacus(
+        option_text(o, "ledger"), option_text(o, "opacus-history"), isnan(delta) ? 0 : delta, ctx);
+    return status == SOTTO_OK ? print_ledger(o) : status;
+}
+
 static sotto_status print_choices(const struct sotto_account *accounts, size_t count, int json)
 {
     sotto_status status = SOTTO_OK;
@@ -280,10 +294,11 @@ static sotto_status choose(const struct options *o, int json)
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    (void)ctx;
     struct sotto_account account;
     if (option_given(o, "verify"))
         return verify(o, json);
+    if (option_flag(o, "import"))
+        return import_history(o, ctx);
     if (option_given(o, "ledger"))
         return print_ledger(o);
     if (option_given(o, "choose"))
@@ -317,6 +332,8 @@ const struct verb verb_account = {
                 "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5\n"
                 "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
                 "10000 --delta 1e-5\n"
+                "  sotto account --events releases.json --delta 1e-5\n"
+                "  sotto account --opacus-history accountant.json --delta 1e-5\n"
                 "  sotto account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
                 "  sotto account --verify protected.safetensors.certificate.json",
     .options = rows,

@@ -101,6 +101,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_a
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path,
                                                                   double delta, enum sotto_adjacency target);
 
+/** Writes an Opacus history into a ledger, one entry for each triple: "as stated by the caller", so in the
+ * conditional column, accounted at `delta` under add-remove (a group of two in the ledger's replace-one
+ * total). Nothing is written when the file is refused. Errors of the reader and of the ledger. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_import_opacus(const char *ledger, const char *history,
+                                                                   double delta,
+                                                                   const struct sotto_context *ctx);
+
 /** The definition itself, for two output distributions on n points, taken as they stand (they should add up
  * to 1): the smallest delta at epsilon, the smallest epsilon at delta (INFINITY: none), in both directions.
  * EINVAL: a negative or infinite probability. */

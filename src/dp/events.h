@@ -9,6 +9,7 @@ struct event_list {
     struct sotto_event *events;
     size_t count;
 };
+enum { EVENTS_FILE_LIMIT = 1 << 26 };
 /** Frees the list; harmless on {0}. */
 void events_free(struct event_list *list);
 /** From JSON text; `name` stands in errors. EFORMAT, EINVAL, ENOMEM; *list untouched. */

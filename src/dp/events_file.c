@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_EVENTS = 100000, LARGEST_FILE = 1 << 26 };
+enum { MOST_EVENTS = 100000 };
 
 /* Which kinds of event a member belongs to. */
 enum { NOISE = 1, SAMPLED = 2, STATED = 4, ALL = 7 };
@@ -268,7 +268,7 @@ account_file(struct sotto_account *out, const char *path, double delta, enum sot
     struct event_list list = {NULL, 0};
     unsigned char *data = NULL;
     size_t size;
-    TRY(file_read(&data, &size, path, LARGEST_FILE));
+    TRY(file_read(&data, &size, path, EVENTS_FILE_LIMIT));
     TRY(parse(&list, (const char *)data, size, path));
     status = sotto_account_events(out, list.events, list.count, delta, target);
     if (status != SOTTO_OK)

@@ -83,6 +83,20 @@ double ledger_sum_epsilon(const struct ledger_sum *sum, double delta)
     return best;
 }
 
+/* Columns add up replace-one guarantees: a replacement is a group of two. NAN (no such bound) stays. */
+static void as_replace_one(double *pure, double *rho, double *epsilon, double *delta)
+{
+    struct sotto_composed two;
+    *pure = 2 * *pure;
+    *rho = 4 * *rho;
+    if (sotto_compose_replace_one(&two, (struct sotto_dp){*epsilon, *delta}) == SOTTO_OK) {
+        *epsilon = two.epsilon.upper;
+        *delta = two.delta.upper;
+    } else {
+        *epsilon = NAN;
+    }
+}
+
 static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
 {
     sotto_status status = SOTTO_OK;
@@ -113,6 +127,9 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
     l->imported += imported;
     bool proved = !imported && (strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0);
     TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, entry));
+    const char *adjacency = json_text(json_find(entry, "adjacency"));
+    if (adjacency && strcmp(adjacency, "add-remove") == 0)
+        as_replace_one(&pure, &rho, &epsilon, &delta);
     ledger_sum_add(proved ? &l->proved : &l->conditional, pure, rho, epsilon, delta);
 done:
     return status;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# account --events, --opacus-history, --import: files in, one interval out, adjacency never mixed silently.
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  export XDG_DATA_HOME=$dir/data
+  cat > events.json <<'EOF'
+{"schema": "sotto.events/1", "adjacency": "add-remove", "events": [
+  {"mechanism": "gaussian", "noise_multiplier": 1.1, "sample_rate": 0.01, "steps": 1000},
+  {"mechanism": "laplace", "scale": 10, "l1": 1, "count": 5},
+  {"mechanism": "stated", "epsilon": 0.1, "delta": 1e-7}]}
+EOF
+  echo '{"history": [[1.5, 0.04, 2250]], "mechanism": "rdp"}' > opacus.json
+}
+teardown() { rm -rf "$dir"; }
+
+# upper KEY FROM JSON
+upper() { sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output"; }
+
+@test "account --events: one interval, adjacency named" {
+  run "$SOTTO" account --events events.json --delta 1e-5
+  [ "$status" -eq 0 ]
+  [[ "$output" == "composition, add-remove"* ]]
+  [[ "$output" == *"1006 releases"* ]]
+  run "$SOTTO" account --events events.json --delta 1e-5 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"adjacency": "add-remove"'* ]]
+  one=$(upper)
+  run "$SOTTO" account --events events.json --delta 1e-5 --adjacency replace-one --json
+  [[ "$output" == *'"adjacency": "replace-one"'* ]]
+  awk "BEGIN { exit !($(upper) > 1.5 * $one) }"   # a replacement is a group of two
+}
+
+@test "account --opacus-history: never above Opacus itself" {
+  run "$SOTTO" account --opacus-history opacus.json --delta 1e-5 --json
+  [ "$status" -eq 0 ]
+  awk "BEGIN { exit !($(upper) <= 7.32911117143) }"
+  [[ "$output" == *'"noise_multiplier": 1.5'* ]]
+}
+
+@test "account --import: an Opacus history in a ledger is conditional, and counts as a group of two" {
+  run "$SOTTO" account --opacus-history opacus.json --import --ledger l.jsonl --delta 1e-5
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"proved": "none"'* ]]
+  [[ "$output" == *'"imported": 1'* ]]
+  [[ "$output" == *'"converted": "add-remove entries count as a group of two'* ]]
+  grep -q 'as stated by the caller' l.jsonl
+  run "$SOTTO" account --ledger l.jsonl --delta 1e-5
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"add_remove_releases": 1'* ]]
+  run "$SOTTO" account --opacus-history opacus.json --import --delta 1e-5
+  [ "$status" -eq 64 ]
+  run "$SOTTO" account --import --ledger l.jsonl
+  [ "$status" -eq 64 ]
+}
+
+@test "account --events: one line for each mistake" {
+  run "$SOTTO" account --events none.json --delta 1e-5
+  [ "$status" -eq 66 ]
+  echo '[{"mechanism": "gaussian", "scala": 1}]' > bad.json
+  run "$SOTTO" account --events bad.json --delta 1e-5
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"bad.json: events[0]: unknown member 'scala'; did you mean 'scale'?"* ]]
+  echo '[{"mechanism": "gaussian", "scale": 1, "l2": 1, "adjacency": "replace-one"}]' > one.json
+  run "$SOTTO" account --events one.json --delta 1e-5 --adjacency add-remove
+  [ "$status" -eq 69 ]
+  [[ "$output" == *"says nothing about added or removed ones"* ]]
+  run "$SOTTO" account --events one.json --scale 2 --delta 1e-5
+  [ "$status" -eq 64 ]
+  run "$SOTTO" account --events one.json --opacus-history opacus.json
+  [ "$status" -eq 64 ]
+  run "$SOTTO" account --events one.json --adjacency both
+  [ "$status" -eq 64 ]
+  echo '[[0, 0.1, 5]]' > zero.json
+  run "$SOTTO" account --opacus-history zero.json --delta 1e-5
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"history[0]: noise_multiplier is 0: steps without noise have no guarantee"* ]]
+}
