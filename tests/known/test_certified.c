@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "dp/ball/ball.h"
+#include "oracle_sweep.h"
 #include "sotto/dp.h"
 
 #include <math.h>
@@ -122,6 +123,28 @@ static void grids_enclose_exact_answers(void **state)
     assert_true(e.lo < 2.565517 && e.hi > 2.565514 && e.hi - e.lo < 2e-5);
 }
 
+/* One step has a closed form: coarse grids of random steps must hold it, from both sides. Sampled:
+ * delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)), in the larger direction. */
+static void grids_enclose_random_steps(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int i = 0; i < 24; i++) {
+        enum ball_noise noise = (enum ball_noise)(i % 3);
+        double t = sweep_log(&seed, 0.05, 3), rate = i % 2 ? 1 : sweep_log(&seed, 0.02, 0.9);
+        double delta = sweep_log(&seed, 1e-9, 1e-3), grid = t * sweep_log(&seed, 3e-3, 0.1);
+        if (delta > rate / 10)
+            continue;
+        struct ball_step step = {noise, t, 1, rate};
+        struct interval e, inner = ball_epsilon(noise, t, delta / rate);
+        double exact = log1p(rate * expm1(inner.hi));
+        assert_int_equal(ball_compose_epsilon(&e, &step, 1, delta, grid), SOTTO_OK);
+        if (!(e.lo <= exact * (1 + 1e-12) && exact * (1 - 1e-12) <= e.hi && e.hi - e.lo <= 0.5 * t))
+            fail_msg("noise %d, shift %g, rate %g, delta %g, grid %g: [%.12g, %.12g] does not hold %.12g",
+                     (int)noise, t, rate, delta, grid, e.lo, e.hi, exact);
+    }
+}
+
 /* Two atoms: k Laplace releases, where epsilon is t k minus little. Both atoms lie between grid points. */
 static void laplace_atoms(void **state)
 {
@@ -219,11 +242,15 @@ static void out_of_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),         cmocka_unit_test(logistic_compositions),
-        cmocka_unit_test(sampled_renyi_orders), cmocka_unit_test(grids_enclose_exact_answers),
-        cmocka_unit_test(laplace_atoms),        cmocka_unit_test(sampled_gaussian),
-        cmocka_unit_test(accounts_overlap),     cmocka_unit_test(refusals),
-        cmocka_unit_test(out_of_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms),
+                                       cmocka_unit_test(logistic_compositions),
+                                       cmocka_unit_test(sampled_renyi_orders),
+                                       cmocka_unit_test(grids_enclose_exact_answers),
+                                       cmocka_unit_test(grids_enclose_random_steps),
+                                       cmocka_unit_test(laplace_atoms),
+                                       cmocka_unit_test(sampled_gaussian),
+                                       cmocka_unit_test(accounts_overlap),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

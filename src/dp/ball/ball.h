@@ -2,8 +2,11 @@
  * every rounding error. Nothing here rests on the accuracy of the C library. No type of Arb leaves this
  * folder.
  *
- * Memory: large tables come from base_alloc, so running out is SOTTO_ENOMEM; FLINT itself aborts when its
- * small temporaries cannot be allocated, so what they need is checked to be available beforehand. */
+ * Memory: tables come from base_alloc, so running out is SOTTO_ENOMEM. FLINT itself aborts when one of its
+ * own allocations fails, and its handler belongs to the whole process, so it is left alone: what a
+ * composition can need is asked for, and given back, before it starts. Left over is the scratch of single
+ * numbers (kilobytes). FLINT keeps constants per thread: call its flint_cleanup() where threads that used
+ * this come and go. */
 #ifndef DP_BALL_H
 #define DP_BALL_H
 

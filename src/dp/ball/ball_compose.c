@@ -14,7 +14,7 @@
 
 /* SPARE_BITS: what is left out may change delta by 2^-SPARE_BITS of it */
 enum { MOST_DEPTH = 18, SPARE_BITS = 32 };
-static const size_t MOST_STEPS = (size_t)1 << 40;
+static const size_t MOST_STEPS = (size_t)1 << 32; /* indices stay exact in doubles */
 
 struct composed {
     slong bits;
@@ -306,8 +306,11 @@ static slong first_above(arb_t gap, const struct composed *c, bool lower, double
     slong begin = c->start[lower], end = begin + ((slong)1 << c->depth);
     arb_t loss;
     arb_init(loss);
-    double near = (epsilon - arf_get_d(arb_midref(c->base[lower]), ARF_RND_NEAR)) / c->spacing;
-    slong from = (slong)fmin(fmax(ceil(near) - 1, (double)begin), (double)end);
+    /* start before it by more than this estimate can be off: leaving out terms would not be an upper bound */
+    double base = arf_get_d(arb_midref(c->base[lower]), ARF_RND_NEAR) / c->spacing,
+           near = epsilon / c->spacing - base;
+    double early = floor(near - 2 - (fabs(near) + fabs(base)) * 0x1p-49);
+    slong from = (slong)fmin(fmax(early, (double)begin), (double)end);
     for (; from < end; from++) {
         arb_set_d(loss, c->spacing);
         arb_mul_si(loss, loss, from, c->bits);
@@ -449,6 +452,20 @@ static double choose_spacing(struct ball_range r, double wide, const struct ball
     return spacing;
 }
 
+/* FLINT aborts where an allocation of its own fails. Up to 128 bits numbers hold their digits themselves and
+ * only small scratch is left; beyond, each number has a block. So as much as FLINT can need is asked for
+ * here, in a way that may fail, and given back before it starts. */
+static sotto_status check_memory(slong bits, size_t length, double table)
+{
+    size_t numbers = 7 * ((size_t)1 << (int)ceil(log2(fmax(table, 1) + 4))) + 7 * length;
+    size_t bytes = ((size_t)4 << 20) + (bits > 128 ? numbers * ((size_t)bits / 8 + 32) : 0);
+    void *block = base_alloc(bytes, 1);
+    if (!block)
+        return status_fail(SOTTO_ENOMEM, "out of memory (%zu MiB for ball arithmetic)", bytes >> 20);
+    base_free(block);
+    return SOTTO_OK;
+}
+
 /* Absolute accuracy that delta needs, plus what is lost: 1/h in the masses, the sums of the transform, the
  * power. */
 static slong choose_bits(double delta, double count)
@@ -469,7 +486,7 @@ sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_st
     double wide = 0;
     arb_ptr p = NULL, q = NULL;
     if (count > MOST_STEPS)
-        return status_fail(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; at most 2^40",
+        return status_fail(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; at most 2^32",
                            count);
     ball_law_init(&law, step, choose_bits(delta, (double)count));
     int directions = step->sample_rate < 1 ? 2 : 1; /* symmetric noise: without sampling both are the same */
@@ -480,6 +497,7 @@ sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_st
     double spacing = choose_spacing(range, wide, step, grid);
     slong first = (slong)floor(range.low / spacing);
     length = (size_t)(ceil(range.high / spacing) - (double)first) + 2;
+    TRY(check_memory(law.bits, length, wide / spacing));
     p = ball_numbers(length);
     q = ball_numbers(length);
     if (!p || !q)

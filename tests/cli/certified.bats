@@ -1,0 +1,20 @@
+#!/usr/bin/env bats
+# sotto account --certified: the same account by ball arithmetic.
+
+@test "a release: the certified interval is the closed form's" {
+  run "$SOTTO" account --mechanism logistic --scale 1 --l1 1 --delta 1e-5 --certified
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"at most 0.9949652666"*"(closed form by l1, balls), at least 0.9949652666"* ]]
+}
+
+@test "sampled training: both ends, in JSON" {
+  run "$SOTTO" account --mechanism gaussian --noise-multiplier 2 --sample-rate 0.1 --steps 10 --delta 1e-5 --certified --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"pld, balls"'* ]]
+}
+
+@test "other mechanisms are refused by name" {
+  run "$SOTTO" account --mechanism exponential --scale 1 --l1 1 --delta 1e-5 --certified
+  [ "$status" -eq 69 ]
+  [[ "$output" == *"exponential"*"certified are gaussian, logistic and laplace"* ]]
+}
