@@ -2,6 +2,7 @@
  * vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
  * divergences add. */
 #include "dp/accountant.h"
+#include "dp/pure_pair.h"
 #include "num/special.h"
 
 #include <float.h>
@@ -291,7 +292,9 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
     if (m->by_l2 || has1)
         account_add_bound(out, m->by_l2 ? "analytic gaussian" : norm, account_epsilon(m, s, k, delta).hi);
     if (m->composed && has1 && k > 1 && k <= m->composed_max)
-        account_add_bound(out, "exact composition by l1", m->composed(t, k, delta).hi);
+        account_add_bound(
+            out, m->composed == pure_pair_composed ? "optimal pure composition" : "exact composition by l1",
+            m->composed(t, k, delta).hi);
     if (m->renyi_ball && s->dimension > 0)
         account_add_bound(out, "l2 theorem, renyi", renyi_curve_epsilon(curve_l2, &curve, delta));
     if (has1 && !m->by_l2)

@@ -17,5 +17,7 @@ const struct mechanism mechanism_knorm = {
     .dominated = true,
     .epsilon = pure_pair_epsilon,
     .delta = pure_pair_delta,
+    .composed = pure_pair_composed,
+    .composed_max = PURE_PAIR_COMPOSE_MAX,
     .renyi = pure_pair_renyi,
 };

@@ -104,7 +104,8 @@ static struct plan plan_of(const struct question *q, double count, double accura
     for (size_t i = 0; i < q->parts; i++)
         longest = fmax(longest, q->sketch[i].range.high - q->sketch[i].range.low);
     p.step = pld_round_step(fmax(p.step, longest * 0x1p-23));
-    if (getenv("PLDDBG")) fprintf(stderr,"plan tilt %g step %g n 2^%d eps %g\n",p.tilt,p.step,p.log2_n,epsilon);
+    if (getenv("PLDDBG"))
+        fprintf(stderr, "plan tilt %g step %g n 2^%d eps %g\n", p.tilt, p.step, p.log2_n, epsilon);
     return p;
 }
 

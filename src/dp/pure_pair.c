@@ -1,6 +1,8 @@
 /* Forms without overflow: everything over e^t. */
 #include "dp/pure_pair.h"
 
+#include "dp/composition.h"
+
 struct interval pure_pair_delta(struct interval t, double epsilon)
 {
     struct interval gap = iv_max(iv_sub(t, iv(epsilon)), iv(0)); /* none left: delta is 0 */
@@ -23,4 +25,10 @@ struct interval pure_pair_renyi(struct interval t, double alpha)
     struct interval sum = iv_add(t, iv_div(iv_log1p(ratio), less));
     struct interval square = iv_scale(iv_mul(iv(alpha), iv_square(t)), 0.5);
     return iv_max(iv_min(iv_min(sum, t), square), iv(0));
+}
+
+struct interval pure_pair_composed(struct interval t, double k, double delta)
+{
+    return (struct interval){randomised_response_composed(t.lo, k, delta).lo,
+                             randomised_response_composed(t.hi, k, delta).hi};
 }

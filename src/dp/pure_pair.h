@@ -12,4 +12,8 @@ struct interval pure_pair_epsilon(struct interval t, double delta);
 /** ln[ p^alpha (1-p)^(1-alpha) + (1-p)^alpha p^(1-alpha) ] / (alpha - 1), never above alpha t^2 / 2. */
 struct interval pure_pair_renyi(struct interval t, double alpha);
 
+/** Smallest epsilon of k such pairs (theorem 3.3 there), k <= PURE_PAIR_COMPOSE_MAX. */
+enum { PURE_PAIR_COMPOSE_MAX = 1 << 14 };
+struct interval pure_pair_composed(struct interval t, double k, double delta);
+
 #endif
