@@ -2,9 +2,46 @@
  * both ends step outwards from it until the intervals say that the truth lies between them. */
 #include "dp/integer_search.h"
 
+#include <stdbool.h>
+
 static double excess(double delta, double target)
 {
     return log(fmax(delta, 1e-320)) - log(target);
+}
+
+struct question {
+    struct interval (*delta)(double steps, struct interval step, double epsilon);
+    double steps;
+    struct interval step;
+    double target, root;
+    int side; /* 1: an epsilon whose delta is surely small enough; -1: one whose delta surely is not */
+};
+
+static bool surely(const struct question *q, double out)
+{
+    struct interval d = q->delta(q->steps, q->step, q->root * (1 + q->side * out));
+    return q->side > 0 ? d.hi <= q->target : d.lo > q->target;
+}
+
+/* Steps out until the answer is sure, then halves the last step back a few times: the curve has kinks where
+ * one side needs far longer steps than the other. */
+static double step_out(const struct question *q)
+{
+    double out = 0x1p-50, before = 0;
+    while (!surely(q, out)) {
+        before = out;
+        out *= 4;
+        if (out > 1)
+            return q->side > 0 ? INFINITY : 0;
+    }
+    for (int i = 0; before > 0 && i < 12; i++) {
+        double middle = (before + out) / 2;
+        if (surely(q, middle))
+            out = middle;
+        else
+            before = middle;
+    }
+    return q->root * (1 + q->side * out);
 }
 
 struct interval integer_epsilon(struct interval (*delta)(double steps, struct interval step, double epsilon),
@@ -34,15 +71,7 @@ struct interval integer_epsilon(struct interval (*delta)(double steps, struct in
             side = -1;
         }
     }
-    for (double out = 0x1p-50; out <= 1; out *= 4)
-        if (delta(steps, step, root * (1 + out)).hi <= target) {
-            answer.hi = root * (1 + out);
-            break;
-        }
-    for (double out = 0x1p-50; out < 1; out *= 4)
-        if (delta(steps, step, root * (1 - out)).lo > target) {
-            answer.lo = root * (1 - out);
-            break;
-        }
+    answer.hi = step_out(&(struct question){delta, steps, step, target, root, 1});
+    answer.lo = step_out(&(struct question){delta, steps, step, target, root, -1});
     return answer;
 }
