@@ -112,8 +112,8 @@ static sotto_status check_number(const struct option_row *row, const char *text)
         if (*end || errno)
             return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a whole number >= 0", row->name, text);
     } else if (row->kind == OPTION_REAL) {
-        (void)strtod(text, &end);
-        if (end == text || *end)
+        double x = strtod(text, &end);
+        if (end == text || *end || isnan(x)) /* NAN stands for "not given" */
             return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a number", row->name, text);
     }
     return SOTTO_OK;

@@ -140,6 +140,20 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                                        : sotto_account_sampled(account, &s);
 }
 
+/* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */
+static sotto_status print_classical(const struct options *o)
+{
+    struct sotto_classical_gaussian c;
+    struct sotto_dp target = {option_real(o, "target-epsilon"), option_real(o, "delta")};
+    sotto_status status = sotto_gaussian_classical(&c, option_real(o, "l2"), target);
+    if (status == SOTTO_OK)
+        printf("classical sigma %.10g (reaches delta %.4g); analytic sigma %.10g; the formula fails from "
+               "epsilon "
+               "%.5g on\n",
+               c.scale, c.achieved_delta, c.analytic_scale, c.first_violation);
+    return status;
+}
+
 static sotto_status account_of_release(struct sotto_account *account, const struct options *o)
 {
     sotto_status status = check(o);
@@ -247,8 +261,8 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
     if (json)
         printf("{\"schema\": \"sotto.choice/1\", \"winner\": \"%s\", \"accounts\": [", accounts[0].mechanism);
     else
-        printf("%-10s %-22s %-22s %-14s %s\n", "mechanism", "standard deviation", "scale", "pure epsilon",
-               "accountant");
+        printf("%-17s %-19s %-22s %-13s %-11s %s\n", "mechanism", "standard deviation", "scale",
+               "pure epsilon", "certificate", "accountant");
     for (size_t i = 0; i < count && status == SOTTO_OK; i++) {
         const struct sotto_account *a = &accounts[i];
         char *text = NULL;
@@ -262,9 +276,12 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
         char pure[32] = "none";
         if (!isnan(a->pure_epsilon))
             snprintf(pure, sizeof pure, "%.6g", a->pure_epsilon);
-        printf("%-10s %-22.9g %-22.17g %-14s %s\n", a->mechanism, a->standard_deviation, a->scale, pure,
-               a->accountant);
+        const char *certificate = isnan(a->pure_epsilon) ? "zCDP" : "pure + zCDP";
+        printf("%-17s %-19.9g %-22.17g %-13s %-11s %s\n", a->mechanism, a->standard_deviation, a->scale, pure,
+               certificate, a->accountant);
     }
+    if (!json && status == SOTTO_OK)
+        printf("least noise: %s\n", accounts[0].mechanism);
     if (json)
         printf("]}\n");
     return status;
@@ -313,6 +330,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return status;
     if (!json) {
         print_account(&account);
+        if (strcmp(account.mechanism, "gaussian-classical") == 0 && option_given(o, "target-epsilon") &&
+            option_given(o, "l2"))
+            return print_classical(o);
         return SOTTO_OK;
     }
     char *text = NULL;

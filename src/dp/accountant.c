@@ -211,6 +211,8 @@ static double integer_lower(const struct mechanism *m, const struct shifts *s, d
 static double lower_bound(const struct mechanism *m, const struct shifts *s, double delta, double k)
 {
     struct interval one = iv_min(s->l1, s->l2);
+    if (m->kind == RELEASE_NONE)
+        m = mechanism_find("gaussian"); /* the noise that it is */
     if (delta == 0 && m->norm == SHIFT_L1)
         return m->pure ? iv_scale(s->dimension > 0 ? s->l1 : one, k).lo : INFINITY;
     if (delta == 0)

@@ -82,39 +82,10 @@ static struct interval at_threshold(double c, double steps, struct interval h, d
     return iv_sub(iv(1), iv_add(tail(1 - (c - steps), h, 0), lost));
 }
 
-enum { CANDIDATES = 8 };
-
-static struct interval delta(double steps, struct interval h, double epsilon)
-{
-    struct interval ratio = iv_div(iv(epsilon), iv_scale(iv_square(h), steps)), d = iv(0);
-    struct interval x = iv_add(ratio, iv(steps / 2));
-    if (iv_mul(iv_sub(x, iv(steps)), h).lo > 38.5) /* beyond the range of doubles */
-        return (struct interval){0, 1e-307};
-    double first = floor(x.lo) + 1, last = floor(x.hi) + 1;
-    if (!(last - first <= CANDIDATES))
-        return (struct interval){0, 1};
-    for (double c = first; c <= last; c++)
-        d = iv_max(d, at_threshold(c, steps, h, epsilon));
-    return iv_min(d, iv(1));
-}
-
-static struct interval epsilon(double steps, struct interval h, double target)
-{
-    double t = iv_scale(h, steps).hi;
-    return integer_epsilon(delta, steps, h, target, t * (t / 2 + 45 + 2 * h.hi));
-}
-
 /* alpha t^2 / 2, exactly so where (alpha - 1) D is whole. */
 static struct interval gaussian_renyi(struct interval t, double alpha)
 {
     return iv_scale(iv_mul(iv(alpha), iv_square(t)), 0.5);
-}
-
-static struct interval renyi(double steps, struct interval h, double alpha)
-{
-    struct interval r = gaussian_renyi(iv_scale(h, steps), alpha);
-    double moved = (alpha - 1) * steps;
-    return moved == floor(moved) ? r : (struct interval){0, r.hi};
 }
 
 /* The record's curves hold for every step, so they go through alpha t^2 / 2. */
@@ -138,6 +109,36 @@ static struct interval any_delta(struct interval t, double target)
         best = fmin(best, iv_div(iv_exp(iv_add(gain, rest)), less).hi);
     }
     return (struct interval){0, best};
+}
+
+enum { CANDIDATES = 8 };
+static const double countable = 0x1p50; /* beyond, doubles skip whole numbers */
+
+static struct interval delta(double steps, struct interval h, double epsilon)
+{
+    struct interval ratio = iv_div(iv(epsilon), iv_scale(iv_square(h), steps)), d = iv(0);
+    struct interval x = iv_add(ratio, iv(steps / 2));
+    if (iv_mul(iv_sub(x, iv(steps)), h).lo > 38.5) /* beyond the range of doubles */
+        return (struct interval){0, 1e-307};
+    double first = floor(x.lo) + 1, last = floor(x.hi) + 1;
+    if (!(last - first <= CANDIDATES && last <= countable))
+        return any_delta(iv_scale(h, steps), epsilon);
+    for (double c = first; c <= last; c++)
+        d = iv_max(d, at_threshold(c, steps, h, epsilon));
+    return iv_min(d, iv(1));
+}
+
+static struct interval epsilon(double steps, struct interval h, double target)
+{
+    double t = iv_scale(h, steps).hi;
+    return integer_epsilon(delta, steps, h, target, t * (t / 2 + 45 + 2 * h.hi));
+}
+
+static struct interval renyi(double steps, struct interval h, double alpha)
+{
+    struct interval r = gaussian_renyi(iv_scale(h, steps), alpha);
+    double moved = (alpha - 1) * steps;
+    return moved == floor(moved) ? r : (struct interval){0, r.hi};
 }
 
 static double cdf(double k, double step)

@@ -18,6 +18,7 @@ static struct interval at_threshold(double m, double steps, struct interval h, d
 }
 
 enum { CANDIDATES = 8 };
+static const double countable = 0x1p50; /* beyond, doubles skip whole numbers */
 
 static struct interval delta(double steps, struct interval h, double epsilon)
 {
@@ -25,7 +26,7 @@ static struct interval delta(double steps, struct interval h, double epsilon)
     double first = floor(fmax(0, m.lo)), last = floor(fmin(m.hi, steps - 1));
     if (last < first) /* eps >= D h */
         return iv(0);
-    if (last - first > CANDIDATES)
+    if (last - first > CANDIDATES || last > countable)
         return pure_pair_delta(iv_scale(h, steps), epsilon);
     for (double k = first; k <= last; k++)
         d = iv_max(d, at_threshold(k, steps, h, epsilon));

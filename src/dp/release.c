@@ -13,7 +13,7 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
                                 const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
-    double scale = r->scale, delta = isnan(r->target.delta) ? 0 : r->target.delta;
+    double scale = r->scale, delta = r->target.delta;
     double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
     REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
             "release: neither a scale nor a target epsilon is given");

@@ -37,6 +37,7 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
              s->mechanism);
     if (!(s->sample_rate > 0 && s->sample_rate <= 1))
         FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
+    TRY(require_positive(s->sample_rate, "sample_rate"));
     REQUIRE(s->steps >= 1, "steps must be at least 1 (got 0)");
     TRY(require_delta(s->delta));
     REQUIRE(s->delta > 0, "delta must be > 0 for sampled iterations (got 0)");
