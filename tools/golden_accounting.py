@@ -142,6 +142,16 @@ def exact_epsilon(row):
                 middle = (low + high) / 2
                 low, high = (middle, high) if gap(middle) > 0 else (low, middle)
             return float(high)
+        if mechanism == "discrete-laplace":  # one step: losses of +-e, composed exactly
+            e = 1 / mpmath.mpf(x)
+            p = 1 / (1 + mpmath.exp(-e))
+            best = upper = lower = mpmath.mpf(0)
+            for l in range(k + 1):
+                weight = mpmath.binomial(k, l) * p ** (k - l) * (1 - p) ** l
+                upper, lower = upper + weight, lower * mpmath.exp(-2 * e) + weight
+                if upper > delta:
+                    best = max(best, (k - 2 * l) * e + mpmath.log((upper - mpmath.mpf(delta)) / lower))
+            return float(best)
         if mechanism == "laplace" and k == 1:
             return max(0.0, float(1 / mpmath.mpf(x) + 2 * mpmath.log1p(-mpmath.mpf(delta))))
     return None

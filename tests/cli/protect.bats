@@ -210,3 +210,57 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --choose --target-epsilon 1 --mechanism laplace --l1 1
   [ "$status" -eq 64 ]
 }
+
+@test "mechanisms by name: whole numbers, K-norm, a choice, labels, constant time" {
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" > whole8.npy
+  printf '\x05\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00' >> whole8.npy
+  for mechanism in "discrete-laplace --l1 1" "discrete-gaussian --l2 1" "knorm --l2 1" "exponential --l1 1" "logistic --constant-time --l1 1"; do
+    input=v.npy
+    case "$mechanism" in discrete*) input=whole8.npy ;; esac
+    "$SOTTO" protect --vector $input --mechanism $mechanism --epsilon 1 --delta 1e-5 --dataset-id toy -o o.npy
+    "$SOTTO" account --verify o.npy.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  done
+  "$SOTTO" protect --vector whole8.npy --mechanism randomised-response --classes 6 --epsilon 1 --l1 1 --dataset-id toy -o o.npy
+  "$SOTTO" account --verify o.npy.certificate.json
+  refused 65 "so it gives no pure epsilon; a delta > 0 is needed" protect --constant-time --epsilon 1 --l1 1
+  refused 65 "is for comparing only" protect --mechanism gaussian-classical --epsilon 1 --delta 1e-5 --l2 1
+  refused 65 "expected 0 to 1" "$SOTTO" protect --vector whole8.npy --mechanism randomised-response --classes 2 --epsilon 1 --l1 1 --dataset-id toy -o q.npy
+}
+
+@test "the classical Gaussian formula: beside the exact one, warned, refused" {
+  run "$SOTTO" account --mechanism gaussian-classical --target-epsilon 0.5 --l2 1 --delta 1e-5
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"classical formula"*"analytic gaussian"*"classical sigma 9.68961"*"analytic sigma 7.0318266"*"fails from epsilon 8.4198 on"* ]]
+  [[ "$output" != *warning* ]]
+  run "$SOTTO" account --mechanism gaussian-classical --target-epsilon 2 --l2 1 --delta 1e-5
+  [[ "$output" == *"warning: account: the published proof of the classical formula covers epsilon < 1 only"* ]]
+  run "$SOTTO" account --mechanism gaussian-classical --target-epsilon 8.42 --l2 1 --delta 1e-5
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"is not private from epsilon 8.4198 on (got 8.42)"* ]]
+  run "$SOTTO" account --mechanism gaussian-classical --scale 0.5 --l2 1 --delta 1e-5
+  [ "$status" -eq 65 ]
+  run "$SOTTO" account --mechanism one-sided-exponential --scale 1 --l1 1
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"delta is never below 1 - exp(-D / scale)"* ]]
+}
+
+@test "every mechanism refuses senseless numbers in one line" {
+  for mechanism in logistic laplace gaussian gaussian-classical discrete-laplace discrete-gaussian knorm exponential randomised-response; do
+    for bad in "--scale -1" "--scale 0" "--scale inf" "--scale 1e-320" "--scale 1e300" "--scale 1 --delta -1" "--scale 1 --delta 1" \
+               "--scale 1 --delta inf" "--target-epsilon 0" "--target-epsilon -3" "--target-epsilon inf" "--target-epsilon 1e-310" "--scale 1 --compose 0"; do
+      run "$SOTTO" account --mechanism $mechanism --l1 1 --l2 1 --dimension 2 $bad
+      [ "$status" -eq 65 ] && [ "${#lines[@]}" -eq 1 ] || { echo "$mechanism $bad: $status $output"; return 1; }
+    done
+    run "$SOTTO" account --mechanism $mechanism --l1 nan --l2 1 --scale 1 --dimension 2
+    [ "$status" -eq 64 ] && [[ "$output" == *"--l1: 'nan' is not a number"* ]]
+    run "$SOTTO" account --mechanism $mechanism --l1 -2 --scale 1 --dimension 2
+    [ "$status" -eq 65 ] && [ "${#lines[@]}" -eq 1 ]
+  done
+}
+
+@test "account --choose: the certificate of each, whole numbers, K-norm noise" {
+  run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
+  [ "$status" -eq 0 ]
+  [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
+  [ "${lines[-1]}" = "least noise: discrete-laplace" ]
+}
