@@ -9,6 +9,7 @@
 
 #include "dp/accountant.h"
 #include "dp/composition.h"
+#include "dp/logistic_compose.h"
 #include "dp/sampled_renyi.h"
 #include "rng/rng.h"
 
@@ -322,6 +323,54 @@ static void events_in_any_order(void **state)
     }
 }
 
+/* k-fold Laplace by another way: its loss is +t with probability 1/2, -t with e^-t/2, and between them has
+ * the law of logistic loss, weight e^(-t/2) sinh(t/2). So delta_k is a sum over how many were which, of exact
+ * logistic compositions; nothing cancels. */
+static struct interval laplace_by_logistic(double t, int k, double epsilon)
+{
+    struct interval sum = iv(0);
+    for (int plus = 0; plus <= k; plus++)
+        for (int minus = 0; plus + minus <= k; minus++) {
+            int m = k - plus - minus;
+            double e = epsilon - (plus - minus) * t,
+                   log_weight = lgamma(k + 1.0) - lgamma(plus + 1.0) - lgamma(minus + 1.0) - lgamma(m + 1.0);
+            log_weight += plus * log(0.5) + minus * (log(0.5) - t) + m * (log(sinh(t / 2)) - t / 2);
+            struct interval d = m == 0   ? iv(0)
+                                : m == 1 ? mechanism_find("logistic")->delta(iv(t), fabs(e))
+                                         : logistic_composed_delta(t, m, fabs(e));
+            if (e < 0) /* delta(-e) = 1 - e^-e + e^-e delta(e) */
+                d = iv_add(iv(-expm1(e)), iv_scale(d, exp(e)));
+            sum = iv_add(sum, iv_scale(d, exp(log_weight)));
+        }
+    return sum;
+}
+
+static void laplace_composition_agrees_with_logistic_compositions(void **state)
+{
+    (void)state;
+    static const struct {
+        double t;
+        size_t k;
+    } cases[] = {{1, 2}, {1, 10}, {0.2, 10}, {0.05, 30}};
+    for (int i = 0; i < 4; i++) {
+        double t = cases[i].t;
+        struct sotto_event e = {.mechanism = "laplace",
+                                .count = cases[i].k,
+                                .scale = 1 / t,
+                                .l1 = 1,
+                                .l2 = NAN,
+                                .adjacency = SOTTO_ADD_REMOVE};
+        struct sotto_account a;
+        assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        double at_upper = laplace_by_logistic(t, (int)cases[i].k, a.epsilon.upper).lo;
+        double at_lower = laplace_by_logistic(t, (int)cases[i].k, a.epsilon.lower).hi;
+        double inside = laplace_by_logistic(t, (int)cases[i].k, a.epsilon.upper * (1 - 1e-3)).lo;
+        if (!(at_upper <= 1e-5 * (1 + 1e-9) && at_lower >= 1e-5 * (1 - 1e-9) && inside > 1e-5))
+            fail_msg("t %g k %zu: [%.12g, %.12g], delta there %.9g, %.9g, just inside %.9g", t, cases[i].k,
+                     a.epsilon.lower, a.epsilon.upper, at_lower, at_upper, inside);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +382,7 @@ int main(void)
         cmocka_unit_test(mixtures_and_post_processing),
         cmocka_unit_test(chords_lie_above),
         cmocka_unit_test(events_in_any_order),
+        cmocka_unit_test(laplace_composition_agrees_with_logistic_compositions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
