@@ -144,21 +144,21 @@ static void one_statement(struct sotto_account *out, const struct total *t)
 }
 
 /* Any part alone tells no more than all together. */
-static double lower_total(const struct total *t, double delta)
+static double lower_of(const struct total *t, enum part_kind kind, double delta)
 {
     double lower = 0;
     struct sotto_account a;
     for (size_t i = 0; i < t->n; i++) {
         const struct part *p = &t->parts[i];
-        if (p->kind == PART_NOISE) {
+        struct sotto_sampled s = p->sampled;
+        s.delta = delta;
+        if (p->kind != kind)
+            continue;
+        if (kind == PART_NOISE)
             account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
-            lower = fmax(lower, a.epsilon.lower);
-        } else if (p->kind == PART_SAMPLED && delta > 0) {
-            struct sotto_sampled s = p->sampled;
-            s.delta = delta;
-            if (sotto_account_sampled(&a, &s) == SOTTO_OK)
-                lower = fmax(lower, a.epsilon.lower);
-        }
+        else if (sotto_account_sampled(&a, &s) != SOTTO_OK)
+            continue; /* no memory: nothing is claimed */
+        lower = fmax(lower, a.epsilon.lower);
     }
     return lower;
 }
@@ -327,6 +327,8 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t)
     TRY(parts_pld(&e, t->parts, t->n, t->delta));
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);
+    else
+        e.lo = lower_of(t, PART_SAMPLED, t->delta);
     if (t->delta == out->delta)
         out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
 done:
@@ -360,7 +362,7 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     snprintf(a.adjacency, sizeof a.adjacency, "%s",
              target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
     add_up(&a, &total);
-    a.epsilon.lower = fmax(a.epsilon.lower, lower_total(&total, delta));
+    a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta));
     TRY(add_pld(&a, &total));
     a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
     *out = a;
