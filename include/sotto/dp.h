@@ -208,6 +208,35 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            size_t classes,
                                                            const struct sotto_release *release,
                                                            const struct sotto_context *ctx);
+/** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the first
+ * step. What is charged is never refunded: a run that stops early, or is interrupted and redraws steps, pays for
+ * the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
+struct sotto_reserve {
+    struct sotto_sampled sampled; /**< steps: how many are reserved; delta: the one that is recorded */
+    double max_grad_norm;         /**< L2 norm to which every record's contribution is clipped */
+    size_t dimension;             /**< values per step */
+    size_t first_step;            /**< of the run, for the record: where a checkpoint resumes; else 0 */
+    const char *fingerprint, *ledger, *purpose; /**< as in struct sotto_release */
+    size_t records;
+    struct sotto_dp budget;
+    int insecure;
+    uint64_t insecure_seed;
+};
+struct sotto_steps;
+/** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
+ * sotto_dp_release() and sotto_account_sampled(). Close with sotto_steps_close(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **out,
+                                                         const struct sotto_reserve *request,
+                                                         const struct sotto_context *ctx);
+/** Adds the noise of the next step to sum[0..dimension): exact, of scale noise_multiplier * max_grad_norm, on the
+ * lattice. `sum` must be a sum over a Poisson sample of contributions clipped to max_grad_norm. EBUDGET: all
+ * reserved steps are used; EINVAL: a value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum` is then
+ * untouched and the step not used. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, float *sum);
+/** Steps drawn so far (of this reservation) and the hash of its entry: what a checkpoint keeps. */
+SOTTO_API size_t sotto_steps_used(const struct sotto_steps *steps);
+SOTTO_API const char *sotto_steps_entry(const struct sotto_steps *steps);
+SOTTO_API void sotto_steps_close(struct sotto_steps *steps);
 /** Adds "output_sha256" and writes the certificate file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
                                                                const char *output_sha256);

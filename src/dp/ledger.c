@@ -111,7 +111,7 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
             FAIL(SOTTO_EFORMAT, "%s: a budget below 0", where);
         l->budget = (struct sotto_dp){epsilon, delta};
     }
-    if (!imported && strcmp(event, "release") != 0)
+    if (!imported && strcmp(event, "release") != 0 && strcmp(event, "reserve") != 0)
         goto done;
     TRY(json_get_text(&source, entry, where, "sensitivity.source"));
     if (!imported)

@@ -15,7 +15,7 @@
  * has none. */
 struct ledger_sum {
     size_t releases;
-    double pure;           /* sum of pure epsilons */
+    double pure;           /* sum of pure epsilons; all under replace-one: add-remove entries have none */
     double rho;            /* sum of zCDP parameters */
     double epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
 };

@@ -3,6 +3,8 @@
 #include "dp/ledger_account.h"
 #include "dp/accountant.h"
 
+#include <string.h>
+
 sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
                                    const struct ledger_events *events, double delta)
 {
@@ -90,7 +92,10 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
         return SOTTO_OK;
     /* Both columns count against the budget: a sampled sensitivity must not be a way around it. */
     struct ledger_sum spent = ledger_sum_both(&l->proved, &l->conditional), sum = spent;
-    ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
+    if (strcmp(a->adjacency, "replace-one") == 0)
+        ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
+    else
+        ledger_sum_add(&sum, NAN, NAN, NAN, a->delta);
     if (ledger_sum_epsilon(&sum, l->budget.delta) <= l->budget.epsilon)
         goto done;
     TRY(ledger_events_join(&events, &l->proved_events));
@@ -106,4 +111,36 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
 done:
     ledger_events_free(&events);
     return status;
+}
+
+sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL;
+    if (budget.epsilon == 0)
+        goto done;
+    TRY(require_positive(budget.epsilon, "budget epsilon"));
+    TRY(require_delta(budget.delta));
+    if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
+        goto done;
+    if (budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta)
+        FAIL(SOTTO_EBUDGET,
+             "%s: holds a budget of epsilon %g, delta %g; a budget can only be tightened (got %g, %g)",
+             l->path, l->budget.epsilon, l->budget.delta, budget.epsilon, budget.delta);
+    entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "budget");
+    json_put_real(&entry, "epsilon", budget.epsilon);
+    json_put_real(&entry, "delta", budget.delta);
+    TRY(ledger_append(l, &entry));
+done:
+    json_free(entry);
+    return status;
+}
+
+void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx)
+{
+    if (records > 0 && delta >= 1 / (double)records)
+        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta,
+                    1 / (double)records);
 }

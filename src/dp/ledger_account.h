@@ -11,5 +11,10 @@ sotto_status ledger_column_account(struct sotto_account *out, const struct ledge
 /** EBUDGET unless the ledger with this entry stays within its budget (if it has one). ENOMEM. */
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
                                  const struct json *entry);
+/** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). epsilon 0:
+ * none came. EINVAL; errors of ledger_append(). */
+sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget);
+/** Warns when delta >= 1 / records; 0 records: unknown. */
+void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx);
 
 #endif

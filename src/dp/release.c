@@ -28,39 +28,6 @@ done:
     return status;
 }
 
-/* A budget that came with the release: recorded once, tightened at will, never raised. */
-static sotto_status record_budget(struct ledger *l, struct sotto_dp budget)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *entry = NULL;
-    if (budget.epsilon == 0)
-        goto done;
-    TRY(require_positive(budget.epsilon, "budget epsilon"));
-    TRY(require_delta(budget.delta));
-    if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
-        goto done;
-    if (budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta)
-        FAIL(SOTTO_EBUDGET,
-             "%s: holds a budget of epsilon %g, delta %g; a budget can only be tightened (got %g, %g)",
-             l->path, l->budget.epsilon, l->budget.delta, budget.epsilon, budget.delta);
-    entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "budget");
-    json_put_real(&entry, "epsilon", budget.epsilon);
-    json_put_real(&entry, "delta", budget.delta);
-    TRY(ledger_append(l, &entry));
-done:
-    json_free(entry);
-    return status;
-}
-
-static void warn_about_delta(const struct sotto_release *r, double delta, const struct sotto_context *ctx)
-{
-    if (r->records > 0 && delta >= 1 / (double)r->records)
-        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta,
-                    1 / (double)r->records);
-}
-
 /* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected
  * weights is a function of the private data that anyone could test guesses against, so it never leaves the
  * ledger. */
@@ -141,8 +108,8 @@ sotto_status release_record(struct noise **stream, char **certificate, const str
     if (!r->ledger)
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
-    TRY(record_budget(&ledger, r->budget));
-    warn_about_delta(r, p->account.delta, ctx);
+    TRY(ledger_record_budget(&ledger, r->budget));
+    ledger_warn_about_delta(r->records, p->account.delta, ctx);
     commit_to(nonce, commitment, r->input_sha256, opened);
     text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
                                                         p->sampler, p->lattice_exponent});

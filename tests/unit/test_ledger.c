@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "dp/ledger.h"
+#include "dp/ledger_account.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
@@ -70,9 +70,13 @@ static void releases_add_up(void **state)
     assert_int_equal(l.proved.releases, 3);
     assert_true(fabs(l.proved.pure - 1.5) < 1e-12);
     assert_true(fabs(l.proved.rho - 3 * 0.25 / 6) < 1e-12);
-    assert_true(ledger_sum_epsilon(&l.proved, 0) == l.proved.pure);
-    assert_true(ledger_sum_epsilon(&l.proved, 1e-4) <= l.proved.epsilon);
-    assert_true(ledger_sum_epsilon(&l.conditional, 0) == 0);
+    struct sotto_account a;
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0), SOTTO_OK);
+    assert_true(fabs(a.epsilon.upper - l.proved.pure) < 1e-12);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4), SOTTO_OK);
+    assert_true(a.epsilon.upper < l.proved.pure); /* three releases by their exact composition */
+    assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0), SOTTO_OK);
+    assert_true(a.epsilon.upper == 0);
     ledger_close(&l);
 }
 
@@ -229,6 +233,275 @@ static void nothing_released_is_missing_after_kill_9(void **state)
     assert_true(reported > 0);
 }
 
+/* Whatever part of a line was written when the process died: everything before it stays charged, the ledger
+ * goes on, and the cut is recorded. */
+static void a_line_cut_at_any_byte_loses_nothing(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    size_t first = (size_t)(strchr((char *)data, '\n') - (char *)data) + 1;
+    for (size_t cut = first; cut <= size; cut += cut > first + 20 && cut < size - 80 ? 61 : 1) {
+        struct ledger l;
+        write_text(path, (char *)data, cut);
+        assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+        bool torn_line = cut > first && cut < size;
+        assert_int_equal(l.proved.releases, cut == size ? 2 : 1);
+        assert_int_equal(l.entries, cut == first ? 1 : 2);
+        ledger_close(&l);
+        assert_int_equal(file_exists(torn), torn_line);
+        unlink(torn);
+        assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+        ledger_close(&l);
+    }
+    base_free(data);
+}
+
+/* Any one byte of a finished line changed: refused. */
+static void a_garbled_byte_is_noticed(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    for (size_t i = 0; i < size - 1; i += 7) {
+        struct ledger l;
+        data[i] ^= 1;
+        write_text(path, (char *)data, size);
+        if (ledger_read(&l, path) != SOTTO_EFORMAT)
+            fail_msg("byte %zu changed unnoticed", i);
+        data[i] ^= 1;
+    }
+    base_free(data);
+}
+
+static struct sotto_reserve reserve_of(size_t steps)
+{
+    return (struct sotto_reserve){.sampled = {"gaussian", 1.1, 0.01, steps, 1e-5},
+                                  .max_grad_norm = 0.5,
+                                  .dimension = 3,
+                                  .fingerprint = "toy",
+                                  .ledger = path};
+}
+
+static double total(void)
+{
+    struct ledger l;
+    struct sotto_account a;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-5), SOTTO_OK);
+    ledger_close(&l);
+    return a.epsilon.upper;
+}
+
+/* What that many steps cost by themselves, a replaced record being a group of two. */
+static double steps_alone(size_t steps)
+{
+    struct sotto_reserve r = reserve_of(steps);
+    struct sotto_event e = {.mechanism = "gaussian",
+                            .count = steps,
+                            .noise_multiplier = r.sampled.noise_multiplier,
+                            .sample_rate = r.sampled.sample_rate,
+                            .adjacency = SOTTO_ADD_REMOVE};
+    struct sotto_account a;
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
+    return a.epsilon.upper;
+}
+
+static void a_run_is_charged_whole_before_its_first_step(void **state)
+{
+    (void)state;
+    struct sotto_reserve r = reserve_of(10);
+    struct sotto_steps *s;
+    float sum[3] = {1, 2, 3};
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    double charged = total();
+    assert_true(fabs(charged / steps_alone(10) - 1) < 1e-6);
+    assert_int_equal(strlen(sotto_steps_entry(s)), 64);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(sotto_steps_used(s), i);
+        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    }
+    assert_true(sum[0] != 1 && sum[1] != 2 && sum[2] != 3);
+    float before = sum[0];
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EBUDGET);
+    assert_non_null(strstr(sotto_error_text(), "all 10 reserved steps are used"));
+    assert_true(sum[0] == before);
+    sotto_steps_close(s);
+    assert_true(total() == charged); /* using steps costs nothing more */
+}
+
+static void interrupted_steps_stay_charged(void **state)
+{
+    (void)state;
+    struct sotto_reserve r = reserve_of(10);
+    struct sotto_steps *s;
+    float sum[3] = {0};
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    sotto_steps_close(s); /* dies after step 1, resumes from a checkpoint at 0 */
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    sotto_steps_close(s);
+    double charged = total();
+    assert_true(fabs(charged / steps_alone(20) - 1) < 1e-6);
+    assert_int_equal(release_once(2), SOTTO_OK); /* and a release on the same data composes with it */
+    double both = total();
+    assert_true(both > charged + 0.1 && both < charged + 0.5 + 1e-9);
+}
+
+static void a_reservation_obeys_the_budget(void **state)
+{
+    (void)state;
+    struct sotto_reserve r = reserve_of(100);
+    struct sotto_steps *s = NULL;
+    r.budget = (struct sotto_dp){steps_alone(100) * 1.1, 1e-5};
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    sotto_steps_close(s);
+    s = NULL;
+    r.sampled.steps = 1000;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EBUDGET);
+    assert_null(s);
+    r.sampled.steps = 1;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    sotto_steps_close(s);
+}
+
+static void reservations_are_checked(void **state)
+{
+    (void)state;
+    struct sotto_steps *s = NULL;
+    struct sotto_reserve good = reserve_of(10), r;
+#define REFUSED(change, wanted, text)                                                                        \
+    do {                                                                                                     \
+        r = good;                                                                                            \
+        change;                                                                                              \
+        assert_int_equal(sotto_dp_reserve(&s, &r, NULL), wanted);                                            \
+        assert_non_null(strstr(sotto_error_text(), text));                                                   \
+        assert_null(s);                                                                                      \
+    } while (0)
+    REFUSED(r.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be > 0");
+    REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be a number > 0");
+    REFUSED(r.max_grad_norm = 1e-90;
+            r.sampled.noise_multiplier = 1e-90, SOTTO_EINVAL, "noise_multiplier * max_grad_norm");
+    REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
+    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "no fingerprint");
+    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "no fingerprint");
+    REFUSED(r.sampled.steps = 0, SOTTO_EINVAL, "steps must be at least 1");
+    REFUSED(r.sampled.mechanism = "laplace", SOTTO_ENOTSUP, "laplace");
+    REFUSED(r.dimension = SIZE_MAX / 16, SOTTO_ENOMEM, "out of memory");
+    assert_false(file_exists(path)); /* refused before anything was written down */
+    good.insecure = 1;
+    good.insecure_seed = 3;
+    good.records = 100;
+    good.sampled.delta = 0.02; /* warned about */
+    assert_int_equal(sotto_dp_reserve(&s, &good, NULL), SOTTO_OK);
+    float sum[3] = {1, NAN, 2};
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "value 1 of 3 is NaN"));
+    sum[1] = INFINITY;
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
+    sum[1] = 3e38f;
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EDOMAIN);
+    assert_true(sum[0] == 1 && sotto_steps_used(s) == 0);
+    sotto_steps_close(s);
+    sotto_steps_close(NULL);
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(l.seeded, 1);
+    ledger_close(&l);
+}
+
+/* Mean square of the noise of many steps against its law (five standard errors), with a control. */
+static void step_noise_has_its_scale(void **state)
+{
+    (void)state;
+    enum { STEPS = 4000 };
+    struct sotto_reserve r = reserve_of(STEPS);
+    struct sotto_steps *s;
+    double square = 0, expected = 0.55 * 0.55, error = expected * sqrt(2.0 / (3 * STEPS));
+    r.insecure = 1;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    for (int i = 0; i < STEPS; i++) {
+        float sum[3] = {5, 5, 5};
+        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+        for (int j = 0; j < 3; j++)
+            square += pow((double)sum[j] - 5, 2) / (3 * STEPS);
+    }
+    sotto_steps_close(s);
+    assert_true(fabs(square - expected) < 5 * error);
+    assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);
+}
+
+/* A child trains and reports every step; killed at a random moment. Its whole run was charged before. */
+static void killed_runs_were_charged_before_they_began(void **state)
+{
+    (void)state;
+    size_t reported = 0;
+    for (int round = 0; round < 8; round++) {
+        int pipes[2];
+        assert_int_equal(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            close(pipes[0]);
+            for (;;) {
+                struct sotto_reserve r = reserve_of(25);
+                struct sotto_steps *s;
+                float sum[3] = {0};
+                if (sotto_dp_reserve(&s, &r, NULL) != SOTTO_OK)
+                    _exit(1);
+                while (sotto_dp_step(s, sum) == SOTTO_OK)
+                    if (write(pipes[1], "x", 1) != 1)
+                        _exit(2);
+                sotto_steps_close(s);
+            }
+        }
+        close(pipes[1]);
+        nanosleep(&(struct timespec){0, (4 + 9 * round) * 1000000L}, NULL);
+        kill(child, SIGKILL);
+        int result;
+        assert_int_equal(waitpid(child, &result, 0), child);
+        assert_true(WIFSIGNALED(result));
+        char buffer[4096];
+        for (ssize_t got; (got = read(pipes[0], buffer, sizeof buffer)) > 0;)
+            reported += (size_t)got;
+        close(pipes[0]);
+        struct ledger l;
+        assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+        size_t charged = 0;
+        for (size_t i = 0; i < l.proved_events.count; i++)
+            charged += l.proved_events.items[i].count;
+        assert_true(charged >= reported);
+        ledger_close(&l);
+    }
+    assert_true(reported > 0);
+}
+
+static void a_reservation_survives_allocation_failures(void **state)
+{
+    (void)state;
+    sotto_status status = SOTTO_ENOMEM;
+    int n;
+    for (n = 0; status != SOTTO_OK && n < 2000; n++) {
+        struct sotto_reserve r = reserve_of(3);
+        struct sotto_steps *s = NULL;
+        base_alloc_fail_after(n);
+        status = sotto_dp_reserve(&s, &r, NULL);
+        base_alloc_fail_after(-1);
+        if (status != SOTTO_OK) {
+            assert_int_equal(status, SOTTO_ENOMEM);
+            assert_null(s);
+        }
+        sotto_steps_close(s);
+    }
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(n > 10);
+}
+
 static void default_paths(void **state)
 {
     (void)state;
@@ -304,6 +577,15 @@ int main(void)
         TEST(nothing_released_is_missing_after_kill_9),
         TEST(a_ledger_that_cannot_be_made_is_one_line),
         TEST(allocation_failures_leave_all_as_it_was),
+        TEST(a_line_cut_at_any_byte_loses_nothing),
+        TEST(a_garbled_byte_is_noticed),
+        TEST(a_run_is_charged_whole_before_its_first_step),
+        TEST(interrupted_steps_stay_charged),
+        TEST(a_reservation_obeys_the_budget),
+        TEST(reservations_are_checked),
+        TEST(step_noise_has_its_scale),
+        TEST(killed_runs_were_charged_before_they_began),
+        TEST(a_reservation_survives_allocation_failures),
         TEST(default_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
