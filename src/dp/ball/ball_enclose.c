@@ -29,8 +29,8 @@ struct interval ball_narrow(ball_formula *formula, const void *arg)
         formula(x, arg, bits);
         struct interval now = ball_enclosure(x);
         best = (struct interval){fmax(best.lo, now.lo), fmin(best.hi, now.hi)};
-        slong accuracy = arb_rel_accuracy_bits(x);
-        if (accuracy >= KNOWN && accuracy < before + GAIN) /* the formula's own cut, not rounding */
+        slong accuracy = arb_rel_accuracy_bits(x); /* huge for exact values */
+        if (accuracy >= KNOWN && accuracy - GAIN < before) /* the formula's own cut, not rounding */
             break;
         before = accuracy;
     }
