@@ -63,9 +63,8 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     struct sotto_account a;
     struct interval epsilon;
     TRY(sotto_account_sampled(&a, sampled));
-    TRY(mechanism_require(&m, a.mechanism));
-    if (!noise_of(&noise, a.mechanism))
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", a.mechanism);
+    m = mechanism_find(a.mechanism); /* sampled are gaussian and logistic only */
+    noise = m->by_l2 ? BALL_GAUSSIAN : BALL_LOGISTIC;
     struct ball_step step = {noise, 1, sampled->noise_multiplier, sampled->sample_rate};
     TRY(ball_compose_epsilon(&epsilon, &step, sampled->steps, sampled->delta, NAN));
     reset(&a);
@@ -164,7 +163,7 @@ sotto_status sotto_account_release_certified(struct sotto_account *out, const ch
     TRY(sotto_account_release(&a, mechanism, scale, sensitivity, delta, compose));
     if (!noise_of(&noise, a.mechanism))
         FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", a.mechanism);
-    TRY(mechanism_require(&m, a.mechanism));
+    m = mechanism_find(a.mechanism);
     TRY(shifts_for(&s, m, scale, sensitivity));
     double k = (double)compose, before = a.epsilon.lower;
     bool by_l1 = noise != BALL_GAUSSIAN && isfinite(s.l1.hi);

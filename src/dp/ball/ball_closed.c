@@ -177,10 +177,10 @@ static struct interval gaussian_epsilon(const struct closed *c)
         return iv(0);
     while (high < 1e300 && !holds(high, c))
         high *= 2;
-    for (low = high / 2; low > 1e-300 && holds(low, c); low /= 2)
+    for (low = high / 2; holds(low, c); low /= 2)
         high = low;
     if (holds(high, c))
-        out.hi = low > 1e-300 ? bisect_up(low, high, holds, c) : high;
+        out.hi = bisect_up(low, high, holds, c);
     for (double step = 0x1p-52; isfinite(out.hi) && step < 1; step *= 2)
         if (ball_delta(BALL_GAUSSIAN, c->t, out.hi * (1 - step)).lo > c->x) {
             out.lo = out.hi * (1 - step);

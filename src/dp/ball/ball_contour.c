@@ -15,7 +15,7 @@ struct contour {
 
 static double log_sinh(double x)
 {
-    return x < 0.01 ? log(x) + x * x / 6 : x - 0.6931471805599453 + log1p(-exp(-2 * x));
+    return x - 0.6931471805599453 + log(-expm1(-2 * x));
 }
 
 /* k ln M(c) - c e - ln c - ln(1 + c) */

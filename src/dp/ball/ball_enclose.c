@@ -29,7 +29,7 @@ struct interval ball_narrow(ball_formula *formula, const void *arg)
         formula(x, arg, bits);
         struct interval now = ball_enclosure(x);
         best = (struct interval){fmax(best.lo, now.lo), fmin(best.hi, now.hi)};
-        slong accuracy = arb_rel_accuracy_bits(x); /* huge for exact values */
+        slong accuracy = arb_rel_accuracy_bits(x);         /* huge for exact values */
         if (accuracy >= KNOWN && accuracy - GAIN < before) /* the formula's own cut, not rounding */
             break;
         before = accuracy;
