@@ -119,6 +119,8 @@ static void coarse_grids_still_hold(void **state)
                     loose = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1}, 100, 1e-5, 0.01),
                     none = composed((struct ball_step){BALL_GAUSSIAN, 1, 4, 0.1}, 100, 0.6, 0.01);
     assert_true(tiny.lo > loose.hi && none.hi == 0);
+    struct interval rare = composed((struct ball_step){BALL_GAUSSIAN, 1, 1, 1e-9}, 10, 1e-5, NAN);
+    assert_true(rare.lo == 0 && rare.hi == 0);
 }
 
 static void many_logistic_releases(void **state)

@@ -67,7 +67,7 @@ struct ball_step {
  *  without the record), by its privacy-loss distribution on a grid.
  *  In:  0 < delta < 1, count >= 1; grid: spacing in loss, made wider where the table would exceed 2^18
  *       points; NAN chooses 1e-4 or less
- *  Out: *epsilon encloses the truth; untouched on failure
+ *  Out: *epsilon encloses the truth (INFINITY above: this grid proves nothing); untouched on failure
  *  Errors: ENOMEM; EDOMAIN: losses too large for any grid
  *  Source: docs/derivations/certified.md */
 sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_step *step, size_t count,

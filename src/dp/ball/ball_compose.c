@@ -406,9 +406,8 @@ static struct interval epsilon_at(const struct composed *c, double delta, double
         out.hi = upper_holds(high, &s) ? bisect_up(0x1p-60 * high, high, upper_holds, &s) : INFINITY;
     if (!lower_gone(0, &s)) {
         double gone = lower_gone(high, &s) ? bisect_up(0x1p-60 * high, high, lower_gone, &s) : high;
-        out.lo = gone * (1 - 0x1p-48);
-        if (lower_gone(out.lo, &s))
-            out.lo = 0;
+        double below = gone * (1 - 0x1p-48);
+        out.lo = lower_gone(below, &s) ? 0 : below;
     }
     return out;
 }
@@ -505,8 +504,6 @@ sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_st
     ball_tails(p, q, &law, first, length, spacing);
     for (int i = 0; i < directions; i++)
         TRY(one_direction(&each[i], &law, p, q, first, length, spacing, i, count, delta));
-    if (!isfinite(fmax(each[0].hi, each[1].hi)))
-        FAIL(SOTTO_EDOMAIN, "the privacy-loss grid gives no bound for %zu steps at delta %g", count, delta);
     *epsilon = iv_max(each[0], each[1]);
 done:
     ball_numbers_free(p, length);

@@ -171,16 +171,10 @@ static struct interval composed(double t, size_t count, double epsilon)
 
 struct interval ball_composed_epsilon(double t, size_t count, double delta)
 {
-    /* The double path proposes, balls decide: each end moves outwards until it is proved. */
+    /* The double path proposes, a little wider; balls decide. */
     struct interval near = logistic_composed_epsilon(iv(t), (double)count, delta);
-    struct interval out = {0, next_up(t * (double)count)};
-    for (double step = 0; near.hi * (1 + step) < out.hi; step = step == 0 ? 0x1p-50 : step * 4)
-        if (composed(t, count, near.hi * (1 + step)).hi <= delta)
-            out.hi = near.hi * (1 + step);
-    for (double step = 0; near.lo > 0 && step < 1; step = step == 0 ? 0x1p-50 : step * 4)
-        if (composed(t, count, near.lo * (1 - step)).lo > delta) {
-            out.lo = near.lo * (1 - step);
-            break;
-        }
-    return out;
+    double low = near.lo * (1 - 0x1p-50), high = near.hi * (1 + 0x1p-50), top = next_up(t * (double)count);
+    bool above = low > 0 && composed(t, count, low).lo > delta;
+    bool below = high < top && composed(t, count, high).hi <= delta;
+    return (struct interval){above ? low : 0, below ? high : top};
 }

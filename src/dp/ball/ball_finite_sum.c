@@ -58,7 +58,7 @@ static void formula(arb_t out, const void *arg, slong bits)
     arb_set_d(x, f->epsilon);
     arb_sub(left, left, x, bits);
     arb_zero(out);
-    for (size_t j = 0; j <= f->count; j++) {
+    for (size_t j = 0;; j++) { /* ends by count / 2, since epsilon >= 0 */
         arb_mul_ui(x, t, 2 * j, bits);
         arb_sub(x, left, x, bits);
         if (arb_is_nonpositive(x))

@@ -98,7 +98,7 @@ sotto_status ball_window_find(struct ball_range *range, struct ball_window *out,
         FAIL(SOTTO_ENOMEM, "out of memory (privacy-loss window)");
     range->high = reach(nothing_above, &t);
     range->low = -reach(nothing_below, &t);
-    if (range->high > 1e6 || range->low < -1e6)
+    if (fmax(range->high, -range->low) > 1e6)
         FAIL(SOTTO_EDOMAIN, "privacy losses beyond 1e6 in one step: the noise is too small for a grid");
     double spacing = (range->high - range->low) / (COARSE - 3);
     slong first = (slong)floor(range->low / spacing);
