@@ -1,5 +1,7 @@
 /* Times heads on random features: one head on one core, and the sensitivity sampler.
- * usage: bench_head [mlp|linear|linear500|pairs32|pairs500|shadows]... (default: all) */
+ * usage: bench_head [--threads N] [--json]
+ * [mlp|linear|linear500|convex|pairs32|pairs500|mlp-pairs|shadows]... (default: all). --json: one line with
+ * heads_per_second a task. */
 #include "sotto/sotto.h"
 
 #include "base/memory.h"
@@ -7,6 +9,7 @@
 #include "rng/rng.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,7 +23,8 @@ static double seconds(clockid_t clock)
 }
 
 /* Heads on random halves, as shadow models are. */
-static sotto_status run_shadows(size_t heads, const struct head_data *data, const struct sotto_head_recipe *r)
+static sotto_status run_shadows(size_t heads, const struct head_data *data, const struct sotto_head_recipe *r,
+                                const struct sotto_context *ctx)
 {
     uint8_t *member = base_alloc(data->n, heads);
     float *parameters =
@@ -30,7 +34,7 @@ static sotto_status run_shadows(size_t heads, const struct head_data *data, cons
     for (size_t i = 0; member && i < data->n * heads; i++)
         member[i] = rng_u32(&coin) & 1;
     if (member && parameters)
-        status = head_many_train(parameters, data, r, member, heads, NULL);
+        status = head_many_train(parameters, data, r, member, heads, ctx);
     base_free(member);
     base_free(parameters);
     return status;
@@ -51,20 +55,25 @@ static void synthesise(float *x, int64_t *y, size_t n, size_t d, size_t classes)
 }
 
 struct task {
-    const char *name, *title;
+    const char *name, *title, *trainer;
     size_t n, hidden, epochs, batch, pairs, shadows;
 };
 static const struct task tasks[] = {
-    {"mlp", "one head, 128-512-10, 500 records, 300 epochs, batch 25", 500, 512, 300, 25, 0, 0},
-    {"linear", "one head, 128-10, 10,000 records, 20 epochs, batch 25", 10000, 0, 20, 25, 0, 0},
-    {"linear500", "one head, 128-10, 10,000 records, 20 epochs, batch 500", 10000, 0, 20, 500, 0, 0},
-    {"pairs32", "32 pairs, 128-10, 10,000 records, 20 epochs, batch 500", 10000, 0, 20, 500, 32, 0},
-    {"pairs500", "500 pairs, 128-10, 10,000 records, 20 epochs, batch 500", 10000, 0, 20, 500, 500, 0},
-    {"shadows", "256 heads on random halves, 128-10, 10,000 records, 20 epochs, batch 500", 10000, 0, 20, 500,
-     0, 256},
+    {"mlp", "one head, 128-512-10, 500 records, 300 epochs, batch 25", "adam", 500, 512, 300, 25, 0, 0},
+    {"linear", "one head, 128-10, 10,000 records, 20 epochs, batch 25", "adam", 10000, 0, 20, 25, 0, 0},
+    {"linear500", "one head, 128-10, 10,000 records, 20 epochs, batch 500", "adam", 10000, 0, 20, 500, 0, 0},
+    {"convex", "one proved head, 128-10, 10,000 records, 500 full-batch steps", "convex", 10000, 0, 20, 500,
+     0, 0},
+    {"mlp-pairs", "10 pairs, 128-512-10, 500 records, 300 epochs, batch 25", "adam", 500, 512, 300, 25, 10,
+     0},
+    {"pairs32", "32 pairs, 128-10, 10,000 records, 20 epochs, batch 500", "adam", 10000, 0, 20, 500, 32, 0},
+    {"pairs500", "500 pairs, 128-10, 10,000 records, 20 epochs, batch 500", "adam", 10000, 0, 20, 500, 500,
+     0},
+    {"shadows", "256 heads on random halves, 128-10, 10,000 records, 20 epochs, batch 500", "adam", 10000, 0,
+     20, 500, 0, 256},
 };
 
-static int run(const struct task *t)
+static int run(const struct task *t, const struct sotto_context *ctx, int json)
 {
     enum { D = 128, K = 10 };
     float *x = base_alloc(t->n * D, sizeof *x);
@@ -73,6 +82,7 @@ static int run(const struct task *t)
     struct sotto_sensitivity_sample sample;
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
+    r.trainer = t->trainer;
     r.epochs = t->epochs;
     r.batch = t->batch;
     r.hidden_count = t->hidden > 0;
@@ -84,11 +94,11 @@ static int run(const struct task *t)
         struct head_data data = {x, y, t->n, D, K};
         sotto_status status;
         if (t->shadows)
-            status = run_shadows(t->shadows, &data, &r);
+            status = run_shadows(t->shadows, &data, &r, ctx);
         else if (t->pairs)
-            status = sotto_sensitivity_run(&sample, x, y, t->n, D, K, &r, t->pairs, NULL);
+            status = sotto_sensitivity_run(&sample, x, y, t->n, D, K, &r, t->pairs, ctx);
         else
-            status = sotto_head_train(&h, x, y, t->n, D, K, &r, NULL);
+            status = sotto_head_train(&h, x, y, t->n, D, K, &r, ctx);
         double taken = seconds(CLOCK_MONOTONIC) - start;
         double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - start_cpu;
         best_cpu = cpu < best_cpu ? cpu : best_cpu;
@@ -107,6 +117,14 @@ static int run(const struct task *t)
                                                                                     : 1;
     double inputs = t->hidden ? D * (double)t->hidden + 1.5 * (double)t->hidden * K : D * K;
     double flop = 4 * (double)t->n * (double)t->epochs * inputs * (double)heads;
+    base_free(x);
+    base_free(y);
+    if (json) {
+        printf("{\"what\": \"heads\", \"task\": \"%s\", \"seconds\": %.3f, \"cpu_seconds\": %.3f, "
+               "\"heads_per_second\": %.3f}\n",
+               t->name, best, best_cpu, (double)heads / best);
+        return 0;
+    }
     printf("%-10s %-72s %8.3f s  cpu %8.3f s  %7.1f us/step  %6.1f GFLOP/s", t->name, t->title, best,
            best_cpu, 1e6 * best / (double)(steps * heads), 1e-9 * flop / best);
     if (heads > 1)
@@ -114,20 +132,26 @@ static int run(const struct task *t)
                1e3 * best_cpu / (double)heads);
     else
         printf("  accuracy %.3f\n", accuracy);
-    base_free(x);
-    base_free(y);
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    int bad = 0;
+    int bad = 0, json = 0, named = 0;
+    struct sotto_context ctx = {0};
+    for (int a = 1; a < argc; a++) {
+        json |= strcmp(argv[a], "--json") == 0;
+        if (strcmp(argv[a], "--threads") == 0 && a + 1 < argc)
+            ctx.threads = atoi(argv[++a]);
+        else
+            named |= argv[a][0] != '-';
+    }
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        int wanted = argc == 1;
+        int wanted = !named;
         for (int a = 1; a < argc; a++)
             wanted |= strcmp(argv[a], tasks[i].name) == 0;
         if (wanted)
-            bad |= run(&tasks[i]);
+            bad |= run(&tasks[i], &ctx, json);
     }
     return bad;
 }

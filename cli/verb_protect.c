@@ -39,6 +39,28 @@ static const struct option_row rows[] = {
     {"output", OPTION_TEXT, "FILE", NULL, "protected file; FILE.certificate.json is written beside it", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
+/* A head by a convex trainer brings its own: proved. */
+static sotto_status sensitivity_of_head(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
+                                        const struct options *o)
+{
+    struct sotto_head *h = NULL;
+    sotto_status status = SOTTO_OK;
+    if (option_given(o, "head"))
+        status = sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK && (!h || sotto_head_records(h) == 0))
+        status = cli_fail(SOTTO_EUSAGE,
+                          "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms "
+                          "(only a head by a convex trainer brings its own)");
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_prove(sample, h);
+    if (status == SOTTO_OK) {
+        sotto_sensitivity_of(&p->release.sensitivity, sample);
+        p->sensitivity_data = sample->fingerprint;
+    }
+    sotto_head_free(h);
+    return status;
+}
+
 static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
                                      const struct options *o)
 {
@@ -46,12 +68,10 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     const char *file = option_text(o, "sensitivity");
     *s = (struct sotto_sensitivity){
         option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN, "", 0};
-    if (!file) {
-        if (isnan(s->l1) && isnan(s->l2))
-            return cli_fail(SOTTO_EUSAGE,
-                            "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms");
+    if (!file && isnan(s->l1) && isnan(s->l2))
+        return sensitivity_of_head(p, sample, o);
+    if (!file)
         return SOTTO_OK;
-    }
     if (!isnan(s->l1) || !isnan(s->l2))
         return cli_fail(SOTTO_EUSAGE,
                         "protect: --sensitivity and --l1/--l2 contradict each other; give one of them");
@@ -120,11 +140,13 @@ const struct verb verb_protect = {
     .name = "protect",
     .summary = "one private release: noise on all tensors of a head, with ledger entry and certificate",
     .arguments = "",
-    .examples = "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "
-                "protected.safetensors\n"
-                "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o "
-                "protected.safetensors\n"
-                "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
-                "survey -o out.npy",
+    .examples =
+        "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "
+        "protected.safetensors\n"
+        "  sotto protect --head convex.safetensors --epsilon 1 --delta 1e-5 -o protected.safetensors\n"
+        "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o "
+        "protected.safetensors\n"
+        "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
+        "survey -o out.npy",
     .options = rows,
     .run = run};

@@ -205,6 +205,9 @@ refused() {
   done
   run "$SOTTO" account --verify p.safetensors.certificate.json
   [ "$status" -eq 0 ]
+  # without --sensitivity the head brings its own
+  XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors
+  grep -q '"source": "proved"' p.safetensors.certificate.json
   # the protected head still clips its queries
   "$SOTTO" predict --head p.safetensors --features X.npy -o p.npy
   # pure epsilon by l1
