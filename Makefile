@@ -39,9 +39,8 @@ fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
 	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
-cov: deps ## line and branch coverage
-	@tools/deps cov && cmake --preset coverage >/dev/null && cmake --build --preset coverage
-	@ctest --test-dir build/coverage -L 'unit|known|property|fuzz|statistical' >/dev/null; gcovr -r . build/coverage --exclude tests
+cov: deps ## line and branch coverage of the privacy core, with reasons: docs/COVERAGE.md
+	@tools/deps cov && tools/coverage
 
 bench: build ## side by side with PyTorch (set up by bench/peers in a virtual environment)
 	@bench/run $(BUILD)
