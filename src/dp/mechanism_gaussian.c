@@ -17,12 +17,13 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }
 
-/* P(L > y) = Phi(u), Q(L > y) = Phi(v). */
+/* P(L > y) = Phi(u), Q(L > y) = Phi(v). Faster than delta(), and a few digits less sharp far out. */
 static struct tails tails(double t, double y)
 {
     struct interval slope = iv_div(iv(y), iv(t)), half = iv_scale(iv(t), 0.5);
     struct interval alpha = normal_cdf(iv_sub(half, slope)), beta = normal_cdf(iv_neg(iv_add(half, slope)));
-    return (struct tails){alpha, beta, delta(iv(t), y)};
+    struct interval d = iv_sub(alpha, iv_mul(iv_exp(iv(y)), beta));
+    return (struct tails){alpha, beta, {fmax(0, d.lo), fmin(alpha.hi, d.hi)}};
 }
 
 static double cdf(double x)

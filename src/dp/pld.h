@@ -1,4 +1,5 @@
-/* pld.h - privacy-loss distributions on a grid i h, with mass at +infinity, from below and from above.
+/* pld.h - privacy-loss distributions on a grid of multiples of h, with mass at +infinity, from below and from
+ * above.
  *
  * A pair (P, Q) is known by its hockey-stick curve delta(eps) = sup_S P(S) - e^eps Q(S) at every real eps. A
  * distribution with masses p_i at losses i h and p_inf at +infinity has the curve
@@ -41,19 +42,24 @@ struct pair_sampled {
 /** `arg` must outlive the pair. */
 struct pair pair_of_sampled(const struct pair_sampled *arg);
 
-/** Masses at losses (lowest + i) step, i = 0..n-1, and at +infinity. `step` has at most 21 significant bits,
- * so that every such loss is a double. */
-struct pld {
+/** Whole numbers first < 0 < last, among them 0, rising: the losses index[i] step. `step` has at most 28
+ * significant bits and indices at most 24, so that every such loss is a double. */
+struct pld_grid {
     double step;
-    int64_t lowest;
     size_t n;
+    int64_t *index;
+};
+/** The next number below with 28 bits. */
+double pld_round_step(double step);
+void pld_grid_free(struct pld_grid *g);
+
+/** Masses at the grid's losses and at +infinity. `grid` is the maker's. */
+struct pld {
+    const struct pld_grid *grid;
     double *mass;
     double infinite;
 };
 void pld_free(struct pld *p);
-
-/** The nearest number above or below with 21 bits. */
-double pld_round_step(double step);
 
 /** Losses outside of which less than `cut` of the curve is left: delta(high) <= cut, and value(low) <= cut.
  */
@@ -61,14 +67,14 @@ struct pld_range {
     double low, high;
 };
 struct pld_range pld_find_range(const struct pair *pair, double cut);
+/** All multiples of `step` in the range, and one beyond. ENOMEM; EDOMAIN: more than 2^24. */
+sotto_status pld_grid_make(struct pld_grid *out, struct pld_range range, double step);
 
-/** Connect-the-dots (Doroshenko et al. 2022): the curve's chords. Total mass >= 1 by at most rounding. Losses
- * below the range move up to its end, those above it to infinity. ENOMEM; EDOMAIN: more than 2^24 points. */
-sotto_status pld_discretise_upper(struct pld *out, const struct pair *pair, struct pld_range range,
-                                  double step);
-/** The curve's tangents at half steps, met at the grid. Total mass <= 1. Same errors. */
-sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, struct pld_range range,
-                                  double step);
+/** Connect-the-dots (Doroshenko et al. 2022): the curve's chords between the grid's losses. Total mass >= 1
+ * by at most rounding. Losses below the grid move up to its end, those above it to infinity. ENOMEM. */
+sotto_status pld_discretise_upper(struct pld *out, const struct pair *pair, const struct pld_grid *grid);
+/** The curve's tangents half-way between the grid's losses, met at these. Total mass <= 1. ENOMEM. */
+sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, const struct pld_grid *grid);
 /** The hockey-stick divergence of p as it is, by summing. */
 struct interval pld_delta(const struct pld *p, double epsilon);
 

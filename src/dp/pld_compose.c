@@ -23,15 +23,13 @@ static size_t wrap(int64_t index, size_t n)
     return (size_t)(index & (int64_t)(n - 1)); /* n is a power of two */
 }
 
-static double fold(double *circle, size_t n, const struct pld *p, const double *weight, int64_t first)
+static double fold(double *circle, size_t n, const struct pld *p, const double *weight)
 {
     double sum = 0;
-    size_t at = wrap(p->lowest, n);
-    for (size_t i = 0; i < p->n; i++) {
-        double w = p->mass[i] * weight[p->lowest - first + (int64_t)i];
-        circle[at] += w;
+    for (size_t i = 0; i < p->grid->n; i++) {
+        double w = p->mass[i] * weight[i];
+        circle[wrap(p->grid->index[i], n)] += w;
         sum += w;
-        at = at + 1 < n ? at + 1 : 0;
     }
     return sum;
 }
@@ -50,50 +48,49 @@ static double norm(const double *x, size_t n)
     return sqrt(sum) * (1 + 1e-9);
 }
 
-/* ln sum w weight^power for the bound of what lies far to the right. */
-static double log_right(const struct pld *p, const double *weight, int64_t first, bool whole)
+/* ln of the sums of masses times weight^(1 + 2^-i), which bound what lies far to the right. `log_moment` and
+ * `log_sum` take the weights' and the masses' norms out. */
+static void add_right(double log_right[PLD_ORDERS], const struct pld_item *item, const double *weight,
+                      double log_moment, double log_sum)
 {
-    double sum = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        double e = weight[p->lowest - first + (int64_t)i];
-        sum += p->mass[i] * e * (whole ? e : sqrt(e));
+    double sum[PLD_ORDERS] = {0}, part = 1;
+    for (size_t i = 0; i < item->lower->grid->n; i++) {
+        double mass = item->lower->mass[i] * weight[i], power = weight[i];
+        for (int order = 0; order < PLD_ORDERS; order++, power = sqrt(power))
+            sum[order] += mass * power;
     }
-    return sum > 0 ? log(sum) + 1e-9 : -INFINITY;
+    for (int order = 0; order < PLD_ORDERS; order++, part /= 2)
+        log_right[order] += item->count * (log(sum[order]) + 1e-9 - log_sum + part * log_moment);
 }
 
 /* Fills x with item's tilted masses, whose upper ones add up to 1, and its part of the bounds. */
 static sotto_status place(struct pld_sum *s, struct work *k, const struct pld_item *item, double log_moment)
 {
     sotto_status status = SOTTO_OK;
-    const struct pld *up = item->upper, *low = item->lower;
-    int64_t first = up->lowest < low->lowest ? up->lowest : low->lowest;
-    int64_t up_end = up->lowest + (int64_t)up->n, low_end = low->lowest + (int64_t)low->n;
-    size_t n = (size_t)((up_end > low_end ? up_end : low_end) - first);
-    k->weight = base_alloc(n, sizeof *k->weight);
+    const struct pld_grid *grid = item->upper->grid;
+    k->weight = base_alloc(grid->n, sizeof *k->weight);
     if (!k->weight)
-        FAIL(SOTTO_ENOMEM, "no memory to compose privacy-loss distributions of %zu points", n);
+        FAIL(SOTTO_ENOMEM, "no memory to compose privacy-loss distributions of %zu points", grid->n);
     double largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        double exponent = s->tilt * ((double)(first + (int64_t)i) * s->step);
+    for (size_t i = 0; i < grid->n; i++) {
+        double exponent = s->tilt * ((double)grid->index[i] * s->step);
         k->weight[i] = exp(exponent - log_moment);
         largest = fmax(largest, fabs(exponent));
     }
     memset(k->x_re, 0, s->n * sizeof *k->x_re);
     memset(k->x_im, 0, s->n * sizeof *k->x_im);
-    double sum = fold(k->x_re, s->n, up, k->weight, first);
-    fold(k->x_im, s->n, low, k->weight, first);
+    double sum = fold(k->x_re, s->n, item->upper, k->weight);
+    fold(k->x_im, s->n, item->lower, k->weight);
     scale(k->x_re, s->n, 1 / sum);
     scale(k->x_im, s->n, 1 / sum);
-    double folds = (double)(up->n / s->n + 2), points = (double)n;
+    double points = (double)grid->n, width = (double)(grid->index[grid->n - 1] - grid->index[0]);
+    double folds = floor(width / (double)s->n) + 2;
     struct interval log_norm = iv_add(iv(log_moment), iv_log(iv(sum)));
     s->log_scale = iv_add(s->log_scale, iv_scale(log_norm, item->count));
     s->relative += item->count * ((2 * largest + 2 * fabs(log_moment) + 64 + folds) * unit);
     s->total += item->count * (points + 64) * unit; /* of its logarithm */
-    double half = log_right(low, k->weight, first, false) - log(sum) + log_moment / 2;
-    double whole = log_right(low, k->weight, first, true) - log(sum) + log_moment;
-    s->log_right[0] += item->count * half;
-    s->log_right[1] += item->count * whole;
-    s->highest += item->count * (double)(first + (int64_t)n) * s->step;
+    add_right(s->log_right, item, k->weight, log_moment, log(sum));
+    s->highest += item->count * (double)(grid->index[grid->n - 1] + 1) * s->step;
 done:
     return status;
 }
@@ -175,9 +172,9 @@ static double infinite_mass(const struct pld_item *items, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct pld *p = items[i].upper;
         double sum = 0;
-        for (size_t j = 0; j < p->n; j++)
+        for (size_t j = 0; j < p->grid->n; j++)
             sum += p->mass[j];
-        sum = (sum + p->infinite) * (1 + ((double)p->n + 4) * unit);
+        sum = (sum + p->infinite) * (1 + ((double)p->grid->n + 4) * unit);
         log_total += items[i].count * (log(sum) * (1 + 0x1p-48) + 0x1p-50);
         double share = fmin(p->infinite / sum * (1 + 0x1p-40), 1);
         log_finite += items[i].count * log1p(-share) * (1 + 0x1p-48);
@@ -192,7 +189,7 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
     struct fft *fft = NULL;
     struct work k = {.n = (size_t)1 << log2_n};
     size_t n = k.n, half = n / 2 + BLOCK;
-    struct pld_sum s = {.step = items[0].upper->step, .tilt = tilt, .n = n, .log_scale = iv(0)};
+    struct pld_sum s = {.step = items[0].upper->grid->step, .tilt = tilt, .n = n, .log_scale = iv(0)};
     s.memory = base_alloc(4 * n + 4 * half, sizeof *s.memory);
     if (!s.memory)
         FAIL(SOTTO_ENOMEM, "no memory to compose privacy-loss distributions on %zu points", n);

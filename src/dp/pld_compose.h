@@ -11,24 +11,26 @@
 #include "dp/pld.h"
 #include "num/fft.h"
 
-/** `count` releases of one kind, on the same grid as all others. */
+/** `count` releases of one kind. All items have the same step; an item's two distributions one grid. */
 struct pld_item {
     const struct pld *upper, *lower;
     double count; /* a whole number, 1..2^40 */
 };
 
+enum { PLD_ORDERS = 7 };
+
 /** The composition. W(l) for the loss l = index step stands at index mod N. */
 struct pld_sum {
     double step, tilt;
-    size_t n;                  /* N, a power of two */
-    double *upper, *lower;     /* W for the upper and the lower distributions */
-    struct interval log_scale; /* masses are W e^(log_scale - tilt l) */
-    double error;              /* 2-norm of the errors of `upper`, and of `lower` */
-    double relative;           /* masses before the transform: their relative errors, added up */
-    double total;              /* of W, at most */
-    double infinite;           /* at most, of the upper composition */
-    double log_right[2]; /* ln of the expectation of e^(tilt l / 2) and of e^(tilt l) under W of `lower` */
-    double highest;      /* no loss lies above */
+    size_t n;                     /* N, a power of two */
+    double *upper, *lower;        /* W for the upper and the lower distributions */
+    struct interval log_scale;    /* masses are W e^(log_scale - tilt l) */
+    double error;                 /* 2-norm of the errors of `upper`, and of `lower` */
+    double relative;              /* masses before the transform: their relative errors, added up */
+    double total;                 /* of W, at most */
+    double infinite;              /* at most, of the upper composition */
+    double log_right[PLD_ORDERS]; /* ln of the sum of W e^(tilt l / 2^i) for `lower`, at most */
+    double highest;               /* no loss lies above */
     double *memory;
 };
 /** `log_moment[i]`: about ln sum p e^(tilt l) of item i's upper distribution, from any estimate. ENOMEM. */

@@ -1,15 +1,14 @@
-/* From a curve to masses on the grid, in terms of x = e^eps, where a distribution's curve is convex and
- * piecewise linear with corners at e^(i h). A corner's mass is x_i times the change of slope there:
- *   p_i = (d_i - e^-h d_(i+1)) / (1 - e^-h),   d_i = v_(i-1) - v_i   of the corner values v,
- * the same for delta and for delta - (1 - x), whose slopes differ by 1: below 0 the code works on the second,
- * from 0 on on the first, and the mass at 0 gets the 1. A step's relative rounding is that of the d's, so
- * masses in the tails are as good as the tails. docs/derivations/pld.md, section 2. */
+/* From a curve to masses at the grid's losses, in terms of x = e^eps, where a distribution's curve is convex
+ * and piecewise linear with corners there. A corner's mass is x times the change of slope: with v the
+ * corners' values and a, b the distances to the corners on the left and on the right, p = (v_right - v) /
+ * (e^b - 1) - (v - v_left) / (1 - e^-a), the same for delta and for delta - (1 - x), whose slopes differ by
+ * 1: below 0 the code works on the second, from 0 on on the first, and the mass at 0 gets the 1. So masses in
+ * a tail are as good as that tail. docs/derivations/pld.md, section 2. */
 #include "dp/pld.h"
 
 #include "base/memory.h"
 
-enum { BLOCK = 256, SEARCH = 80 };
-static const double most_points = 0x1p24;
+enum { BLOCK = 256, NEARER = 8 };
 
 void pld_free(struct pld *p)
 {
@@ -17,47 +16,10 @@ void pld_free(struct pld *p)
     *p = (struct pld){0};
 }
 
-double pld_round_step(double step)
-{
-    int exponent;
-    double mantissa = frexp(step, &exponent);
-    return ldexp(rint(ldexp(mantissa, 21)), exponent - 21);
-}
-
-static double value_at(const struct pair *pair, double epsilon)
-{
-    struct pair_point p;
-    pair->points(&p, pair->arg, &epsilon, 1);
-    return p.value.hi;
-}
-
-/* The loss of sign `side` that is nearest to 0 with value <= cut, to 1 %. */
-static double end_of(const struct pair *pair, double cut, double side)
-{
-    double far = 1e-12;
-    while (far < 1e12 && value_at(pair, side * far) > cut)
-        far *= 2;
-    double near = far / 2;
-    for (int i = 0; i < 7; i++) {
-        double middle = (near + far) / 2;
-        if (value_at(pair, side * middle) > cut)
-            near = middle;
-        else
-            far = middle;
-    }
-    return side * far;
-}
-
-struct pld_range pld_find_range(const struct pair *pair, double cut)
-{
-    return (struct pld_range){end_of(pair, cut, -1), end_of(pair, cut, 1)};
-}
-
-/* Corners at first < 0 < last. */
+/* Corner values at the grid's losses, below 0 less 1 - x. */
 struct corners {
-    double step;
-    int64_t first, last;
-    double *value, *other; /* of first..last; below 0: less 1 - x */
+    const struct pld_grid *grid;
+    double *value, *other;
 };
 
 static void corners_free(struct corners *c)
@@ -66,23 +28,13 @@ static void corners_free(struct corners *c)
     base_free(c->other);
 }
 
-static sotto_status corners_make(struct corners *c, struct pld *out, struct pld_range range, double step)
+static sotto_status corners_make(struct corners *c, struct pld *out, const struct pld_grid *grid)
 {
     sotto_status status = SOTTO_OK;
-    *c = (struct corners){.step = step};
-    *out = (struct pld){.step = step};
-    double first = fmin(floor(range.low / step), -1), last = fmax(ceil(range.high / step), 1);
-    if (!(last - first < most_points))
-        FAIL(SOTTO_EDOMAIN, "a privacy-loss distribution of %g points is too large", last - first);
-    c->first = (int64_t)first;
-    c->last = (int64_t)last;
-    out->lowest = c->first;
-    out->n = (size_t)(c->last - c->first) + 1;
-    c->value = base_alloc(out->n, sizeof *c->value);
-    out->mass = base_alloc(out->n, sizeof *out->mass);
-    c->other = base_alloc(out->n, sizeof *c->other);
+    *c = (struct corners){grid, base_alloc(grid->n, sizeof *c->value), base_alloc(grid->n, sizeof *c->other)};
+    *out = (struct pld){grid, base_alloc(grid->n, sizeof *out->mass), 0};
     if (!c->value || !c->other || !out->mass)
-        FAIL(SOTTO_ENOMEM, "no memory for a privacy-loss distribution of %zu points", out->n);
+        FAIL(SOTTO_ENOMEM, "no memory for a privacy-loss distribution of %zu points", grid->n);
 done:
     if (status != SOTTO_OK) {
         corners_free(c);
@@ -91,133 +43,185 @@ done:
     return status;
 }
 
-/* Calls take() for the curve at (i + offset) step, i = from..to. */
-static void each_point(const struct pair *pair, struct corners *c, int64_t from, int64_t to, double offset,
-                       void (*take)(struct corners *c, int64_t i, struct pair_point p))
+/* Calls take() for the curve at (index[i] + index[i + between]) step / 2, i = 0..n-1-between. */
+static void each_point(const struct pair *pair, struct corners *c, size_t between,
+                       void (*take)(struct corners *c, size_t i, struct pair_point p))
 {
+    const struct pld_grid *g = c->grid;
     double epsilon[BLOCK];
     struct pair_point p[BLOCK];
-    for (int64_t start = from; start <= to; start += BLOCK) {
-        int64_t n = to - start + 1 < BLOCK ? to - start + 1 : BLOCK;
-        for (int64_t i = 0; i < n; i++)
-            epsilon[i] = ((double)(start + i) + offset) * c->step;
-        pair->points(p, pair->arg, epsilon, (size_t)n);
-        for (int64_t i = 0; i < n; i++)
+    for (size_t start = 0; start + between < g->n; start += BLOCK) {
+        size_t n = g->n - between - start < BLOCK ? g->n - between - start : BLOCK;
+        for (size_t i = 0; i < n; i++)
+            epsilon[i] = (double)(g->index[start + i] + g->index[start + i + between]) * (g->step / 2);
+        pair->points(p, pair->arg, epsilon, n);
+        for (size_t i = 0; i < n; i++)
             take(c, start + i, p[i]);
     }
 }
 
-/* Masses from corner values, each with a bound of its rounding error. */
-struct rule {
-    double shrink, gain, grow; /* e^-h, 1 / (1 - e^-h), 1 / (e^h - 1) */
-};
-struct masses {
+/* A mass and a bound of its rounding error. */
+struct mass {
     double value, error;
 };
 
-static struct rule rule_of(double step)
+/* Behind the last corner the curve is level; before the first one it runs to 0 at x = 0. */
+static struct mass mass_at(const struct corners *c, size_t i)
 {
-    return (struct rule){exp(-step), -1 / expm1(-step), 1 / expm1(step)};
+    const struct pld_grid *g = c->grid;
+    const double *v = c->value + i;
+    double right = 0, left = v[0];
+    if (i + 1 < g->n)
+        right = (v[1] - v[0]) / expm1((double)(g->index[i + 1] - g->index[i]) * g->step);
+    if (i > 0)
+        left = (v[-1] - v[0]) / expm1((double)(g->index[i - 1] - g->index[i]) * g->step);
+    bool middle = g->index[i] == 0;
+    return (struct mass){right - left + middle, (fabs(right) + fabs(left) + middle) * 0x1p-48};
 }
 
-/* Differences behind the last corner are 0, and before the first one the line goes to 0 at x = 0. */
-static struct masses mass_at(const struct corners *c, const struct rule *r, int64_t i)
+static void take_upper(struct corners *c, size_t i, struct pair_point p)
 {
-    const double *v = c->value + (i - c->first);
-    double after = i < c->last ? v[0] - v[1] : 0;
-    if (i == c->first) {
-        double value = -after * r->grow - v[0];
-        return (struct masses){value, (fabs(after) * r->grow + v[0]) * 0x1p-48};
-    }
-    double before = v[-1] - v[0], value = (before - r->shrink * after) * r->gain + (i == 0);
-    return (struct masses){value, (fabs(before) + fabs(after)) * r->gain * 0x1p-48 + (i == 0) * 0x1p-50};
+    c->value[i] = p.value.hi;
 }
 
-static void take_upper(struct corners *c, int64_t i, struct pair_point p)
-{
-    c->value[i - c->first] = p.value.hi;
-}
-
-sotto_status pld_discretise_upper(struct pld *out, const struct pair *pair, struct pld_range range,
-                                  double step)
+sotto_status pld_discretise_upper(struct pld *out, const struct pair *pair, const struct pld_grid *grid)
 {
     sotto_status status = SOTTO_OK;
     struct corners c;
     struct pld p;
-    TRY(corners_make(&c, &p, range, step));
-    each_point(pair, &c, c.first, c.last, 0, take_upper);
-    const struct rule r = rule_of(step);
-    for (int64_t i = c.first; i <= c.last;
-         i++) { /* a larger mass, or 0 for a negative one, is a larger curve */
-        struct masses m = mass_at(&c, &r, i);
-        p.mass[i - c.first] = fmax(0, m.value + m.error);
+    TRY(corners_make(&c, &p, grid));
+    each_point(pair, &c, 0, take_upper);
+    for (size_t i = 0; i < grid->n; i++) { /* a larger mass, or 0 for a negative one, is a larger curve */
+        struct mass m = mass_at(&c, i);
+        p.mass[i] = fmax(0, m.value + m.error);
     }
-    p.infinite = c.value[c.last - c.first];
+    p.infinite = c.value[grid->n - 1];
     corners_free(&c);
     *out = p;
 done:
     return status;
 }
 
-/* The tangent at (i + 1/2) h bounds the curve on the cell [i h, (i+1) h]: a chord below it at both corners is
- * below the curve. Each corner i gets the tangent of the cell on its left in value[i], on its right in
- * other[i]. */
-static void take_lower(struct corners *c, int64_t i, struct pair_point p)
+/* The tangent in the middle of a cell bounds the curve on it: a chord that is below it at both corners is
+ * below the curve. Each corner gets the tangent of the cell on its left in value, on its right in other. */
+static void take_lower(struct corners *c, size_t i, struct pair_point p)
 {
-    struct interval up = iv_expm1(iv(c->step / 2)), back = iv_neg(iv_expm1(iv(-c->step / 2)));
-    if (i < 0) { /* rising */
+    const struct pld_grid *g = c->grid;
+    double half = (double)(g->index[i + 1] - g->index[i]) * (g->step / 2);
+    struct interval up = iv_expm1(iv(half)), back = iv_neg(iv_expm1(iv(-half)));
+    if (g->index[i] < 0) { /* rising */
         up = iv_neg(up);
         back = iv_neg(back);
     }
-    c->other[i - c->first] = iv_add(p.value, iv_mul(p.slope, back)).lo;
-    c->value[i + 1 - c->first] = iv_sub(p.value, iv_mul(p.slope, up)).lo;
+    c->other[i] = iv_add(p.value, iv_mul(p.slope, back)).lo;
+    c->value[i + 1] = iv_sub(p.value, iv_mul(p.slope, up)).lo;
 }
 
-/* The distribution ends in corners of value 0. Going outwards from 0, the first corner where a tangent is <=
- * 0 becomes 0 if the inner cell's tangent allows it, else the corner before it does. */
-static int64_t end_corner(const struct corners *c, int64_t sign)
+static size_t middle_of(const struct pld_grid *g)
 {
-    const double *inner = (sign > 0 ? c->value : c->other) - c->first;
-    const double *outer = (sign > 0 ? c->other : c->value) - c->first;
-    int64_t end = sign > 0 ? c->last : c->first;
-    for (int64_t i = sign; i != end; i += sign)
-        if (!(inner[i] > 0 && outer[i] > 0))
-            return inner[i] >= 0 ? i : i - sign;
-    return inner[end] >= 0 ? end : end - sign;
+    size_t i = 0;
+    while (g->index[i] < 0)
+        i++;
+    return i;
 }
 
-static void settle(struct corners *c)
+/* The distribution ends in corners of value 0. Going outwards from the middle, the first corner where a
+ * tangent is <= 0 becomes 0 if the inner cell's tangent allows it. If not, that cell gets a tangent nearer to
+ * the corner, at last the one at the corner itself, which is 0 or more there (this keeps an atom whole); if
+ * that leaves nothing at the corner before, the distribution ends there. */
+static size_t end_corner(struct corners *c, const struct pair *pair, size_t middle, bool rightwards)
 {
-    double *v = c->value - c->first, *other = c->other - c->first;
-    int64_t low = end_corner(c, -1), high = end_corner(c, 1);
-    if (low == 0 || high == 0 || !(v[0] > 0 && other[0] > 0)) /* nothing to tell apart: the curve 1 - x */
-        low = high = 0;
-    for (int64_t i = c->first; i <= c->last; i++)
-        v[i] = i <= low || i >= high ? 0 : fmin(v[i], other[i]);
+    const struct pld_grid *g = c->grid;
+    double *inner = rightwards ? c->value : c->other, *outer = rightwards ? c->other : c->value;
+    size_t end = rightwards ? g->n - 1 : 0, i = middle;
+    do {
+        i = rightwards ? i + 1 : i - 1;
+    } while (i != end && inner[i] > 0 && outer[i] > 0);
+    size_t before = rightwards ? i - 1 : i + 1;
+    double corner = (double)g->index[i] * g->step, inside = (double)g->index[before] * g->step;
+    for (int k = 2; inner[i] < 0; k++) {
+        double epsilon = k < NEARER ? corner + ldexp(inside - corner, -k) : corner;
+        struct pair_point p;
+        pair->points(&p, pair->arg, &epsilon, 1);
+        struct interval slope = rightwards ? iv_neg(p.slope) : p.slope;
+        struct interval there = iv_expm1(iv_sub(iv(corner), iv(epsilon)));
+        struct interval back = iv_expm1(iv_sub(iv(inside), iv(epsilon)));
+        inner[i] = iv_add(p.value, iv_mul(slope, there)).lo;
+        outer[before] = iv_add(p.value, iv_mul(slope, back)).lo;
+    }
+    return inner[i] >= 0 && outer[before] > 0 ? i : before;
 }
 
-sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, struct pld_range range,
-                                  double step)
+/* The mass of a corner between two others: negative where the corner lies above their chord. */
+static double bend(const struct corners *c, size_t left, size_t i, size_t right)
+{
+    const struct pld_grid *g = c->grid;
+    const double *v = c->value;
+    return (v[right] - v[i]) / expm1((double)(g->index[right] - g->index[i]) * g->step) -
+           (v[left] - v[i]) / expm1((double)(g->index[left] - g->index[i]) * g->step);
+}
+
+/* Values down to the chord between two corners. Lower values are always allowed. */
+static void flatten(struct corners *c, size_t from, size_t to)
+{
+    const struct pld_grid *g = c->grid;
+    double *v = c->value, rise = v[to] - v[from];
+    double length = expm1((double)(g->index[to] - g->index[from]) * g->step);
+    for (size_t i = from + 1; i < to; i++)
+        v[i] =
+            fmin(v[i], v[from] + rise * (expm1((double)(g->index[i] - g->index[from]) * g->step) / length));
+}
+
+/* Makes the values from..to convex, as far as rounding goes: their lower hull. Where a curve bends within
+ * less than a step the tangents alone do not meet convexly. `chain` has room for the hull's corners. */
+static void make_convex(struct corners *c, size_t from, size_t to, size_t *chain)
+{
+    size_t n = 0;
+    for (size_t i = from; i <= to; i++) {
+        while (n >= 2 && bend(c, chain[n - 2], chain[n - 1], i) < 0)
+            n--;
+        chain[n++] = i;
+    }
+    for (size_t i = 1; i < n; i++)
+        flatten(c, chain[i - 1], chain[i]);
+}
+
+static void settle(struct corners *c, const struct pair *pair, size_t *chain)
+{
+    size_t middle = middle_of(c->grid);
+    size_t low = end_corner(c, pair, middle, false), high = end_corner(c, pair, middle, true);
+    if (low == middle || high == middle || !(c->value[middle] > 0 && c->other[middle] > 0))
+        low = high = middle; /* nothing to tell apart: the curve 1 - x */
+    for (size_t i = 0; i < c->grid->n; i++)
+        c->value[i] = i <= low || i >= high ? 0 : fmin(c->value[i], c->other[i]);
+    make_convex(c, low, middle, chain);
+    make_convex(c, middle, high, chain);
+}
+
+sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, const struct pld_grid *grid)
 {
     sotto_status status = SOTTO_OK;
     struct corners c;
     struct pld p;
-    TRY(corners_make(&c, &p, range, step));
-    each_point(pair, &c, c.first, c.last - 1, 0.5, take_lower);
-    settle(&c);
-    const struct rule r = rule_of(step);
+    size_t *chain = base_alloc(grid->n, sizeof *chain);
+    if (!chain)
+        FAIL(SOTTO_ENOMEM, "no memory for a privacy-loss distribution of %zu points", grid->n);
+    TRY(corners_make(&c, &p, grid));
+    each_point(pair, &c, 1, take_lower);
+    settle(&c, pair, chain);
     double debt = 0; /* a negative mass is taken from larger losses, which lowers the curve */
-    for (int64_t i = c.first; i <= c.last; i++) {
-        struct masses m = mass_at(&c, &r, i);
+    for (size_t i = 0; i < grid->n; i++) {
+        struct mass m = mass_at(&c, i);
         double mass = m.value - m.error - debt * (1 + 0x1p-50);
-        p.mass[i - c.first] = fmax(0, mass);
+        p.mass[i] = fmax(0, mass);
         debt = fmax(0, -mass);
     }
-    for (size_t i = 0; debt > 0 && i < p.n; i++) /* more than all there is: the curve 0 */
+    for (size_t i = 0; debt > 0 && i < grid->n; i++) /* more than all there is: the curve 0 */
         p.mass[i] = 0;
     corners_free(&c);
     *out = p;
 done:
+    base_free(chain);
     return status;
 }
 
@@ -225,8 +229,8 @@ done:
 struct interval pld_delta(const struct pld *p, double epsilon)
 {
     struct interval sum = iv(p->infinite);
-    for (size_t i = p->n; i-- > 0;) {
-        double loss = (double)(p->lowest + (int64_t)i) * p->step;
+    for (size_t i = p->grid->n; i-- > 0;) {
+        double loss = (double)p->grid->index[i] * p->grid->step;
         if (loss <= epsilon)
             break;
         struct interval gain = iv_neg(iv_expm1(iv_sub(iv(epsilon), iv(loss))));

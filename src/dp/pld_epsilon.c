@@ -64,8 +64,8 @@ static double wrapped_share(const struct pld_sum *s, double far)
     if (far > s->highest)
         return 0;
     double right = INFINITY;
-    for (int i = 0; i < 2; i++)
-        right = fmin(right, s->log_right[i] - (i + 1) * s->tilt / 2 * far);
+    for (int i = 0; i < PLD_ORDERS; i++)
+        right = fmin(right, s->log_right[i] - ldexp(s->tilt, -i) * far);
     return exp(right) * 1.001;
 }
 

@@ -1,21 +1,19 @@
 /* The plan comes from a sketch: each part's curve by chords between a few hundred points spaced in proportion
  * to the loss. It is plain double arithmetic: any plan is valid, a bad one is only wide.
  *
- * Chords and tangents change ln E e^(tilt L) by at most tilt (1 + tilt) h^2/12 up and half of that down, so
- * epsilon moves by count (1 + tilt) h^2 (1/12 + 1/24); the tilt is the order of the best Renyi bound less 1.
- */
+ * Chords between losses h apart change ln E e^(tilt L) by at most tilt (1 + tilt) h^2 / 12, tangents by half
+ * of that downwards, so epsilon moves by count (1 + tilt) h^2 (1/12 + 1/24); the tilt is the order of the
+ * best Renyi bound less 1. Where tilted losses are rare the grid is wider: for a given sum of mass times
+ * width^2 the fewest points have widths in proportion to density^(-1/3). */
 #include "dp/pld_plan.h"
 
 #include "base/memory.h"
 #include "num/special.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { SIDE = 400, ATOMS = 2 * SIDE + 1, LOG2_LEAST = 13, LOG2_MOST = 21 };
-static const double widest_step = 1e-4, wrap_margin = 16;
+static const double widest_step = 9e-5, wrap_margin = 16;
 
 struct sketch {
-    double count;
     struct pld_range range;
     double loss[ATOMS], log_mass[ATOMS];
 };
@@ -41,7 +39,6 @@ static void place_side(double *loss, const struct pair *pair, double end)
 static void draw(struct sketch *s, const struct pld_part *part, double cut)
 {
     double side[SIDE], value[ATOMS];
-    s->count = part->count;
     s->range = pld_find_range(&part->upper, cut);
     place_side(side, &part->upper, s->range.low);
     for (int i = 0; i < SIDE; i++)
@@ -57,82 +54,237 @@ static void draw(struct sketch *s, const struct pld_part *part, double cut)
     }
 }
 
-static double log_moment(const struct sketch *s, double tilt)
+/* ln E e^(tilt L), and mean and variance of the tilted law. */
+struct moments {
+    double log, mean, variance;
+};
+
+static struct moments moments_of(const struct sketch *s, double tilt)
 {
-    double peak = -INFINITY, sum = 0;
+    double peak = -INFINITY, sum = 0, first = 0, second = 0;
     for (int i = 0; i < ATOMS; i++)
         peak = fmax(peak, s->log_mass[i] + tilt * s->loss[i]);
-    for (int i = 0; i < ATOMS; i++)
-        sum += exp(s->log_mass[i] + tilt * s->loss[i] - peak);
-    return peak + log(sum);
+    for (int i = 0; i < ATOMS; i++) {
+        double weight = exp(s->log_mass[i] + tilt * s->loss[i] - peak);
+        sum += weight;
+        first += weight * s->loss[i];
+        second += weight * s->loss[i] * s->loss[i];
+    }
+    first /= sum;
+    return (struct moments){peak + log(sum), first, fmax(second / sum - first * first, 0)};
 }
 
 struct question {
     const struct sketch *sketch;
-    size_t parts;
-    double delta;
+    const struct pld_part *parts;
+    size_t count;
+    double releases, delta;
 };
 
-static double renyi_epsilon(double tilt, const void *arg)
+static struct moments all_moments(const struct question *q, double tilt)
+{
+    struct moments all = {0, 0, 0};
+    for (size_t i = 0; i < q->count; i++) {
+        struct moments one = moments_of(&q->sketch[i], tilt);
+        all.log += q->parts[i].count * one.log;
+        all.mean += q->parts[i].count * one.mean;
+        all.variance += q->parts[i].count * one.variance;
+    }
+    return all;
+}
+
+/* ln of E e^(-tilt y) (1 - e^-y)_+ for a Gaussian y of mean 0: what is left of C at epsilon = mean. */
+static double log_share(double tilt, double variance)
+{
+    double s = sqrt(variance), near = mills_near(tilt * s), far = mills_near((tilt + 1) * s);
+    return log(fmax(0.39894228 * (near - far), 1e-300));
+}
+
+/* Is the mean of the tilted composition an epsilon with less than delta? (Saddle point.) */
+static bool far_enough(double tilt, const void *arg)
 {
     const struct question *q = arg;
-    double sum = 0;
-    for (size_t i = 0; i < q->parts; i++)
-        sum += q->sketch[i].count * log_moment(&q->sketch[i], tilt);
-    return (sum - log(q->delta) - log1p(tilt)) / tilt - log1p(1 / tilt);
+    struct moments m = all_moments(q, tilt);
+    return m.mean >= 0 && m.log - tilt * m.mean + log_share(tilt, m.variance) <= log(q->delta);
 }
 
 struct plan {
-    double tilt, step, cut;
+    double tilt, step;
     int log2_n;
 };
 
-static struct plan plan_of(const struct question *q, double count, double accuracy)
+/* How far the circle must reach beyond epsilon, so that what wraps around is e^-margin of delta: e^(-tilt
+ * reach) from the left, Chernoff bounds from the right. */
+static double reach_of(const struct question *q, double tilt, const struct moments *at)
 {
-    struct plan p = {.tilt = minimise_log(1e-4, 1e6, 0, renyi_epsilon, q)};
-    double epsilon = fmax(renyi_epsilon(p.tilt, q), 0);
-    double width = accuracy * 1e-5 * (epsilon + 1 / p.tilt * 0.1);
-    p.step = fmin(sqrt(8 * width / (count * (1 + p.tilt))), widest_step * sqrt(accuracy));
-    double reach = (wrap_margin - log(q->delta)) / p.tilt;
-    p.log2_n = (int)ceil(log2(reach / p.step));
-    p.log2_n = p.log2_n < LOG2_LEAST ? LOG2_LEAST : p.log2_n;
-    if (p.log2_n > LOG2_MOST) {
-        p.log2_n = LOG2_MOST;
-        p.step = reach / ldexp(1, LOG2_MOST);
+    double left = (wrap_margin - log(q->delta)) / tilt, right = INFINITY, highest = 0;
+    double log_scale = at->log - tilt * at->mean - log(q->delta);
+    for (int i = 0; i < PLD_ORDERS; i++) {
+        double more = ldexp(tilt, -i), rise = all_moments(q, tilt + more).log - at->log;
+        right = fmin(right, (rise + log_scale + wrap_margin) / more - at->mean);
     }
+    for (size_t i = 0; i < q->count; i++)
+        highest += q->parts[i].count * q->sketch[i].range.high;
+    return fmax(left, fmin(right, highest - at->mean));
+}
+
+static double step_of(const struct question *q, double step, double tilt)
+{
     double longest = 0;
-    for (size_t i = 0; i < q->parts; i++)
+    for (size_t i = 0; i < q->count; i++)
         longest = fmax(longest, q->sketch[i].range.high - q->sketch[i].range.low);
-    p.step = pld_round_step(fmax(p.step, longest * 0x1p-23));
-    if (getenv("PLDDBG"))
-        fprintf(stderr, "plan tilt %g step %g n 2^%d eps %g\n", p.tilt, p.step, p.log2_n, epsilon);
+    step = fmax(fmin(step, 0.2 / tilt), longest * 0x1p-22);
+    const struct pld_part *most = NULL; /* its atom becomes a multiple of the step */
+    for (size_t i = 0; i < q->count; i++)
+        if (q->parts[i].atom > 4 * step && (!most || q->parts[i].count > most->count))
+            most = &q->parts[i];
+    if (most)
+        step = most->atom / (ceil(most->atom / step) + most->inset);
+    return pld_round_step(step);
+}
+
+static struct plan plan_of(const struct question *q, double accuracy)
+{
+    struct plan p = {.tilt = 1e7};
+    if (far_enough(p.tilt, q))
+        p.tilt = bisect_up(1e-9, p.tilt, far_enough, q);
+    struct moments at = all_moments(q, p.tilt);
+    double width = accuracy * 1e-5 * (at.mean + 0.1 / p.tilt);
+    double reach = reach_of(q, p.tilt, &at);
+    p.step = fmin(sqrt(8 * width / (q->releases * (1 + p.tilt))), widest_step * sqrt(accuracy));
+    p.step = step_of(q, fmax(p.step, reach * ldexp(1, -LOG2_MOST)), p.tilt);
+    p.log2_n = (int)fmin(fmax(ceil(log2(reach / p.step)), LOG2_LEAST), LOG2_MOST);
     return p;
+}
+
+/* Density of tilted losses around each atom of the sketch. */
+static void densities(double density[ATOMS], const struct sketch *s, double tilt)
+{
+    double log_norm = moments_of(s, tilt).log;
+    for (int i = 0; i < ATOMS; i++) {
+        double left = s->loss[i > 0 ? i - 1 : i], right = s->loss[i + 1 < ATOMS ? i + 1 : i];
+        density[i] = exp(s->log_mass[i] + tilt * s->loss[i] - log_norm) / ((right - left) / 2);
+    }
+}
+
+static double width_at(double density, double reference, double step)
+{
+    return density < reference ? step * fmin(cbrt(reference / density), 0x1p20) : step;
+}
+
+/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square width.
+ */
+static double reference_density(const double density[ATOMS], const struct sketch *s, double step)
+{
+    const double extra = 0.1;
+    double log_low = -700, log_high = 700;
+    for (int k = 0; k < 40; k++) {
+        double middle = (log_low + log_high) / 2, sum = 0;
+        for (int i = 1; i + 1 < ATOMS; i++) {
+            double width = width_at(density[i], exp(middle), step),
+                   length = (s->loss[i + 1] - s->loss[i - 1]) / 2;
+            sum += density[i] * length * (width * width - step * step);
+        }
+        if (sum > extra * step * step)
+            log_high = middle;
+        else
+            log_low = middle;
+    }
+    return exp(log_low);
+}
+
+/* Widths in steps at the sketch's atoms. A width changes by at most a quarter of the way to the next atom, so
+ * that no step jumps into a region of finer ones. */
+static void widths_of(double width[ATOMS], const struct sketch *s, const struct plan *plan)
+{
+    double density[ATOMS];
+    densities(density, s, plan->tilt);
+    double reference = reference_density(density, s, plan->step);
+    for (int i = 0; i < ATOMS; i++)
+        width[i] = width_at(density[i], reference, 1);
+    for (int i = 1; i < ATOMS; i++)
+        width[i] = fmin(width[i], width[i - 1] + (s->loss[i] - s->loss[i - 1]) / plan->step / 4);
+    for (int i = ATOMS - 2; i >= 0; i--)
+        width[i] = fmin(width[i], width[i + 1] + (s->loss[i + 1] - s->loss[i]) / plan->step / 4);
+}
+
+/* Walks outwards from 0 in one direction; counts, and stores where there is room. */
+static size_t walk(int64_t *index, const struct sketch *s, const double width[ATOMS], double step, double end,
+                   int64_t atom)
+{
+    int sign = end < 0 ? -1 : 1, at = SIDE + sign;
+    int64_t last = (int64_t)fmax(ceil(fabs(end) / step), 1), position = 0;
+    size_t n = 0;
+    while (position < last) {
+        double loss = (double)position * step;
+        while (at > 0 && at < ATOMS - 1 && fabs(s->loss[at]) <= loss)
+            at += sign;
+        int64_t next = position + (int64_t)fmin(width[at], width[at - sign]); /* each at least 1 */
+        if (position < atom && next > atom)
+            next = atom;
+        position = next < last ? next : last;
+        if (index)
+            index[n] = sign * position;
+        n++;
+    }
+    return n;
+}
+
+static sotto_status draw_grid(struct pld_grid *out, const struct sketch *s, const struct plan *plan,
+                              double atom)
+{
+    sotto_status status = SOTTO_OK;
+    double width[ATOMS];
+    widths_of(width, s, plan);
+    int64_t held = (int64_t)rint(atom / plan->step);
+    size_t below = walk(NULL, s, width, plan->step, s->range.low, held);
+    size_t above = walk(NULL, s, width, plan->step, s->range.high, held);
+    struct pld_grid g = {plan->step, below + above + 1, NULL};
+    g.index = base_alloc(g.n, sizeof *g.index);
+    if (!g.index)
+        FAIL(SOTTO_ENOMEM, "no memory for a grid of %zu points", g.n);
+    walk(g.index, s, width, plan->step, s->range.low, held);
+    for (size_t i = 0; i < below / 2; i++) {
+        int64_t swap = g.index[i];
+        g.index[i] = g.index[below - 1 - i];
+        g.index[below - 1 - i] = swap;
+    }
+    g.index[below] = 0;
+    walk(g.index + below + 1, s, width, plan->step, s->range.high, held);
+    *out = g;
+done:
+    return status;
 }
 
 static sotto_status compose(struct interval *out, const struct pld_part *parts, const struct sketch *sketches,
                             size_t count, const struct plan *plan, double delta)
 {
     sotto_status status = SOTTO_OK;
-    struct pld *grids = base_alloc(2 * count, sizeof *grids);
+    struct pld_grid *grids = base_alloc(count, sizeof *grids);
+    struct pld *plds = base_alloc(2 * count, sizeof *plds);
     struct pld_item *items = base_alloc(count, sizeof *items);
     double *moments = base_alloc(count, sizeof *moments);
     struct pld_sum sum = {0};
-    if (!grids || !items || !moments)
+    if (!grids || !plds || !items || !moments)
         FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
     for (size_t i = 0; i < count; i++) {
-        struct pld *up = &grids[2 * i], *low = up + 1;
-        TRY(pld_discretise_upper(up, &parts[i].upper, sketches[i].range, plan->step));
-        TRY(pld_discretise_lower(low, &parts[i].lower, sketches[i].range, plan->step));
+        struct pld *up = &plds[2 * i], *low = up + 1;
+        TRY(draw_grid(&grids[i], &sketches[i], plan, parts[i].atom));
+        TRY(pld_discretise_upper(up, &parts[i].upper, &grids[i]));
+        TRY(pld_discretise_lower(low, &parts[i].lower, &grids[i]));
         items[i] = (struct pld_item){up, low, parts[i].count};
-        moments[i] = log_moment(&sketches[i], plan->tilt);
+        moments[i] = moments_of(&sketches[i], plan->tilt).log;
     }
     TRY(pld_compose(&sum, items, moments, count, plan->tilt, plan->log2_n));
     *out = pld_sum_epsilon(&sum, delta);
 done:
     pld_sum_free(&sum);
-    for (size_t i = 0; grids && i < 2 * count; i++)
-        pld_free(&grids[i]);
+    for (size_t i = 0; plds && i < 2 * count; i++)
+        pld_free(&plds[i]);
+    for (size_t i = 0; grids && i < count; i++)
+        pld_grid_free(&grids[i]);
     base_free(grids);
+    base_free(plds);
     base_free(items);
     base_free(moments);
     return status;
@@ -150,8 +302,8 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
         total += parts[i].count;
     for (size_t i = 0; i < count; i++)
         draw(&sketches[i], &parts[i], delta * 1e-10 / total);
-    const struct question question = {sketches, count, delta};
-    const struct plan plan = plan_of(&question, total, accuracy);
+    const struct question question = {sketches, parts, count, total, delta};
+    const struct plan plan = plan_of(&question, accuracy);
     TRY(compose(out, parts, sketches, count, &plan, delta));
 done:
     base_free(sketches);

@@ -8,6 +8,10 @@
 struct pld_part {
     struct pair upper, lower;
     double count;
+    double
+        atom; /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
+    double
+        inset; /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
 };
 
 /** Epsilon of all parts together at delta in (0, 1): lower end from the lower pairs, upper end from the upper
