@@ -129,9 +129,9 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
     if (status != SOTTO_OK)
         return status;
     double delta = option_real(o, "delta");
-    struct sotto_sampled s = {option_text(o, "mechanism"), option_real(o, "noise-multiplier"),
+    struct sotto_sampled s = {option_text(o, "mechanism"),   option_real(o, "noise-multiplier"),
                               option_real(o, "sample-rate"), (size_t)option_count(o, "steps"),
-                              isnan(delta) ? 0 : delta};
+                              isnan(delta) ? 0 : delta,      SOTTO_NORM_L2};
     if (option_given(o, "target-epsilon"))
         status = sotto_calibrate_sampled(&s.noise_multiplier, &s, option_real(o, "target-epsilon"));
     if (status != SOTTO_OK)

@@ -117,18 +117,24 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accoun
                                                      const struct sotto_sensitivity *sensitivity,
                                                      struct sotto_dp target, size_t compose);
 
-/** DP-SGD: `steps` steps, each a sum of gradients clipped to L2 norm C over a Poisson sample of rate
+/** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
+ * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
+enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
+
+/** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a Poisson sample of rate
  * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less).
  */
 struct sotto_sampled {
-    const char *mechanism; /**< "gaussian" or "logistic" */
+    const char *mechanism; /**< "gaussian", "logistic", or "laplace" (clipped by L1 only) */
     double noise_multiplier, sample_rate;
     size_t steps;
     double delta;
+    enum sotto_norm clip_norm; /**< that bounds a gradient by C; 0: L2 */
 };
-/** By Renyi divergence of integer and fractional orders (Mironov, Talwar, Zhang 2019; logistic by the L2
- * theorem). EINVAL names the parameter; ENOTSUP: mechanism without such a bound. The lower end is what a
- * single step gives. */
+/** The smaller of two upper bounds: Renyi divergence of integer and fractional orders (Mironov, Talwar, Zhang
+ * 2019; logistic by the L2 theorem) and, for Gaussian noise or clipping by L1, the privacy-loss distribution.
+ * The lower end is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL
+ * names the parameter; ENOTSUP: mechanism without such a bound; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
@@ -136,15 +142,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_accou
  * losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
                                                                         const struct sotto_sampled *sampled);
-/** Smallest noise multiplier (rounded up) with upper epsilon <= target_epsilon; ignores
- * sampled->noise_multiplier. */
+/** A noise multiplier with upper epsilon <= target_epsilon, within about 1e-6 of the smallest; ignores
+ * sampled->noise_multiplier. EDOMAIN: none; others as above. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,
                                                                 const struct sotto_sampled *sampled,
                                                                 double target_epsilon);
-
-/** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
- * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
-enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
 
 /** `count` independent releases by one mechanism. */
 struct sotto_composed_release {

@@ -1,18 +1,9 @@
-/* Epsilon of any releases together. With add-remove adjacency both directions are composed, each for itself,
- * and the larger is reported: an adversary knows which record may be missing. */
+/* The public account of any releases together. */
+#include "dp/account_pld.h"
 #include "dp/accountant.h"
-#include "dp/pld_plan.h"
-
-#include "base/memory.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Does the scalar curve bound a vector whose change is measured in this norm? */
-bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm)
-{
-    return m->tails && (m->by_l2 || norm == SOTTO_NORM_L1);
-}
 
 static sotto_status check(const struct sotto_composed_release *c, size_t i, const char *adjacency)
 {
@@ -35,47 +26,11 @@ done:
     return status;
 }
 
-/* One direction; *one_kind: the other direction is the same. */
-static sotto_status one_direction(struct interval *out, const struct sotto_composed_release *items,
-                                  size_t count, enum pld_direction direction, double delta)
-{
-    sotto_status status = SOTTO_OK;
-    struct pair_sampled *pairs = base_alloc(2 * count, sizeof *pairs);
-    struct pld_part *parts = base_alloc(count, sizeof *parts);
-    size_t n = 0;
-    bool bounded = true;
-    if (!pairs || !parts)
-        FAIL(SOTTO_ENOMEM, "no memory to account %zu releases", count);
-    for (size_t i = 0; i < count; i++) {
-        const struct sotto_composed_release *c = &items[i];
-        const struct mechanism *m = mechanism_find(c->mechanism);
-        bounded = bounded && scalar_curve_holds(m, c->norm);
-        if (!m->tails) /* leaving a release out tells no more */
-            continue;
-        pairs[2 * n] = (struct pair_sampled){m, c->shift.upper, c->sample_rate, direction};
-        pairs[2 * n + 1] = (struct pair_sampled){m, c->shift.lower, c->sample_rate, direction};
-        parts[n].upper = pair_of_sampled(&pairs[2 * n]);
-        parts[n].lower = pair_of_sampled(&pairs[2 * n + 1]);
-        parts[n].count = (double)c->count;
-        n++;
-    }
-    *out = iv(0);
-    if (n > 0)
-        TRY(pld_epsilon(out, parts, n, delta, 1));
-    if (!bounded)
-        out->hi = INFINITY;
-done:
-    base_free(pairs);
-    base_free(parts);
-    return status;
-}
-
 sotto_status sotto_account_compose(struct sotto_account *out, const struct sotto_composed_release *items,
                                    size_t count, const char *adjacency, double delta)
 {
     sotto_status status = SOTTO_OK;
-    struct interval epsilon = iv(0), other;
-    bool sampled = false;
+    struct interval epsilon;
     double releases = 0;
     REQUIRE(count >= 1, "nothing to account: no releases");
     REQUIRE(adjacency && (strcmp(adjacency, "add-remove") == 0 || strcmp(adjacency, "replace-one") == 0),
@@ -84,15 +39,10 @@ sotto_status sotto_account_compose(struct sotto_account *out, const struct sotto
     REQUIRE(delta > 0, "delta must be > 0 for a composition by privacy-loss distributions (got 0)");
     for (size_t i = 0; i < count; i++) {
         TRY(check(&items[i], i, adjacency));
-        sampled = sampled || items[i].sample_rate < 1;
         releases += (double)items[i].count;
     }
     REQUIRE(releases <= 0x1p40, "at most 2^40 releases can be composed (got %g)", releases);
-    TRY(one_direction(&epsilon, items, count, PLD_REMOVE, delta));
-    if (sampled) {
-        TRY(one_direction(&other, items, count, PLD_ADD, delta));
-        epsilon = iv_max(epsilon, other);
-    }
+    TRY(account_pld(&epsilon, items, count, delta));
     *out = (struct sotto_account){.scale = NAN,
                                   .delta = delta,
                                   .compose = (size_t)releases,

@@ -47,8 +47,6 @@ double account_deviation(const struct mechanism *m, const struct shifts *shifts)
 struct interval account_renyi(const struct mechanism *m, const struct shifts *shifts, double alpha);
 /** Notes an upper bound; the smallest becomes the account's epsilon. At most SOTTO_MAX_BOUNDS. */
 void account_add_bound(struct sotto_account *account, const char *name, double epsilon);
-/** Does the mechanism's scalar curve bound a vector whose change is measured in this norm? */
-bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm);
 /** The account of checked inputs without its lower end (0); cannot fail. */
 void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
                    const struct shifts *shifts, double delta, size_t compose);

@@ -37,7 +37,7 @@ sotto_status agreement_measure(struct agreement *out, double t, size_t count, do
     TRY(ball_compose_epsilon(&grid, &step, count, delta, NAN));
     a.grid[a.grid_count++] = (struct agreement_way){"grid in balls", grid};
     struct pair_sampled scalar = {mechanism_find("logistic"), t, 1, PLD_REMOVE};
-    struct pld_part part = {pair_of_sampled(&scalar), pair_of_sampled(&scalar), k};
+    struct pld_part part = {.upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = k};
     TRY(pld_epsilon(&grid, &part, 1, delta, 1));
     a.grid[a.grid_count++] = (struct agreement_way){"grid in doubles", grid};
     *out = a;

@@ -190,7 +190,8 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
 {
     sotto_status status = SOTTO_OK;
     p->kind = PART_SAMPLED;
-    p->sampled = (struct sotto_sampled){e->mechanism, e->noise_multiplier, e->sample_rate, e->count, 0.5};
+    p->sampled = (struct sotto_sampled){e->mechanism, e->noise_multiplier, e->sample_rate, e->count,
+                                        0.5,          SOTTO_NORM_L2};
     if (e->adjacency != SOTTO_ADD_REMOVE)
         FAIL(SOTTO_ENOTSUP,
              "sampled steps are accounted under add-remove adjacency; a replacement is a group of "

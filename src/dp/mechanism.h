@@ -63,6 +63,7 @@ struct mechanism {
     struct interval (*delta)(struct interval t, double epsilon);
     /* Tails of the scalar pair's privacy loss at y >= 0, for its distribution; NULL: no scalar pair. */
     struct tails (*tails)(double t, double y);
+    bool atoms; /* the losses +t and -t have probabilities of their own */
     /* Smallest epsilon of k >= 2 independent scalar pairs; NULL: no exact composition. At most composed_max
      * pairs. */
     struct interval (*composed)(struct interval t, double k, double delta);

@@ -65,6 +65,7 @@ const struct mechanism mechanism_laplace = {
     .epsilon = epsilon,
     .delta = delta,
     .tails = tails,
+    .atoms = true,
     .renyi = renyi,
     .shift = shift,
     .cdf = cdf,

@@ -1,44 +1,64 @@
-/* Poisson-sampled Gaussian and logistic noise (DP-SGD): account and calibration. The bound is in
- * sampled_renyi.c. */
+/* Poisson-sampled noise (DP-SGD): account and calibration. Bounds come from sampled_renyi.c and, where the
+ * curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
+#include "dp/account_pld.h"
 #include "dp/accountant.h"
+#include "dp/calibrate_refine.h"
 #include "dp/sampled_renyi.h"
 #include "num/special.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static double upper(const struct mechanism *m, const struct sotto_sampled *s)
+/* Of all steps together, clipped by L1: one ends at ln(1 + q (e^t - 1)), in either direction. */
+static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
+    if (!m->pure || s->clip_norm != SOTTO_NORM_L1)
+        return NAN;
+    struct interval t = iv_div(iv(1), iv(s->noise_multiplier));
+    struct interval one = iv_min(iv_log1p(iv_mul(iv(s->sample_rate), iv_expm1(t))), t);
+    return iv_scale(one, (double)s->steps).hi;
+}
+
+static double renyi_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
+{
+    if (!m->by_l2 && !m->renyi_ball)
+        return INFINITY;
     return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
 
-/* One step, one coordinate moved by C: delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)); more steps tell no
- * less. */
-static double lower(const struct mechanism *m, const struct sotto_sampled *s)
+/* Without privacy-loss distributions. */
+static double fast_upper(const struct mechanism *m, const struct sotto_sampled *s)
 {
-    if (s->delta >= s->sample_rate)
-        return 0;
-    struct interval q = iv(s->sample_rate), shift = iv_div(iv(1), iv(s->noise_multiplier));
-    double inner = m->epsilon(shift, iv_div(iv(s->delta), q).hi).lo;
-    return fmax(0, iv_log1p(iv_mul(q, iv_expm1(iv(inner)))).lo);
+    return fmin(renyi_epsilon(m, s), pure_epsilon(m, s)); /* NaN: none */
+}
+
+static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s)
+{
+    struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
+    const struct sotto_composed_release all = {
+        s->mechanism, {shift.lo, shift.hi}, s->clip_norm, s->sample_rate, s->steps};
+    return account_pld(epsilon, &all, 1, s->delta);
 }
 
 static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
 {
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, s->mechanism));
-    if (strcmp(s->mechanism, "laplace") == 0)
-        FAIL(SOTTO_ENOTSUP, "mechanism 'laplace': no bound for sampled iterations is built in; expected "
-                            "gaussian or logistic");
+    REQUIRE(s->clip_norm == SOTTO_NORM_L2 || s->clip_norm == SOTTO_NORM_L1, "clip_norm %d is not known",
+            (int)s->clip_norm);
+    if (strcmp(s->mechanism, "laplace") == 0 && s->clip_norm != SOTTO_NORM_L1)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism 'laplace': no bound for sampled iterations with gradients clipped by L2 "
+             "is built in; expected gaussian or logistic");
     if (!(*m)->magnitude)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or "
-             "logistic",
+             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or logistic",
              s->mechanism);
     if (!(s->sample_rate > 0 && s->sample_rate <= 1))
         FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
     TRY(require_positive(s->sample_rate, "sample_rate"));
     REQUIRE(s->steps >= 1, "steps must be at least 1 (got 0)");
+    REQUIRE(s->steps <= (size_t)1 << 40, "steps must be at most 2^40 (got %zu)", s->steps);
     TRY(require_delta(s->delta));
     REQUIRE(s->delta > 0, "delta must be > 0 for sampled iterations (got 0)");
 done:
@@ -49,23 +69,28 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
+    struct interval pld;
     TRY(check(&m, s));
     TRY(require_positive(s->noise_multiplier, "noise_multiplier"));
+    TRY(by_pld(&pld, s));
     struct sotto_account a = {.scale = s->noise_multiplier,
                               .delta = s->delta,
                               .compose = s->steps,
                               .sample_rate = s->sample_rate,
-                              .pure_epsilon = NAN,
+                              .epsilon = {0, INFINITY},
+                              .pure_epsilon = pure_epsilon(m, s),
                               .zcdp_rho = NAN,
-                              .accountant = "renyi",
+                              .accountant = "none",
                               .adjacency = "add-remove",
-                              .standard_deviation = m->standard_deviation * s->noise_multiplier,
-                              .bound_count = 1};
+                              .standard_deviation = m->standard_deviation * s->noise_multiplier};
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
-    a.epsilon.upper = upper(m, s);
-    a.epsilon.lower = fmin(lower(m, s), a.epsilon.upper);
-    memcpy(a.bounds[0].name, a.accountant, sizeof a.accountant);
-    a.bounds[0].epsilon = a.epsilon.upper;
+    if (scalar_curve_holds(m, s->clip_norm))
+        account_add_bound(&a, "privacy-loss distribution", pld.hi);
+    if (m->by_l2 || m->renyi_ball)
+        account_add_bound(&a, "renyi", renyi_epsilon(m, s));
+    if (!isnan(a.pure_epsilon))
+        account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
+    a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
     *out = a;
 done:
     return status;
@@ -82,7 +107,19 @@ static bool holds(double noise_multiplier, const void *arg)
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     trial.noise_multiplier = noise_multiplier;
-    return upper(s->m, &trial) <= s->target;
+    return fast_upper(s->m, &trial) <= s->target;
+}
+
+static sotto_status upper_of(double *epsilon, double noise_multiplier, const void *arg)
+{
+    const struct search *s = arg;
+    struct sotto_sampled trial = s->sampled;
+    struct interval pld;
+    trial.noise_multiplier = noise_multiplier;
+    sotto_status status = by_pld(&pld, &trial);
+    if (status == SOTTO_OK)
+        *epsilon = fmin(pld.hi, fast_upper(s->m, &trial));
+    return status;
 }
 
 sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
@@ -92,7 +129,7 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
     struct search s = {NULL, *sampled, target_epsilon};
     TRY(check(&s.m, sampled));
     TRY(require_positive(target_epsilon, "epsilon"));
-    double high = 1, low;
+    double high = 1, low, found;
     while (high < 1e9 && !holds(high, &s))
         high *= 2;
     if (high >= 1e9)
@@ -104,7 +141,10 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
     if (low <= 1e-9)
         FAIL(SOTTO_EDOMAIN, "epsilon %g is so large that the noise multiplier would fall below 1e-9",
              target_epsilon);
-    *noise_multiplier = bisect_up(low, high, holds, &s);
+    found = bisect_up(low, high, holds, &s);
+    if (scalar_curve_holds(s.m, sampled->clip_norm))
+        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
+    *noise_multiplier = found;
 done:
     return status;
 }

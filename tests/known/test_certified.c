@@ -160,7 +160,7 @@ static void laplace_atoms(void **state)
 static void sampled_gaussian(void **state)
 {
     (void)state; /* the specification's speed case */
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5};
+    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2};
     struct sotto_account fast, certified;
     assert_int_equal(sotto_account_sampled(&fast, &s), SOTTO_OK);
     assert_int_equal(sotto_account_sampled_certified(&certified, &s), SOTTO_OK);

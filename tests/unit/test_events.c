@@ -61,7 +61,7 @@ static void one_event_is_an_account(void **state)
         assert_true(many.epsilon.lower >= one.epsilon.lower * (1 - 1e-9));
     }
     struct sotto_event e = sampled(1.1, 0.01, 10000);
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5};
+    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2};
     struct sotto_account one, many;
     assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
     assert_int_equal(sotto_account_events(&many, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
