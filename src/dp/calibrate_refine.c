@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { TRIALS = 12 };
-static const double close_enough = 3e-7;
+static const double close_enough = 2e-8;
 
 sotto_status calibrate_refine(double *scale, const struct refinement *r)
 {
