@@ -109,23 +109,23 @@ static bool far_enough(double tilt, const void *arg)
 }
 
 struct plan {
-    double tilt, step;
+    double tilt, step, epsilon;
     int log2_n;
 };
 
 /* How far the circle must reach beyond epsilon, so that what wraps around is e^-margin of delta: e^(-tilt
- * reach) from the left, Chernoff bounds from the right. */
-static double reach_of(const struct question *q, double tilt, const struct moments *at)
+ * reach) from the left, Chernoff bounds from the right, nothing beyond the largest loss. */
+static double reach_of(const struct question *q, double tilt, double log_moment, double epsilon)
 {
-    double left = (wrap_margin - log(q->delta)) / tilt, right = INFINITY, highest = 0;
-    double log_scale = at->log - tilt * at->mean - log(q->delta);
-    for (int i = 0; i < PLD_ORDERS; i++) {
-        double more = ldexp(tilt, -i), rise = all_moments(q, tilt + more).log - at->log;
-        right = fmin(right, (rise + log_scale + wrap_margin) / more - at->mean);
-    }
+    double left = (wrap_margin - log(q->delta)) / tilt, right = 0;
+    double log_scale = log_moment - tilt * epsilon - log(q->delta);
     for (size_t i = 0; i < q->count; i++)
-        highest += q->parts[i].count * q->sketch[i].range.high;
-    return fmax(left, fmin(right, highest - at->mean));
+        right += q->parts[i].count * q->sketch[i].range.high;
+    for (int i = 0; i < PLD_ORDERS; i++) {
+        double more = ldexp(tilt, -i), rise = all_moments(q, tilt + more).log - log_moment;
+        right = fmin(right, (rise + log_scale + wrap_margin) / more);
+    }
+    return fmax(left, right - epsilon);
 }
 
 static double step_of(const struct question *q, double step, double tilt)
@@ -143,17 +143,19 @@ static double step_of(const struct question *q, double step, double tilt)
     return pld_round_step(step);
 }
 
-static struct plan plan_of(const struct question *q, double accuracy)
+/* `epsilon`: the answer as far as known, which sets the aimed width; INFINITY: as the saddle point has it. */
+static struct plan plan_of(const struct question *q, double accuracy, double epsilon)
 {
     struct plan p = {.tilt = 1e7};
     if (far_enough(p.tilt, q))
         p.tilt = bisect_up(1e-9, p.tilt, far_enough, q);
     struct moments at = all_moments(q, p.tilt);
-    double width = accuracy * 1e-5 * (at.mean + 0.1 / p.tilt);
-    double reach = reach_of(q, p.tilt, &at);
+    p.epsilon = fmin(at.mean + 0.1 / p.tilt, epsilon);
+    double width = accuracy * 1e-5 * p.epsilon;
+    double reach = reach_of(q, p.tilt, at.log, (isinf(epsilon) ? 0.9 : 0.5) * p.epsilon);
     p.step = fmin(sqrt(8 * width / (q->releases * (1 + p.tilt))), widest_step * sqrt(accuracy));
-    p.step = step_of(q, fmax(p.step, reach * ldexp(1, -LOG2_MOST)), p.tilt);
     p.log2_n = (int)fmin(fmax(ceil(log2(reach / p.step)), LOG2_LEAST), LOG2_MOST);
+    p.step = step_of(q, fmax(p.step / 2, ldexp(reach, -p.log2_n)), p.tilt); /* a transform's whole length */
     return p;
 }
 
@@ -303,8 +305,14 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
     for (size_t i = 0; i < count; i++)
         draw(&sketches[i], &parts[i], delta * 1e-10 / total);
     const struct question question = {sketches, parts, count, total, delta};
-    const struct plan plan = plan_of(&question, accuracy);
-    TRY(compose(out, parts, sketches, count, &plan, delta));
+    struct interval epsilon;
+    struct plan plan = plan_of(&question, accuracy, INFINITY);
+    TRY(compose(&epsilon, parts, sketches, count, &plan, delta));
+    if (epsilon.hi > 0 && epsilon.hi < 0.8 * plan.epsilon) { /* the saddle point was far off */
+        plan = plan_of(&question, accuracy, epsilon.hi);
+        TRY(compose(&epsilon, parts, sketches, count, &plan, delta));
+    }
+    *out = epsilon;
 done:
     base_free(sketches);
     return status;
