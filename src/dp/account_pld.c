@@ -2,7 +2,6 @@
  * adversary knows which record may be missing. A rough look at the second one often shows that it is smaller.
  */
 #include "dp/account_pld.h"
-#include "dp/pld_plan.h"
 
 #include "base/memory.h"
 
@@ -11,8 +10,7 @@ bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm)
     return m->tails && (m->by_l2 || norm == SOTTO_NORM_L1);
 }
 
-/* The end of the losses: an atom, or where they crowd together within less than a step. */
-static void mark_end(struct pld_part *part, const struct pair_sampled *p)
+void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
 {
     double t = p->shift, q = p->rate;
     if (q == 1) {
@@ -47,7 +45,7 @@ static void direct(struct direction *d, const struct sotto_composed_release *ite
         *low = (struct pair_sampled){m, c->shift.lower, c->sample_rate, direction};
         *part = (struct pld_part){
             .upper = pair_of_sampled(up), .lower = pair_of_sampled(low), .count = (double)c->count};
-        mark_end(part, up);
+        account_mark_end(part, up);
     }
 }
 

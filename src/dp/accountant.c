@@ -3,6 +3,7 @@
  * divergences add. */
 #include "dp/accountant.h"
 #include "dp/pure_pair.h"
+#include "dp/event_part.h"
 #include "num/special.h"
 
 #include <float.h>
@@ -312,6 +313,14 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
     out->epsilon.lower = fmin(lower_bound(m, s, delta, (double)compose), out->epsilon.upper);
 }
 
+bool account_needs_pld(const struct mechanism *m, const struct shifts *s, double delta, size_t compose)
+{
+    const double too_large = 1e4; /* pure epsilon of all: nobody needs it to the last digit */
+    bool exact = m->by_l2 || (m->composed && (double)compose <= m->composed_max);
+    return delta > 0 && compose > 1 && compose <= (size_t)1 << 40 && m->kind != RELEASE_NONE && !exact &&
+           account_shift(m, s).hi * (double)compose <= too_large;
+}
+
 sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism, double scale,
                                    const struct sotto_sensitivity *sensitivity, double delta, size_t compose)
 {
@@ -324,7 +333,16 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
     if (m->check && delta > 0)
         TRY(m->check(m->epsilon(iv_scale(shifts.l2, sqrt((double)compose)), delta).hi, delta));
-    account_compute(out, m, scale, &shifts, delta, compose);
+    struct sotto_account a;
+    account_compute(&a, m, scale, &shifts, delta, compose);
+    if (account_needs_pld(m, &shifts, delta, compose)) {
+        const struct part all = {.kind = PART_NOISE, .m = m, .count = (double)compose, .shifts = shifts};
+        struct interval epsilon;
+        TRY(parts_pld(&epsilon, &all, 1, delta));
+        account_add_bound(&a, "privacy-loss distribution", epsilon.hi);
+        a.epsilon.lower = fmin(fmax(a.epsilon.lower, epsilon.lo), a.epsilon.upper);
+    }
+    *out = a;
 done:
     return status;
 }

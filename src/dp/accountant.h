@@ -47,6 +47,8 @@ double account_deviation(const struct mechanism *m, const struct shifts *shifts)
 struct interval account_renyi(const struct mechanism *m, const struct shifts *shifts, double alpha);
 /** Notes an upper bound; the smallest becomes the account's epsilon. At most SOTTO_MAX_BOUNDS. */
 void account_add_bound(struct sotto_account *account, const char *name, double epsilon);
+/** Has a composition no exact law, so that sotto_account_release() adds the privacy-loss distribution? */
+bool account_needs_pld(const struct mechanism *m, const struct shifts *shifts, double delta, size_t compose);
 /** The account of checked inputs without its lower end (0); cannot fail. */
 void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
                    const struct shifts *shifts, double delta, size_t compose);

@@ -1,6 +1,7 @@
 /* Smallest scale for a target, by bisection on the account's upper end. The search only proposes; what is
  * returned was itself accounted and found to hold, so rounding can waste noise but never save too much. */
 #include "dp/accountant.h"
+#include "dp/calibrate_refine.h"
 #include "num/special.h"
 
 struct search {
@@ -19,6 +20,17 @@ static bool holds(double scale, const void *arg)
         return false;
     account_upper(&account, s->m, scale, &shifts, s->target.delta, s->compose);
     return account.epsilon.upper <= s->target.epsilon;
+}
+
+static sotto_status upper_of(double *epsilon, double scale, const void *arg)
+{
+    const struct search *s = arg;
+    struct sotto_account account;
+    sotto_status status =
+        sotto_account_release(&account, s->m->name, scale, s->sensitivity, s->target.delta, s->compose);
+    if (status == SOTTO_OK)
+        *epsilon = account.epsilon.upper;
+    return status;
 }
 
 sotto_status sotto_calibrate(double *scale, const char *mechanism,
@@ -58,7 +70,11 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
     if (low < 1e-100)
         FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is so large that the scale would fall below 1e-100", mechanism,
              target.epsilon);
-    *scale = bisect_up(low, high, holds, &s);
+    double found = bisect_up(low, high, holds, &s);
+    TRY(shifts_for(&checked, s.m, found, sensitivity));
+    if (account_needs_pld(s.m, &checked, target.delta, compose))
+        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target.epsilon}));
+    *scale = found;
 done:
     return status;
 }

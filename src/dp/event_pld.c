@@ -3,11 +3,16 @@
  * Gaussian); below it one coordinate that moves as far as both norms allow. Where only a dominating curve is
  * known, or only (epsilon, delta), the part below is left empty: less is known, never too much claimed. */
 #include "base/memory.h"
+#include "dp/account_pld.h"
 #include "dp/event_part.h"
-#include "dp/pld_plan.h"
 #include "dp/pure_pair.h"
 
-enum { ACCURACY = 10 /* of pld_epsilon(): about 1e-4 of epsilon, in a third of the time of 1 */ };
+/* Of pld_epsilon(): about 1e-4 of epsilon, in a third of the time of 1. A single part with a quick curve has
+ * time for 1e-6. */
+static double accuracy_of(const struct part *parts, size_t n)
+{
+    return n == 1 && parts->m && parts->m->tails ? 0.1 : 10;
+}
 
 static void no_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
 {
@@ -38,7 +43,7 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
 {
     struct interval upper, lower;
     double rate = 1;
-    out->count = p->count;
+    *out = (struct pld_part){.count = p->count};
     if (p->kind == PART_SAMPLED) {
         if (!p->m->by_l2 || p->doublings > 0) /* clipping by L2 gives other laws no scalar pair */
             return false;
@@ -47,6 +52,7 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
     } else if (p->kind == PART_STATED || !p->m->tails) {
         out->upper = (struct pair){curve_points, p};
         out->lower = (struct pair){no_points, p};
+        out->atom = p->kind == PART_STATED ? p->pure.hi : 0;
         return p->kind == PART_STATED || isfinite(account_shift(p->m, &p->shifts).hi);
     } else {
         upper = p->m->by_l2 ? p->shifts.l2 : p->shifts.l1;
@@ -58,6 +64,7 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
     ends->lower = (struct pair_sampled){p->m, lower.lo, rate, direction};
     out->upper = pair_of_sampled(&ends->upper);
     out->lower = pair_of_sampled(&ends->lower);
+    account_mark_end(out, &ends->upper);
     return true;
 }
 
@@ -78,7 +85,7 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
             sampled = sampled || parts[i].kind == PART_SAMPLED;
         }
         if (possible)
-            TRY(pld_epsilon(&one, list, n, delta, ACCURACY));
+            TRY(pld_epsilon(&one, list, n, delta, accuracy_of(parts, n)));
         if (possible)
             both = iv_max(both, one);
     }

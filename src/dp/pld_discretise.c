@@ -139,7 +139,7 @@ static size_t end_corner(struct corners *c, const struct pair *pair, size_t midd
     } while (i != end && inner[i] > 0 && outer[i] > 0);
     size_t before = rightwards ? i - 1 : i + 1;
     double corner = (double)g->index[i] * g->step, inside = (double)g->index[before] * g->step;
-    for (int k = 2; inner[i] < 0; k++) {
+    for (int k = 2; k <= NEARER && inner[i] < 0; k++) {
         double epsilon = k < NEARER ? corner + ldexp(inside - corner, -k) : corner;
         struct pair_point p;
         pair->points(&p, pair->arg, &epsilon, 1);

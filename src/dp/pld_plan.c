@@ -25,6 +25,13 @@ static double value_at(const struct pair *pair, double epsilon)
     return (p.value.lo + p.value.hi) / 2;
 }
 
+static double most_at(const struct pair *pair, double epsilon)
+{
+    struct pair_point p;
+    pair->points(&p, pair->arg, &epsilon, 1);
+    return p.value.hi;
+}
+
 /* Losses of one sign from 0 to the end, finer near 0 where the curve bends. */
 static void place_side(double *loss, const struct pair *pair, double end)
 {
@@ -152,7 +159,8 @@ static struct plan plan_of(const struct question *q, double accuracy, double eps
     struct moments at = all_moments(q, p.tilt);
     p.epsilon = fmin(at.mean + 0.1 / p.tilt, epsilon);
     double width = accuracy * 1e-5 * p.epsilon;
-    double reach = reach_of(q, p.tilt, at.log, (isinf(epsilon) ? 0.9 : 0.5) * p.epsilon);
+    double reach =
+        reach_of(q, p.tilt, at.log, fmax((isinf(epsilon) ? 0.9 : 0.5) * p.epsilon, p.epsilon - 1 / p.tilt));
     p.step = fmin(sqrt(8 * width / (q->releases * (1 + p.tilt))), widest_step * sqrt(accuracy));
     p.log2_n = (int)fmin(fmax(ceil(log2(reach / p.step)), LOG2_LEAST), LOG2_MOST);
     p.step = step_of(q, fmax(p.step / 2, ldexp(reach, -p.log2_n)), p.tilt); /* a transform's whole length */
@@ -297,13 +305,25 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
 {
     sotto_status status = SOTTO_OK;
     struct sketch *sketches = base_alloc(count, sizeof *sketches);
-    double total = 0;
+    double total = 0, variation = 0, beyond = 0;
     if (!sketches)
         FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         total += parts[i].count;
-    for (size_t i = 0; i < count; i++)
+        variation += parts[i].count * most_at(&parts[i].upper, 0);
+    }
+    if (variation * (1 + 1e-9) <= delta) { /* total variations add up at most */
+        *out = iv(0);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) {
         draw(&sketches[i], &parts[i], delta * 1e-10 / total);
+        beyond += parts[i].count * most_at(&parts[i].upper, sketches[i].range.high);
+    }
+    if (beyond > delta) { /* losses beyond any grid */
+        *out = (struct interval){0, INFINITY};
+        goto done;
+    }
     const struct question question = {sketches, parts, count, total, delta};
     struct interval epsilon;
     struct plan plan = plan_of(&question, accuracy, INFINITY);
