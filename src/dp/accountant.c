@@ -335,7 +335,7 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
         TRY(m->check(m->epsilon(iv_scale(shifts.l2, sqrt((double)compose)), delta).hi, delta));
     struct sotto_account a;
     account_compute(&a, m, scale, &shifts, delta, compose);
-    if (account_needs_pld(m, &shifts, delta, compose)) {
+    if (a.epsilon.upper > 0 && account_needs_pld(m, &shifts, delta, compose)) {
         const struct part all = {.kind = PART_NOISE, .m = m, .count = (double)compose, .shifts = shifts};
         struct interval epsilon;
         TRY(parts_pld(&epsilon, &all, 1, delta));
