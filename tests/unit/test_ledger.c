@@ -461,12 +461,16 @@ static void killed_runs_were_charged_before_they_began(void **state)
             }
         }
         close(pipes[1]);
+        char buffer[4096];
+        if (round >= 6) { /* the account alone takes a while: these rounds are killed after the first step */
+            assert_int_equal(read(pipes[0], buffer, 1), 1);
+            reported++;
+        }
         nanosleep(&(struct timespec){0, (4 + 9 * round) * 1000000L}, NULL);
         kill(child, SIGKILL);
         int result;
         assert_int_equal(waitpid(child, &result, 0), child);
         assert_true(WIFSIGNALED(result));
-        char buffer[4096];
         for (ssize_t got; (got = read(pipes[0], buffer, sizeof buffer)) > 0;)
             reported += (size_t)got;
         close(pipes[0]);
