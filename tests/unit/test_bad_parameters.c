@@ -236,7 +236,7 @@ static void releases(void **state)
                                           .target = q.target,
                                           .sensitivity = q.sensitivity,
                                           .fingerprint = "toy",
-                                          .ledger = "/nonexistent/never/ledger.jsonl"};
+                                          .ledger = "/proc/never/ledger.jsonl"};
                 float v[2] = {3, 4};
                 int64_t labels[2] = {0, 1};
                 size_t chosen = 77;
