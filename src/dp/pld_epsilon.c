@@ -47,12 +47,7 @@ static struct sums add_up(const struct pld_sum *s, const double *w, double epsil
     return total;
 }
 
-/* The curves' values at epsilon and minus their slopes, ln delta against epsilon. */
-struct ends {
-    struct interval delta;
-    double fall[2];
-};
-
+/* Of ln delta against epsilon. */
 static double fall_of(struct sums sums)
 {
     return sums.u > sums.v && sums.v > 0 ? sums.v / (sums.u - sums.v) : 1;
@@ -69,44 +64,62 @@ static double wrapped_share(const struct pld_sum *s, double far)
     return exp(right) * 1.001;
 }
 
-static struct ends ends_at(const struct pld_sum *s, double epsilon)
+enum which { LOWER, UPPER };
+
+/* What one end needs: its sums, a bound of all errors in units of C, C, and the share behind the window. */
+struct end {
+    struct sums sums;
+    double error, behind;
+    struct interval scale;
+};
+
+static struct end end_at(const struct pld_sum *s, double epsilon, enum which which)
 {
     double a = 2 * s->tilt, reach = (double)s->n * s->step * (1 - 1e-12);
     double norm_k = sqrt(2 / (s->step * a * (a + 1) * (a + 2)) + 1 / ((1 + s->tilt) * (1 + s->tilt)));
     double norm_u = sqrt(1 / (a * s->step) + 1);
-    struct sums up = add_up(s, s->upper, epsilon), low = add_up(s, s->lower, epsilon);
+    struct end e = {.sums = add_up(s, which == UPPER ? s->upper : s->lower, epsilon)};
     /* relative rounding of each term and of the sums */
     double size = s->tilt * reach + (1 + s->tilt) * (fabs(epsilon) + reach) + (double)s->n / BLOCK + 256;
-    double of_sums = 0x1p-51 * size * (fabs(up.u) + fabs(low.u) + 2 * s->error * norm_u);
-    double error = s->error * norm_k * (1 + 1e-9) + of_sums;
+    e.error = s->error * norm_k * (1 + 1e-9) + 0x1p-51 * size * (fabs(e.sums.u) + 2 * s->error * norm_u);
+    e.behind = exp(-s->tilt * reach) * 1.001;
     struct interval exponent = iv_sub(s->log_scale, iv_mul(iv(s->tilt), iv(epsilon)));
-    struct interval scale = iv_mul(iv_exp(exponent), iv_exp((struct interval){-s->relative, s->relative}));
-    double behind = exp(-s->tilt * reach) * 1.001;
-    struct interval upper = iv_mul(scale, iv(fmax(0, up.u - up.v) + error + behind * s->total));
-    upper = iv_add(iv_scale(upper, 1 + 1e-15), iv(s->infinite));
-    double finite = low.u - low.v - error - wrapped_share(s, epsilon + reach);
-    struct interval lower = iv_mul(scale, iv(fmax(0, finite * (1 - 1e-15))));
-    lower = iv_sub(lower, iv(behind / (1 - fmin(0.5, behind))));
-    return (struct ends){{fmax(0, lower.lo), fmin(1, upper.hi)}, {fall_of(low), fall_of(up)}};
+    e.scale = iv_mul(iv_exp(exponent), iv_exp((struct interval){-s->relative, s->relative}));
+    return e;
+}
+
+/* One end of delta at epsilon, and how fast ln delta falls there. */
+struct point {
+    double delta, fall;
+};
+
+static struct point point_at(const struct pld_sum *s, double epsilon, enum which which)
+{
+    struct end e = end_at(s, epsilon, which);
+    double net = e.sums.u - e.sums.v, fall = fall_of(e.sums);
+    if (which == UPPER) {
+        struct interval upper = iv_mul(e.scale, iv(fmax(0, net) + e.error + e.behind * s->total));
+        return (struct point){fmin(1, iv_add(iv_scale(upper, 1 + 1e-15), iv(s->infinite)).hi), fall};
+    }
+    double reach = (double)s->n * s->step * (1 - 1e-12);
+    double finite = net - e.error - wrapped_share(s, epsilon + reach);
+    struct interval lower = iv_mul(e.scale, iv(fmax(0, finite * (1 - 1e-15))));
+    lower = iv_sub(lower, iv(e.behind / (1 - fmin(0.5, e.behind))));
+    return (struct point){fmax(0, lower.lo), fall};
 }
 
 struct interval pld_sum_delta(const struct pld_sum *s, double epsilon)
 {
-    return ends_at(s, epsilon).delta;
-}
-
-static double end_of(struct interval x, int upper)
-{
-    return upper ? x.hi : x.lo;
+    return (struct interval){point_at(s, epsilon, LOWER).delta, point_at(s, epsilon, UPPER).delta};
 }
 
 /* Where one end meets delta, by Newton's rule for ln delta inside a bracket; not exact. */
-static double near_root(const struct pld_sum *s, double delta, int upper, double x)
+static double near_root(const struct pld_sum *s, double delta, enum which which, double x)
 {
     double low = 0, high = INFINITY;
     for (int i = 0; i < 60 && (isinf(high) || high - low > 1e-13 * high); i++) {
-        struct ends e = ends_at(s, x);
-        double value = end_of(e.delta, upper), next = x + log(value / delta) / e.fall[upper];
+        struct point p = point_at(s, x, which);
+        double value = p.delta, next = x + log(value / delta) / p.fall;
         if (value > delta)
             low = x;
         else
@@ -114,7 +127,8 @@ static double near_root(const struct pld_sum *s, double delta, int upper, double
         if (fabs(next - x) <= 1e-13 * x)
             return x;
         if (!(next > low && next < high))
-            next = isinf(high) ? 2 * x + 1 / s->tilt : low + (high - low) * (upper || low > 0 ? 0.5 : 0.999);
+            next = isinf(high) ? 2 * x + 1 / s->tilt
+                               : low + (high - low) * (which == UPPER || low > 0 ? 0.5 : 0.999);
         x = next;
     }
     return x;
@@ -124,14 +138,14 @@ struct interval pld_sum_epsilon(const struct pld_sum *s, double delta)
 {
     struct interval answer = {0, INFINITY};
     double start = fmax(0, (s->log_scale.hi - log(delta) - 3) / s->tilt);
-    double high = near_root(s, delta, 1, start), low = near_root(s, delta, 0, high);
+    double high = near_root(s, delta, UPPER, start), low = near_root(s, delta, LOWER, high);
     for (double step = 1e-14 * (high + 1 / s->tilt); step < 1e6; step *= 4) /* outwards until it is proved */
-        if (ends_at(s, high + step).delta.hi <= delta) {
+        if (point_at(s, high + step, UPPER).delta <= delta) {
             answer.hi = high + step;
             break;
         }
     for (double step = 1e-14 * low; step < low; step *= 4)
-        if (ends_at(s, low - step).delta.lo > delta) {
+        if (point_at(s, low - step, LOWER).delta > delta) {
             answer.lo = low - step;
             break;
         }
