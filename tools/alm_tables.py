@@ -9,7 +9,14 @@ import sys
 
 folder = sys.argv[1]
 stages = json.load(open(os.path.join(folder, "run.json")))["stages"]
-report = json.load(open(os.path.join(folder, "report.json")))
+
+
+def rows():
+    """Unprotected heads that are measured, in order; an unfinished run gives what it has."""
+    for name, entry in stages.items():
+        kind, _, case = name.partition("/")
+        if kind == "measure" and f"head/{case}" in stages:
+            yield case, entry["result"], {a["name"]: a for a in json.load(open(os.path.join(folder, "attacks", case + ".json")))["attacks"]}
 
 
 def stage(kind, name):
@@ -27,33 +34,31 @@ def mean(m, digits=3):
 
 print("### Where leakage begins\n\n| head, records | train / held-out accuracy | loss AUC | LiRA AUC | RMIA AUC | network AUC | LiRA TPR at 1 % FPR |")
 print("|---|---|---|---|---|---|---|")
-for row in report["rows"]:
-    if row["protected"]:
-        continue
-    attacks = {a["name"]: a for a in row["measured"]["attacks"]}
+for case, result, attacks in rows():
     auc = lambda name: interval(attacks[name]["auc"]) if name in attacks else "-"
     low = attacks.get("lira", attacks["loss"])["tpr_at_fpr"].get("0.01")
-    print(f"| {row['name']}, {row['records']} | {row['utility']['train_accuracy']:.3f} / {row['utility']['accuracy']['estimate']:.3f} | {auc('loss')} | "
+    print(f"| {case} | {result['train_accuracy']:.3f} / {result['accuracy']['estimate']:.3f} | {auc('loss')} | "
           f"{auc('lira')} | {auc('rmia')} | {auc('shadow-network')} | {interval(low) if low else '-'} |")
 
 print("\n### Table 1: sensitivity over replace-one pairs\n\n| head, records | pairs | L1 (mean) | L2 (mean) | L1 / L2 | induced | per tensor (ratio) | bias |")
 print("|---|---|---|---|---|---|---|---|")
-for row in report["rows"]:
-    s = stage("sensitivity", row["name"])
-    if row["protected"] or not s:
+for case, _, _ in rows():
+    s = stage("sensitivity", case)
+    if not s:
         continue
     if s["proved"]:
-        print(f"| {row['name']}, {row['records']} | proved | {s['l1']:.4g} | {s['l2']:.4g} | {s['l1'] / s['l2']:.1f} | | sampled beside it: "
+        print(f"| {case} | proved | {s['l1']:.4g} | {s['l2']:.4g} | {s['l1'] / s['l2']:.1f} | | sampled beside it: "
               f"L1 {s.get('sampled_l1', float('nan')):.4g}, L2 {s.get('sampled_l2', float('nan')):.4g} | |")
         continue
     p = s["paper_norms"]
     pair = lambda k: f"{p[k][0]:.4g} / {p[k][1]:.4g}"
     ratio = p["per-tensor"][0] / p["per-tensor"][1] if p["per-tensor"][1] else float("nan")
-    print(f"| {row['name']}, {row['records']} | {s['pairs']} | {s['l1']:.4g} ({s['mean_l1']:.3g}) | {s['l2']:.4g} ({s['mean_l2']:.3g}) | {s['l1'] / s['l2']:.1f} | "
+    print(f"| {case} | {s['pairs']} | {s['l1']:.4g} ({s['mean_l1']:.3g}) | {s['l2']:.4g} ({s['mean_l2']:.3g}) | {s['l1'] / s['l2']:.1f} | "
           f"{pair('induced')} | {pair('per-tensor')} ({ratio:.3f}) | {pair('bias')} |")
 
-for name in dict.fromkeys(c["case"] for c in report.get("sweeps", [])):
-    curves = [c for c in report["sweeps"] if c["case"] == name]
+sweeps = [entry["result"] for name, entry in stages.items() if name.startswith("sweep/")]
+for name in dict.fromkeys(c["case"] for c in sweeps):
+    curves = [c for c in sweeps if c["case"] == name]
     attacks = list(curves[0]["points"][0]["attacks"])
     print(f"\n### Sweep of {name} ({curves[0]['draws']} draws)\n\n| noise | target epsilon | implied | standard deviation | utility loss | ceiling | "
           + " | ".join(f"{a}: accuracy" for a in attacks) + " | " + " | ".join(f"{a}: AUC" for a in attacks) + " |")
