@@ -29,6 +29,11 @@ static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, 
     return SOTTO_OK;
 }
 
+sotto_status head_labels_load(struct sotto_array *y, const char *path)
+{
+    return load_whole_numbers(y, path, "labels");
+}
+
 /* Replaces x and y by their rows `indices`. */
 static sotto_status select_rows(struct head_inputs *in, const char *path, const char *features)
 {

@@ -48,6 +48,8 @@ struct head_inputs {
 sotto_status head_inputs_load(struct head_inputs *in, const struct options *o);
 void head_inputs_clear(struct head_inputs *in);
 sotto_status head_features_load(struct sotto_array *x, const char *path);
+/* i8 (n). */
+sotto_status head_labels_load(struct sotto_array *y, const char *path);
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o);
 
 #endif

@@ -9,6 +9,7 @@
 #include "sotto/dp.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
+#include "sotto/query.h"
 #include "sotto/report.h"
 #include "sotto/run.h"
 #include "sotto/selftest.h"

@@ -1,0 +1,240 @@
+#include "attack_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    ATTACK_INPUT_ROWS,
+    {"shadows", OPTION_COUNT, "K", NULL, "shadow models (default: the attack's own)", NULL},
+    {"shadow-records", OPTION_COUNT, "N", NULL,
+     "records a shadow trains on (default: half of the attacker's)", NULL},
+    {"disjoint", OPTION_FLAG, NULL, NULL, "shadows share no records (default: each draws its own)", NULL},
+    {"shadow-data", OPTION_TEXT, "KIND", "real",
+     "records of the shadows: real, synthesis, marginals, class-marginals or noisy", NULL},
+    {"synthetic-records", OPTION_COUNT, "N", "10000", "records that synthesis or marginals make", NULL},
+    {"flip", OPTION_REAL, "P", "0.1", "noisy: share of the features redrawn", NULL},
+    {"trainer", OPTION_TEXT, "NAME", NULL,
+     "of the shadows (default for this and the next four: the target's)", NULL},
+    {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 128; 0: linear", NULL},
+    {"epochs", OPTION_COUNT, "E", NULL, "passes over the records", NULL},
+    {"batch", OPTION_COUNT, "B", NULL, "records per step", NULL},
+    {"lr", OPTION_REAL, "L", NULL, "learning rate", NULL},
+    {"mismatch", OPTION_FLAG, NULL, NULL, "allow shadows trained in another way than the target", NULL},
+    {"cache", OPTION_TEXT, "DIR", NULL, "keep shadows here and reuse them", NULL},
+    {"shard", OPTION_TEXT, "I/N", NULL, "train only the I-th of N parts of the shadows (needs --cache)",
+     NULL},
+    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
+    {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
+    {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
+    {"seed", OPTION_COUNT, "S", "1", "of everything random: shadows, attack networks, halves", NULL},
+    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report", NULL},
+    {"output", OPTION_TEXT, "DIR", NULL,
+     "folder for scores.npy, membership.npy, result.json, report.json and report.html", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+enum { MAX_RATES = 8 };
+
+static sotto_status read_rates(double out[MAX_RATES], size_t *count, const struct options *o)
+{
+    const char *text = option_text(o, "fpr");
+    for (*count = 0; *text;) {
+        char *end;
+        double x = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
+            return cli_fail(SOTTO_EUSAGE, "--fpr: '%s' is not a list of fractions like 0.01,0.001",
+                            option_text(o, "fpr"));
+        if (*count == MAX_RATES)
+            return cli_fail(SOTTO_EUSAGE, "--fpr: more than %d rates", MAX_RATES);
+        out[(*count)++] = x;
+        text = *end ? end + 1 : end;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status read_shard(struct sotto_attack_options *out, const struct options *o)
+{
+    const char *text = option_text(o, "shard");
+    unsigned long i, n;
+    char rest;
+    if (!text)
+        return SOTTO_OK;
+    if (sscanf(text, "%lu/%lu%c", &i, &n, &rest) != 2 || i < 1 || i > n || text[0] < '0' || text[0] > '9')
+        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part like 2/4", text);
+    if (n > 1 && !out->cache)
+        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, where the other parts will look");
+    out->shard = i - 1;
+    out->shards = n;
+    return SOTTO_OK;
+}
+
+static sotto_status read_kind(enum sotto_shadow_data *out, const struct options *o)
+{
+    static const char *const kinds[] = {"real", "synthesis", "marginals", "class-marginals", "noisy"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(option_text(o, "shadow-data"), kinds[i]) == 0) {
+            *out = (enum sotto_shadow_data)i;
+            return SOTTO_OK;
+        }
+    return cli_fail(
+        SOTTO_EUSAGE,
+        "--shadow-data: '%s' is not known; expected real, synthesis, marginals, class-marginals or "
+        "noisy",
+        option_text(o, "shadow-data"));
+}
+
+/* The target's own recipe with what the options say otherwise; *given 0: nothing was said. */
+static sotto_status read_recipe(struct sotto_head_recipe *r, int *given, const struct options *o,
+                                const struct sotto_target *t)
+{
+    const struct sotto_head *h = sotto_target_head(t);
+    const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
+    static const char *const names[] = {"trainer", "hidden", "epochs", "batch", "lr"};
+    sotto_head_defaults(r);
+    if (own)
+        *r = *own;
+    *given = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        *given |= option_given(o, names[i]);
+    if (option_given(o, "trainer"))
+        r->trainer = option_text(o, "trainer");
+    if (option_given(o, "epochs"))
+        r->epochs = (size_t)option_count(o, "epochs");
+    if (option_given(o, "batch"))
+        r->batch = (size_t)option_count(o, "batch");
+    if (option_given(o, "lr"))
+        r->lr = option_real(o, "lr");
+    if (!option_given(o, "hidden"))
+        return SOTTO_OK;
+    r->hidden_count = 0;
+    if (strcmp(option_text(o, "hidden"), "0") == 0)
+        return SOTTO_OK;
+    return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
+}
+
+static sotto_status read_options(struct sotto_attack_options *out, double rates[MAX_RATES],
+                                 const struct options *o)
+{
+    sotto_attack_defaults(out);
+    out->name = option_argument(o, 0);
+    out->shadows = option_given(o, "shadows") ? (size_t)option_count(o, "shadows") : 0;
+    out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
+    out->disjoint = option_flag(o, "disjoint");
+    out->mismatch = option_flag(o, "mismatch");
+    out->cache = option_text(o, "cache");
+    out->synthetic_records = (size_t)option_count(o, "synthetic-records");
+    out->flip = option_real(o, "flip");
+    out->seed = option_count(o, "seed");
+    out->audit = (struct sotto_audit_options){
+        .fpr = rates, .confidence = option_real(o, "confidence"), .delta = option_real(o, "delta")};
+    if (!(out->audit.confidence > 0 && out->audit.confidence < 1))
+        return cli_fail(SOTTO_EUSAGE, "attack: confidence must be between 0 and 1 (got %s)",
+                        option_text(o, "confidence"));
+    if (!(out->audit.delta >= 0 && out->audit.delta < 1))
+        return cli_fail(SOTTO_EUSAGE, "attack: delta must be >= 0 and < 1 (got %s)", option_text(o, "delta"));
+    if (!(out->flip >= 0 && out->flip <= 1))
+        return cli_fail(SOTTO_EUSAGE, "attack: flip must be between 0 and 1 (got %s)",
+                        option_text(o, "flip"));
+    sotto_status status = read_rates(rates, &out->audit.fpr_count, o);
+    if (status == SOTTO_OK)
+        status = read_kind(&out->data, o);
+    return status == SOTTO_OK ? read_shard(out, o) : status;
+}
+
+/* scores.npy and membership.npy, members first: what `sotto audit --scores --membership` reads. */
+static sotto_status save_scores(const char *folder, const double *scores, size_t n_member, size_t n)
+{
+    struct sotto_array s = {0}, b = {0};
+    char path[4096];
+    sotto_status status = sotto_array_make(&s, SOTTO_F8, 1, &n);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&b, SOTTO_U1, 1, &n);
+    if (status == SOTTO_OK) {
+        memcpy(s.data, scores, n * sizeof *scores);
+        memset(b.data, 1, n_member);
+        snprintf(path, sizeof path, "%s/scores.npy", folder);
+        status = sotto_npy_save(path, &s);
+    }
+    if (status == SOTTO_OK) {
+        snprintf(path, sizeof path, "%s/membership.npy", folder);
+        status = sotto_npy_save(path, &b);
+    }
+    sotto_array_clear(&s);
+    sotto_array_clear(&b);
+    return status;
+}
+
+static sotto_status print(const char *text, int finished, const char *folder, int json)
+{
+    char *summary = NULL;
+    if (json || !finished) {
+        printf("%s\n", text);
+        return SOTTO_OK;
+    }
+    sotto_status status = sotto_audit_summary(&summary, text);
+    if (status == SOTTO_OK)
+        fputs(summary, stdout);
+    if (status == SOTTO_OK && folder)
+        printf("\nreport: %s/report.html\n", folder);
+    sotto_text_free(summary);
+    return status;
+}
+
+static sotto_status list(void)
+{
+    char *text = NULL;
+    sotto_status status = sotto_attack_table(&text);
+    if (status == SOTTO_OK)
+        fputs(text, stdout);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    if (strcmp(option_argument(o, 0), "list") == 0)
+        return list();
+    struct attack_inputs in = {0};
+    struct sotto_attack_options options;
+    struct sotto_head_recipe recipe;
+    double rates[MAX_RATES], *scores = NULL;
+    char *text = NULL;
+    int finished = 0, given = 0;
+    const char *folder = option_text(o, "output");
+    sotto_status status = read_options(&options, rates, o);
+    if (status == SOTTO_OK)
+        status = attack_inputs_load(&in, o);
+    if (status == SOTTO_OK)
+        status = read_recipe(&recipe, &given, o, in.input.target);
+    size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
+    options.recipe = given ? &recipe : NULL;
+    if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
+        status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
+    if (status == SOTTO_OK)
+        status = sotto_attack(&text, scores, &finished, &in.input, &options, ctx);
+    if (status == SOTTO_OK && finished && folder) {
+        struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
+        status = sotto_report_audit(folder, text, &facts);
+        if (status == SOTTO_OK)
+            status = save_scores(folder, scores, n_member, n);
+    }
+    if (status == SOTTO_OK)
+        status = print(text, finished, folder, json);
+    sotto_text_free(text);
+    free(scores);
+    attack_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_attack = {
+    .name = "attack",
+    .summary = "attacks that query a model or train shadow models",
+    .arguments = "NAME|list",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples =
+        "  sotto attack ml-leaks-3 --target head.safetensors --member-features xm.npy --member-labels ym.npy "
+        "--nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
+        "  sotto attack list",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,85 @@
+/* query.h - a model that is reached by queries, and the attacks that query a model or train shadow models.
+ *
+ * Start at sotto_target_open_head() and sotto_attack(). Rows are (n, inputs) f4, answers (n, classes) f4. */
+#ifndef SOTTO_QUERY_H
+#define SOTTO_QUERY_H
+
+#include "sotto/attack.h"
+#include "sotto/head.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A model behind a query function. Not for several threads at once. */
+struct sotto_target;
+/** A head or MLP from a file (sotto's or PyTorch's). Errors as sotto_head_load(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_target **out, const char *path);
+SOTTO_API void sotto_target_close(struct sotto_target *t);
+/** Posteriors (n, classes) of n rows. EBUDGET: more rows than the budget still allows (nothing is asked);
+ *  EINVAL: a row that is not finite; EFORMAT: an answer that is not finite, negative, or does not sum to 1 within 1e-3. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_query(struct sotto_target *t, float *posteriors,
+                                                           const float *rows, size_t n);
+SOTTO_API size_t sotto_target_inputs(const struct sotto_target *t);
+SOTTO_API size_t sotto_target_classes(const struct sotto_target *t);
+/** Rows asked so far. */
+SOTTO_API uint64_t sotto_target_used(const struct sotto_target *t);
+/** At most `rows` rows in all; without it there is no limit. */
+SOTTO_API void sotto_target_set_budget(struct sotto_target *t, uint64_t rows);
+/** The weights, for attacks that look inside; NULL if the target only answers. Borrowed. */
+SOTTO_API const struct sotto_head *sotto_target_head(const struct sotto_target *t);
+
+/** Labelled records: x (n, d), y (n) in 0 .. classes - 1. n 0: none. */
+struct sotto_records {
+    const float *x;
+    const int64_t *y;
+    size_t n;
+};
+struct sotto_attack_input {
+    struct sotto_target *target;
+    struct sotto_records member, nonmember; /**< records to judge; who is who is known to the evaluation only */
+    struct sotto_records attacker;          /**< what the attacker has: of the target's kind, none of it the target's */
+    struct sotto_records other;             /**< data transfer: records of another set */
+    size_t other_inputs, other_classes;
+};
+/** Where the shadow models' records come from. */
+enum sotto_shadow_data {
+    SOTTO_SHADOW_REAL,
+    SOTTO_SHADOW_SYNTHESIS,       /**< hill climbing on the target's answers (Shokri et al. 2017, Algorithm 1) */
+    SOTTO_SHADOW_MARGINALS,       /**< every feature drawn from its marginal, labelled by the target */
+    SOTTO_SHADOW_CLASS_MARGINALS, /**< from its marginal within a class, which is the label */
+    SOTTO_SHADOW_NOISY            /**< the attacker's records with a share of the features redrawn */
+};
+struct sotto_attack_options {
+    const char *name;
+    const struct sotto_head_recipe *recipe; /**< of the shadows; NULL: the target's own */
+    int mismatch;                           /**< allow shadows that are trained in another way than the target */
+    size_t shadows;                         /**< [the attack's own default] */
+    size_t shadow_records;                  /**< records that a shadow trains on [half of the attacker's] */
+    int disjoint;                           /**< shadows share no records, as on the slide; [0] drawn anew for each */
+    size_t shard, shards;                   /**< train only shadows with number % shards == shard [0 of 1] */
+    const char *cache;                      /**< folder of finished shadows [NULL: none] */
+    enum sotto_shadow_data data;            /**< [SOTTO_SHADOW_REAL] */
+    size_t synthetic_records;               /**< made by synthesis or marginals [10,000] */
+    double flip;                            /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
+    uint64_t seed;                          /**< [1] */
+    struct sotto_audit_options audit;       /**< fpr, confidence, delta; names and seed are not used */
+};
+SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
+/** Runs one attack. scores (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE. *json: a "sotto.audit/1"
+ *  object whose first attack is this one, with baselines that need nothing but the answers, and a member "model_attack"
+ *  (docs/FORMATS.md); or, when `shards` > 1 and other shards are not done, a "sotto.shadows/1" object, and the scores are
+ *  untouched (*finished 0). Free with sotto_text_free().
+ *  EUSAGE: no such attack, or it needs what was not given; EINVAL: shapes, labels, too few records; EBUDGET; what
+ *  sotto_head_train() and the target fail with. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack(char **json, double *scores, int *finished,
+                                                     const struct sotto_attack_input *in,
+                                                     const struct sotto_attack_options *options,
+                                                     const struct sotto_context *ctx);
+/** All attacks of this kind: lines for people (free with sotto_text_free). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack_table(char **text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

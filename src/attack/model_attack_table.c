@@ -1,0 +1,41 @@
+/* The list, expanded twice: declarations, then the table. */
+#include "attack/model_attack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ROW(name) extern const struct model_attack model_##name;
+#include "attack/model_attack_list.h"
+#undef ROW
+
+const struct model_attack *const model_attack_table[] = {
+#define ROW(name) &model_##name,
+#include "attack/model_attack_list.h"
+#undef ROW
+    NULL};
+
+const struct model_attack *model_attack_find(const char *name)
+{
+    for (size_t i = 0; model_attack_table[i]; i++)
+        if (strcmp(model_attack_table[i]->name, name) == 0)
+            return model_attack_table[i];
+    return NULL;
+}
+
+sotto_status sotto_attack_table(char **text)
+{
+    enum { LINE = 256 };
+    sotto_status status = SOTTO_OK;
+    size_t rows = 0, used = 0;
+    while (model_attack_table[rows])
+        rows++;
+    char *out = base_alloc(rows + 1, LINE);
+    if (!out)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory");
+    for (size_t i = 0; i < rows; i++)
+        used += (size_t)snprintf(out + used, LINE, "  %-16s %s\n", model_attack_table[i]->name,
+                                 model_attack_table[i]->title);
+    *text = out;
+done:
+    return status;
+}

@@ -1,0 +1,285 @@
+/* The life of an attack on a model: check what was given, ask the target about the records, let the attack
+ * score them, and leave the statistics to the audit. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attack/audit_private.h"
+#include "attack/model_attack.h"
+#include "attack/model_decision.h"
+#include "par/par.h"
+
+void sotto_attack_defaults(struct sotto_attack_options *o)
+{
+    *o = (struct sotto_attack_options){.shards = 1, .synthetic_records = 10000, .flip = 0.1, .seed = 1};
+}
+
+/* Everything of one run that must be freed. */
+struct model_work {
+    float *x, *answers;
+    int64_t *y;
+    double *posteriors;
+    struct sotto_head_recipe recipe;
+};
+
+static void clear(struct model_work *w)
+{
+    base_free(w->x);
+    base_free(w->answers);
+    base_free(w->y);
+    base_free(w->posteriors);
+}
+
+static sotto_status check_records(const struct sotto_records *r, size_t d, size_t classes, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < r->n * d; i++)
+        REQUIRE(isfinite(r->x[i]), "%s: row %zu, column %zu is not finite; features must be", what, i / d,
+                i % d);
+    for (size_t i = 0; i < r->n; i++)
+        REQUIRE(r->y[i] >= 0 && (uint64_t)r->y[i] < classes,
+                "%s: row %zu has label %lld; the target has classes 0 to %zu", what, i, (long long)r->y[i],
+                classes - 1);
+done:
+    return status;
+}
+
+static sotto_status check_input(const struct model_attack *a, const struct sotto_attack_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t d = in->target->inputs, classes = in->target->classes;
+    REQUIRE(in->member.n > 0 && in->nonmember.n > 0,
+            "attack: %zu members and %zu non-members; both must be > 0", in->member.n, in->nonmember.n);
+    TRY(check_records(&in->member, d, classes, "members"));
+    TRY(check_records(&in->nonmember, d, classes, "non-members"));
+    TRY(check_records(&in->attacker, d, classes, "attacker's records"));
+    TRY(check_records(&in->other, in->other_inputs, in->other_classes, "other set"));
+    if ((a->needs & MODEL_WEIGHTS) && !in->target->head)
+        FAIL(SOTTO_EUSAGE, "attack: %s looks inside a model; this target only answers queries", a->name);
+    if ((a->needs & MODEL_ATTACKER) && in->attacker.n == 0)
+        FAIL(SOTTO_EUSAGE, "attack: %s needs records of the attacker's own (--attacker-features, -labels)",
+             a->name);
+    if ((a->needs & MODEL_OTHER) && in->other.n == 0)
+        FAIL(SOTTO_EUSAGE, "attack: %s needs records of another set (--other-features, --other-labels)",
+             a->name);
+done:
+    return status;
+}
+
+/* Two recipes that give the same model on the same records, but for chance. */
+static bool same_recipe(const struct sotto_head_recipe *a, const struct sotto_head_recipe *b)
+{
+    char one[HEAD_RECIPE_TEXT], two[HEAD_RECIPE_TEXT];
+    struct sotto_head_recipe other = *b;
+    other.seed = a->seed;
+    head_recipe_text(one, a, 1, 1);
+    head_recipe_text(two, &other, 1, 1);
+    return strcmp(one, two) == 0;
+}
+
+/* The shadows' recipe: as asked, else the target's. */
+static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct model_attack *a,
+                                  const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_head *h = in->target->head;
+    const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
+    if (!o->recipe && !own)
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s trains shadow models, but how the target was trained is not known; give their "
+             "recipe (--hidden, --epochs, --batch, --lr)",
+             a->name);
+    *out = o->recipe ? *o->recipe : *own;
+    TRY(head_recipe_check(out));
+    if (own && !same_recipe(own, out) && !o->mismatch && !(a->needs & MODEL_OTHER)) {
+        char theirs[HEAD_RECIPE_TEXT], ours[HEAD_RECIPE_TEXT];
+        head_recipe_text(theirs, own, in->target->inputs, in->target->classes);
+        head_recipe_text(ours, out, in->target->inputs, in->target->classes);
+        FAIL(SOTTO_EUSAGE,
+             "attack: shadows would be trained as %.200s but the target was as %.200s; say "
+             "--mismatch if that is meant",
+             ours, theirs);
+    }
+done:
+    return status;
+}
+
+/* Members first, then non-members: one table, and the target's answers on it. */
+static sotto_status gather(struct model_work *w, const struct model_attack *a,
+                           const struct sotto_attack_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_target *t = in->target;
+    size_t m = in->member.n, n = m + in->nonmember.n, d = t->inputs, k = t->classes, cells;
+    REQUIRE(size_multiply(&cells, n, d > k ? d : k), "attack: %zu records do not fit in memory", n);
+    w->x = base_alloc(n * d, sizeof *w->x);
+    w->y = base_alloc(n, sizeof *w->y);
+    w->answers = base_alloc(n * k, sizeof *w->answers);
+    w->posteriors = base_alloc(n * k, sizeof *w->posteriors);
+    if (!w->x || !w->y || !w->answers || !w->posteriors)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    memcpy(w->x, in->member.x, m * d * sizeof *w->x);
+    memcpy(w->x + m * d, in->nonmember.x, (n - m) * d * sizeof *w->x);
+    memcpy(w->y, in->member.y, m * sizeof *w->y);
+    memcpy(w->y + m, in->nonmember.y, (n - m) * sizeof *w->y);
+    if (a->needs & MODEL_POSTERIORS) {
+        TRY(sotto_target_query(t, w->answers, w->x, n));
+        for (size_t i = 0; i < n * k; i++)
+            w->posteriors[i] = (double)w->answers[i];
+    }
+done:
+    return status;
+}
+
+/* The audit of some arrays: what a "sotto.audit/1" document says about them. */
+static sotto_status audit(struct json **out, const struct sotto_audit_input *in, const char *const *names,
+                          const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    static const double usual[] = {0.01, 0.001};
+    struct sotto_audit_options options = o->audit;
+    char *text = NULL;
+    options.names = names;
+    options.seed = o->seed;
+    if (options.fpr_count == 0)
+        options.fpr = usual, options.fpr_count = 2;
+    if (options.confidence == 0)
+        options.confidence = 0.95;
+    TRY(sotto_audit(&text, in, &options, NULL));
+    TRY(json_parse(out, text, strlen(text), "audit"));
+done:
+    sotto_text_free(text);
+    return status;
+}
+
+/* One document: this attack first, then two that need nothing but the answers. */
+static sotto_status measure(struct json **out, const double *scores, const struct model_attack *a,
+                            const struct model_input *in, const struct sotto_attack_input *given)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const baselines[] = {"loss", "correctness", NULL}, *const own[] = {"scores", NULL};
+    size_t m = given->member.n, k = in->records.classes;
+    struct sotto_audit_input of_scores = {.member_scores = scores,
+                                          .nonmember_scores = scores + m,
+                                          .n_member = m,
+                                          .n_nonmember = given->nonmember.n},
+                             of_answers = {.member_f8 = in->posteriors,
+                                           .nonmember_f8 = in->posteriors ? in->posteriors + m * k : NULL,
+                                           .probabilities = 1,
+                                           .member_labels = given->member.y,
+                                           .nonmember_labels = given->nonmember.y,
+                                           .n_member = m,
+                                           .n_nonmember = given->nonmember.n,
+                                           .classes = k};
+    struct json *mine = NULL, *doc = NULL, *list = json_make_array(), *entry = NULL;
+    TRY(audit(&mine, &of_scores, own, in->options));
+    entry = json_clone(json_find(mine, "attacks[0]"));
+    json_put_text(&entry, "name", a->name);
+    json_put_text(&entry, "title", a->title);
+    json_put_text(&entry, "source", a->source);
+    json_push(&list, entry);
+    if (in->posteriors) {
+        TRY(audit(&doc, &of_answers, baselines, in->options));
+        const struct json *others = json_member(doc, "attacks");
+        for (size_t i = 0; i < json_count(others); i++)
+            json_push(&list, json_clone(json_at(others, i)));
+    } else {
+        doc = mine;
+        mine = NULL;
+    }
+    json_put(&doc, "attacks", list);
+    list = NULL;
+    *out = doc;
+    doc = NULL;
+done:
+    json_free(mine);
+    json_free(doc);
+    json_free(list);
+    return status;
+}
+
+static sotto_status describe(struct json **doc, const double *scores, struct model_result *r,
+                             const struct model_attack *a, const struct model_input *in, size_t n_member)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *facts = r->facts ? r->facts : json_make_object(), *decision = json_make_null();
+    r->facts = NULL;
+    json_put_text(&facts, "name", a->name);
+    json_put_integer(&facts, "queries", (int64_t)in->target->used);
+    if (!isnan(r->threshold)) {
+        json_free(decision);
+        decision = NULL;
+        TRY(model_decision(&decision, scores, in->records.y, n_member, in->records.n, in->records.classes,
+                           r->threshold,
+                           in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95));
+    }
+    json_put(&facts, "decision", decision);
+    json_put(doc, "model_attack", facts);
+    facts = NULL;
+done:
+    json_free(facts);
+    return status;
+}
+
+static sotto_status find(const struct model_attack **out, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    char known[512];
+    size_t used = 0;
+    *out = name ? model_attack_find(name) : NULL;
+    for (size_t i = 0; model_attack_table[i] && used < sizeof known - 64; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 model_attack_table[i]->name);
+    if (!*out)
+        FAIL(SOTTO_EUSAGE, "attack: unknown attack '%s'; expected one of %s", name ? name : "", known);
+done:
+    return status;
+}
+
+sotto_status sotto_attack(char **json, double *scores, int *finished, const struct sotto_attack_input *given,
+                          const struct sotto_attack_options *o, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct model_attack *a;
+    struct model_work w = {0};
+    struct model_result result = {.threshold = NAN};
+    struct json *doc = NULL;
+    double *fresh = NULL;
+    size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
+    struct model_input in = {.target = given->target, .options = o, .ctx = ctx};
+    TRY(find(&a, o->name));
+    REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
+            o->shard, o->shards);
+    TRY(check_input(a, given));
+    if (a->needs & MODEL_SHADOWS) {
+        TRY(choose_recipe(&w.recipe, a, given, o));
+        in.recipe = &w.recipe;
+    }
+    TRY(gather(&w, a, given));
+    in.records = (struct head_data){w.x, w.y, n, d, k};
+    in.posteriors = a->needs & MODEL_POSTERIORS ? w.posteriors : NULL;
+    in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
+    in.other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
+                                  given->other_classes};
+    fresh = base_alloc(n, sizeof *fresh);
+    if (!fresh)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
+    TRY(a->run(fresh, &result, &in));
+    if (result.pending) {
+        doc = json_make_object();
+        json_put_text(&doc, "schema", "sotto.shadows/1");
+    } else {
+        TRY(measure(&doc, fresh, a, &in, given));
+    }
+    TRY(describe(&doc, fresh, &result, a, &in, given->member.n));
+    TRY(json_dump(json, doc, JSON_LINE));
+    if (!result.pending)
+        memcpy(scores, fresh, n * sizeof *scores);
+    *finished = !result.pending;
+done:
+    clear(&w);
+    base_free(fresh);
+    json_free(result.facts);
+    json_free(doc);
+    return status;
+}

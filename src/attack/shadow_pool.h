@@ -1,0 +1,48 @@
+/* shadow_pool.h - models that an attacker trains on records whose membership he knows.
+ *
+ * Each shadow trains on its IN records only, as sotto_head_train() would (MLPs: one model per thread, weights
+ * in its cache; linear heads: many per product, head_crew.h). Finished shadows are kept in a cache folder by
+ * the hash of everything that decides them, so a killed run goes on where it was and shards can be trained
+ * apart. */
+#ifndef ATTACK_SHADOW_POOL_H
+#define ATTACK_SHADOW_POOL_H
+
+#include "attack/shadow_split.h"
+#include "head/head_model.h"
+#include "io/json.h"
+
+struct shadow_plan {
+    const struct head_data *data; /* the attacker's records, borrowed as is all else */
+    const uint8_t *use;           /* (models, n), of enum shadow_use */
+    size_t models;
+    const struct sotto_head_recipe *recipe; /* checked */
+    bool same_start; /* all with the recipe's own initial weights and orders: the strongest attacker */
+    size_t shard, shards;
+    const char *cache; /* folder, or NULL */
+    uint64_t seed;     /* that made `use`; of the shadows' own seeds */
+    const struct sotto_context *ctx;
+};
+struct shadow_pool {
+    size_t models, parameters;
+    float *weights;                         /* (models, parameters), file order */
+    double *train_accuracy, *test_accuracy; /* (models); NAN without OUT records */
+    uint8_t *ready;                         /* (models): 0 where another shard has not delivered */
+    size_t trained, reused, missing;
+    struct sotto_head *shape; /* a head of the right shape to load weights into */
+};
+/* EINVAL: a shadow that sees no record, or classes; EDIVERGED, ESTOPPED, ENOMEM; EFORMAT: a damaged file in
+ * the cache, or one that was made in another way than its name says. */
+sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan *plan);
+void shadow_pool_clear(struct shadow_pool *s);
+/* One shadow as a head; free with sotto_head_free(). */
+sotto_status shadow_pool_head(struct sotto_head **out, const struct shadow_pool *s, size_t model);
+/* signals (n, models): posterior_signal() of every record under every shadow. */
+sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
+                                 const struct sotto_context *ctx);
+/* "shadows": how many, trained and reused, mean accuracies, what is missing. */
+struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_plan *plan);
+
+/* The recipe of one shadow: the plan's, with the shadow's own seed. */
+struct sotto_head_recipe shadow_recipe(const struct shadow_plan *p, size_t model);
+
+#endif
