@@ -12,13 +12,12 @@
         "indices", OPTION_TEXT, "rows.npy", NULL, "use only these rows (of features and labels)", NULL       \
     }
 #define HEAD_RECIPE_ROWS                                                                                     \
-    {                                                                                                        \
-        "trainer",                                                                                           \
-        OPTION_TEXT,                                                                                         \
-        "NAME",                                                                                              \
-        "adam",                                                                                              \
-        "adam or sgd; with a proved sensitivity: convex or convex-lbfgs",                                    \
-        NULL},                                                                                               \
+    {"trainer",                                                                                              \
+     OPTION_TEXT,                                                                                            \
+     "NAME",                                                                                                 \
+     "adam",                                                                                                 \
+     "adam or sgd; with a proved sensitivity: convex, convex-sgd or convex-lbfgs",                           \
+     NULL},                                                                                                  \
         {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 512 or 512,128 (default: a linear head)", \
          NULL},                                                                                              \
         {"epochs", OPTION_COUNT, "E", "20", "passes over the records", NULL},                                \
@@ -29,7 +28,8 @@
         {"bias-constant", OPTION_REAL, "C", "1", "convex: constant input behind the bias", NULL},            \
         {"lambda", OPTION_REAL, "L", "0.01", "convex: weight of half the squared norm", NULL},               \
         {"steps", OPTION_COUNT, "K", "500", "convex: full-batch gradient steps", NULL},                      \
-        {"step-size", OPTION_REAL, "E", "0", "convex: 0 is the largest that the proof allows", NULL},        \
+        {"step-size", OPTION_REAL, "E", "0", "convex, convex-sgd: 0 is the largest that the proof allows",   \
+         NULL},                                                                                              \
         {"tolerance",                                                                                        \
          OPTION_REAL,                                                                                        \
          "T",                                                                                                \

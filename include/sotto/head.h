@@ -14,20 +14,22 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 
 /** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
 struct sotto_head_recipe {
-    const char *trainer; /**< ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-lbfgs" */
-    size_t hidden_count; /**< [0]: linear */
+    const char *trainer;             /**< ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd",
+                                        "convex-lbfgs" */
+    size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
     size_t epochs, batch;            /**< [20], [25] */
     double lr;                       /**< [1e-3]; Adam: betas .9 .999, epsilon 1e-7 (Keras) */
     uint64_t seed;                   /**< [1] initialisation and batch order; below 2^63 */
 
-    /* The convex trainers (docs/derivations/head.md) use these instead of epochs, batch, lr and hidden. They
-     * must not be chosen by looking at the private data. */
+    /* The convex trainers (docs/derivations/head.md) use these instead of epochs, batch, lr and hidden;
+     * "convex-sgd" uses epochs, batch and seed (the one order of its batches) too. None may be chosen by
+     * looking at the private data. */
     double clip;   /**< [1] R: records with a larger L2 norm are scaled to it, in training and in queries */
     double bias;   /**< [1] c_b: the constant input behind the bias, which is regularised like a weight */
     double lambda; /**< [0.01] weight of half the squared norm of the weights, against the MEAN loss */
     size_t steps;  /**< [500] "convex": full-batch gradient steps from zero, a fixed number */
-    double step_size; /**< [0: the largest that the proof allows] "convex" */
+    double step_size; /**< [0: the largest that the proof allows] "convex", "convex-sgd" */
     double tolerance; /**< [0.01] "convex-lbfgs": stops at a gradient of this times Lipschitz constant / n */
 };
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);

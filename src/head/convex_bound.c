@@ -29,8 +29,14 @@ struct proof {
     struct interval norm, lipschitz, beta, radius, limit; /* limit: 2 Lip / (n lambda) */
 };
 
-/* J(W) <= J(0) = ln K along the way, so |W| <= sqrt(2 ln K / lambda); also |W| <= Lip / lambda. One is added
- * for rounding errors, and convex_bound_find() checks that they stay below it. */
+size_t convex_batch(const struct sotto_head_recipe *r, size_t records)
+{
+    return r->batch < records ? r->batch : records;
+}
+
+/* Any step keeps |W| <= Lip / lambda. Full-batch steps also keep J(W) <= J(0) = ln K, so |W| <= sqrt(2 ln K /
+ * lambda); a batch may raise the objective of the others. One is added for rounding errors, and
+ * convex_bound_find() checks that they stay below it. */
 static void prepare(struct proof *p)
 {
     const struct sotto_head_recipe *r = p->r;
@@ -38,7 +44,8 @@ static void prepare(struct proof *p)
     p->lipschitz = iv_mul(iv_sqrt(iv(2)), p->norm);
     p->beta = smoothness(r);
     struct interval by_loss = iv_sqrt(iv_div(iv_scale(iv_log(iv(p->classes)), 2), iv(r->lambda)));
-    p->radius = iv_add(iv_min(by_loss, iv_div(p->lipschitz, iv(r->lambda))), iv(1));
+    struct interval by_step = iv_div(p->lipschitz, iv(r->lambda));
+    p->radius = iv_add(r->epochs ? by_step : iv_min(by_loss, by_step), iv(1));
     p->limit = iv_div(iv_scale(p->lipschitz, 2), iv_scale(iv(r->lambda), p->n));
 }
 
@@ -59,14 +66,48 @@ static double storage_rounding(const struct proof *p)
     return 2.001 * 0x1p-24 * fmax(1, p->r->bias) * p->radius.hi + 1e-37;
 }
 
+/* A step contracts by 1 - this. */
+static struct interval shrinkage(const struct sotto_head_recipe *r)
+{
+    return iv_mul(iv(r->step_size), iv(r->lambda));
+}
+
+/* 1 - (1 - shrink)^steps */
+static struct interval contracted(struct interval shrink, double steps)
+{
+    return iv_neg(iv_expm1(iv_scale(iv_log1p(iv_neg(shrink)), steps)));
+}
+
+/* Full batches: limit (1 - (1 - shrink)^k). */
+static double after_steps(const struct proof *p)
+{
+    struct interval shrink = shrinkage(p->r);
+    double moved = shrink.hi < 1 ? contracted(shrink, (double)p->r->steps).hi : 1;
+    return iv_mul(p->limit, iv(fmin(1, moved))).hi;
+}
+
+/* Batches in one order for all epochs: every epoch meets the record once and moves the heads apart by at most
+ * 2 eta Lip / B; what earlier epochs left shrinks by (1 - shrink)^b until the next meeting. */
+static double after_epochs(const struct proof *p)
+{
+    const struct sotto_head_recipe *r = p->r;
+    double batch = (double)convex_batch(r, (size_t)p->n), batches = ceil(p->n / batch);
+    struct interval shrink = shrinkage(r), meeting = iv_scale(p->lipschitz, 2);
+    meeting = iv_div(iv_mul(meeting, iv(r->step_size)), iv(batch));
+    double series = (double)r->epochs;
+    if (shrink.hi < 1) {
+        struct interval forgets = contracted(shrink, batches);
+        series = fmin(series, iv_div(contracted(shrink, batches * (double)r->epochs), forgets).hi);
+    }
+    return iv_mul(meeting, iv(series)).hi;
+}
+
 static sotto_status steps_bound(struct convex_bound *out, const struct proof *p)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = p->r;
-    struct interval shrink = iv_mul(iv(r->step_size), iv(r->lambda)); /* a step contracts by 1 - this */
-    struct interval left = iv_expm1(iv_scale(iv_log1p(iv_neg(shrink)), (double)r->steps));
-    double moved = shrink.hi < 1 ? iv_neg(left).hi : 1;
-    out->exact = iv_mul(p->limit, iv(fmin(1, moved))).hi;
+    struct interval shrink = shrinkage(r);
+    out->exact = r->epochs ? after_epochs(p) : after_steps(p);
     /* One step is off by at most this; the contraction sums a geometric series. */
     double step = r->step_size * out->gradient_rounding + 4 * unit * p->radius.hi;
     double strayed = 1.001 * step / shrink.lo;
@@ -118,7 +159,7 @@ sotto_status convex_bound_find(struct convex_bound *out, const struct sotto_head
     b.radius = p.radius.hi;
     b.dimension = classes * (inputs + 1);
     b.gradient_rounding = gradient_rounding(&p);
-    TRY(r->steps ? steps_bound(&b, &p) : stop_bound(&b, &p));
+    TRY(r->tolerance > 0 ? stop_bound(&b, &p) : steps_bound(&b, &p));
     /* The stored bias is c_b times the trained weight of the constant input. */
     double stored = fmax(1, r->bias);
     b.exact = iv_scale(iv(b.exact), stored).hi;

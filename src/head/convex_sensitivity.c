@@ -30,7 +30,7 @@ sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const
     sotto_status status = SOTTO_OK;
     REQUIRE(h->has_recipe, "the head's recipe is unknown; nothing can be proved about its sensitivity");
     REQUIRE(head_recipe_convex(&h->recipe),
-            "no sensitivity is proved for trainer %s; expected a head by convex or convex-lbfgs",
+            "no sensitivity is proved for trainer %s; expected a head by convex, convex-sgd or convex-lbfgs",
             h->recipe.trainer);
     REQUIRE(h->records > 0, "the head does not say how many records trained it; nothing can be proved");
     TRY(sensitivity_prove(out, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));

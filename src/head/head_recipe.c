@@ -29,6 +29,30 @@ bool head_recipe_convex(const struct sotto_head_recipe *r)
     return strncmp(r->trainer, "convex", 6) == 0;
 }
 
+static sotto_status check_step(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    double largest = convex_largest_step(r);
+    r->step_size = r->step_size == 0 ? largest : r->step_size;
+    REQUIRE(r->step_size > 0 && r->step_size <= largest,
+            "step size %g is outside of what the proof allows; expected above 0 and at most 2 / (beta + "
+            "lambda) = %.17g",
+            r->step_size, largest);
+done:
+    return status;
+}
+
+static sotto_status check_epochs(const struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(r->epochs >= 1 && r->epochs <= UINT32_MAX, "epochs must be at least 1 (got %zu)", r->epochs);
+    REQUIRE(r->batch >= 1, "batch must be at least 1 (got %zu)", r->batch);
+    REQUIRE(r->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
+            (unsigned long long)r->seed);
+done:
+    return status;
+}
+
 static sotto_status check_convex(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
@@ -38,24 +62,27 @@ static sotto_status check_convex(struct sotto_head_recipe *r)
     REQUIRE(r->clip >= 1e-6 && r->clip <= 1e6, "clip must be within 1e-6 and 1e6 (got %g)", r->clip);
     REQUIRE(r->bias >= 0 && r->bias <= 1e6, "bias constant must be within 0 and 1e6 (got %g)", r->bias);
     REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be within 1e-9 and 1e9 (got %g)", r->lambda);
-    if (strcmp(r->trainer, "convex") == 0) {
-        double largest = convex_largest_step(r);
-        r->step_size = r->step_size == 0 ? largest : r->step_size;
-        REQUIRE(r->steps >= 1 && r->steps <= UINT32_MAX, "steps must be at least 1 (got %zu)", r->steps);
-        REQUIRE(r->step_size > 0 && r->step_size <= largest,
-                "step size %g is outside of what the proof allows; expected above 0 and at most 2 / (beta + "
-                "lambda) = %.17g",
-                r->step_size, largest);
-        r->tolerance = 0;
-    } else {
+    bool batches = strcmp(r->trainer, "convex-sgd") == 0, lbfgs = strcmp(r->trainer, "convex-lbfgs") == 0;
+    /* What has no influence has one value. */
+    r->lr = 0;
+    if (!batches) {
+        r->epochs = r->batch = 0;
+        r->seed = 0;
+    }
+    if (batches || lbfgs)
+        r->steps = 0;
+    if (lbfgs) {
+        r->step_size = 0;
         REQUIRE(r->tolerance >= 1e-9 && r->tolerance <= 1, "tolerance must be within 1e-9 and 1 (got %g)",
                 r->tolerance);
-        r->steps = 0;
-        r->step_size = 0;
+        goto done;
     }
-    r->epochs = r->batch = 0; /* what has no influence has one value */
-    r->lr = 0;
-    r->seed = 0;
+    r->tolerance = 0;
+    TRY(check_step(r));
+    if (batches)
+        TRY(check_epochs(r));
+    else
+        REQUIRE(r->steps >= 1 && r->steps <= UINT32_MAX, "steps must be at least 1 (got %zu)", r->steps);
 done:
     return status;
 }
@@ -63,11 +90,12 @@ done:
 sotto_status head_recipe_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-lbfgs"};
+    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-sgd", "convex-lbfgs"};
     const char *asked = r->trainer ? r->trainer : "adam", *trainer = NULL;
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
         trainer = strcmp(asked, trainers[i]) == 0 ? trainers[i] : trainer;
-    REQUIRE(trainer, "trainer '%s' is not known; expected adam or sgd, or convex or convex-lbfgs", asked);
+    REQUIRE(trainer, "trainer '%s' is not known; expected adam or sgd, or convex, convex-sgd or convex-lbfgs",
+            asked);
     r->trainer = trainer;
     if (head_recipe_convex(r))
         return check_convex(r);
@@ -78,11 +106,8 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     for (size_t i = 0; i < r->hidden_count; i++)
         REQUIRE(r->hidden[i] >= 1 && r->hidden[i] <= 1u << 20,
                 "hidden width %zu is out of range; expected 1 to %u", r->hidden[i], 1u << 20);
-    REQUIRE(r->epochs >= 1 && r->epochs <= UINT32_MAX, "epochs must be at least 1 (got %zu)", r->epochs);
-    REQUIRE(r->batch >= 1, "batch must be at least 1 (got %zu)", r->batch);
+    TRY(check_epochs(r));
     REQUIRE(isfinite(r->lr) && r->lr > 0, "lr must be finite and > 0 (got %g)", r->lr);
-    REQUIRE(r->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
-            (unsigned long long)r->seed);
 done:
     return status;
 }
@@ -100,20 +125,24 @@ static void shortest(char out[32], double x)
 static void convex_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                         size_t classes)
 {
-    char bias[32], clip[32], lambda[32], last[32], solver[96];
+    char bias[32], clip[32], lambda[32], last[32], solver[96], batch[48] = "", epochs[48] = "";
     shortest(bias, r->bias);
     shortest(clip, r->clip);
     shortest(lambda, r->lambda);
-    shortest(last, r->steps ? r->step_size : r->tolerance);
-    if (r->steps)
+    shortest(last, r->tolerance > 0 ? r->tolerance : r->step_size);
+    if (r->epochs) {
+        snprintf(batch, sizeof batch, "\"batch\":%zu,", r->batch);
+        snprintf(epochs, sizeof epochs, "\"epochs\":%zu,", r->epochs);
+        snprintf(solver, sizeof solver, "\"seed\":%llu,\"step_size\":%s", (unsigned long long)r->seed, last);
+    } else if (r->steps) {
         snprintf(solver, sizeof solver, "\"step_size\":%s,\"steps\":%zu", last, r->steps);
-    else
+    } else {
         snprintf(solver, sizeof solver, "\"tolerance\":%s", last);
-    snprintf(
-        out, HEAD_RECIPE_TEXT,
-        "{\"bias\":%s,\"classes\":%zu,\"clip\":%s,\"inputs\":%zu,\"lambda\":%s,\"recipe\":1,%s,\"trainer\":"
-        "\"%s\"}",
-        bias, classes, clip, inputs, lambda, solver, r->trainer);
+    }
+    snprintf(out, HEAD_RECIPE_TEXT,
+             "{%s\"bias\":%s,\"classes\":%zu,\"clip\":%s,%s\"inputs\":%zu,\"lambda\":%s,\"recipe\":1,%s,"
+             "\"trainer\":\"%s\"}",
+             batch, bias, classes, clip, epochs, inputs, lambda, solver, r->trainer);
 }
 
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
@@ -180,11 +209,19 @@ static sotto_status parse_convex(struct sotto_head_recipe *r, const struct json 
     TRY(json_get_real(&r->clip, doc, name, "clip"));
     TRY(json_get_real(&r->bias, doc, name, "bias"));
     TRY(json_get_real(&r->lambda, doc, name, "lambda"));
-    if (strcmp(r->trainer, "convex") == 0) {
-        TRY(json_get_size(&r->steps, doc, name, "steps"));
-        TRY(json_get_real(&r->step_size, doc, name, "step_size"));
-    } else {
+    if (strcmp(r->trainer, "convex-lbfgs") == 0) {
         TRY(json_get_real(&r->tolerance, doc, name, "tolerance"));
+        goto done;
+    }
+    TRY(json_get_real(&r->step_size, doc, name, "step_size"));
+    if (strcmp(r->trainer, "convex-sgd") == 0) {
+        size_t seed = 0;
+        TRY(json_get_size(&r->epochs, doc, name, "epochs"));
+        TRY(json_get_size(&r->batch, doc, name, "batch"));
+        TRY(json_get_size(&seed, doc, name, "seed"));
+        r->seed = seed;
+    } else {
+        TRY(json_get_size(&r->steps, doc, name, "steps"));
     }
 done:
     return status;

@@ -12,7 +12,8 @@
 #define CASE_ROWS(prefix)                                                                                    \
     {prefix "head.hidden", CONFIG_WHOLES, .fallback = "[]", .range = "[1,65536]",                            \
      .help = "ReLU widths; [] is a linear head"},                                                            \
-        {prefix "head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd|convex|convex-lbfgs",    \
+        {prefix "head.trainer", CONFIG_TEXT, .fallback = "adam",                                             \
+         .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",                                                 \
          .help = "convex ones have a proved sensitivity"},                                                   \
         {prefix "head.epochs", CONFIG_WHOLE, .fallback = "20", .range = "[1,1000000]"},                      \
         {prefix "head.batch", CONFIG_WHOLE, .fallback = "25", .range = "[1,1000000]"},                       \
@@ -21,6 +22,8 @@
         {prefix "head.bias", CONFIG_REAL, .fallback = "1", .range = "[0,inf)", .help = "convex"},            \
         {prefix "head.lambda", CONFIG_REAL, .fallback = "0.01", .range = "(0,inf)", .help = "convex"},       \
         {prefix "head.steps", CONFIG_WHOLE, .fallback = "500", .range = "[1,1000000]", .help = "convex"},    \
+        {prefix "head.step_size", CONFIG_REAL, .fallback = "0", .range = "[0,inf)",                          \
+         .help = "convex, convex-sgd; 0: the largest that the proof allows"},                                \
         {prefix "sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",                  \
          .help = "replace-one pairs of the sensitivity sampler; 0: none"},                                   \
         {prefix "protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"}, \
@@ -211,7 +214,7 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     struct sotto_head_recipe *recipe = &out->recipe;
     sotto_head_defaults(recipe);
     const char *trainer = config_text(c, "%shead.trainer", prefix);
-    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-lbfgs"};
+    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-sgd", "convex-lbfgs"};
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
         if (strcmp(trainer, trainers[i]) == 0)
             recipe->trainer = trainers[i];
@@ -230,6 +233,7 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     recipe->bias = config_real(c, "%shead.bias", prefix);
     recipe->lambda = config_real(c, "%shead.lambda", prefix);
     recipe->steps = config_whole(c, "%shead.steps", prefix);
+    recipe->step_size = config_real(c, "%shead.step_size", prefix);
     recipe->seed = config->seed;
     out->pairs = config_whole(c, "%ssensitivity.pairs", prefix);
     out->protection_count = config_length(c, "%sprotect", prefix);

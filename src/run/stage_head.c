@@ -59,6 +59,8 @@ struct json *run_head_key(const struct run *r, size_t index)
         json_put_real(&key, "bias", c->recipe.bias);
         json_put_real(&key, "lambda", c->recipe.lambda);
         json_put_integer(&key, "steps", (int64_t)c->recipe.steps);
+        if (c->recipe.step_size > 0)
+            json_put_real(&key, "step_size", c->recipe.step_size);
     }
     return key;
 }

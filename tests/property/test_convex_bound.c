@@ -117,10 +117,9 @@ static void without_clipping_the_bound_breaks(void **state)
         r.trainer = "convex";
         r.lambda = 0.1;
         r.steps = 20;
-        unclipped = r;
-        unclipped.clip = 1e4;
         assert_int_equal(head_recipe_check(&r), SOTTO_OK);
-        unclipped.step_size = r.step_size; /* the same step; below what the unclipped proof would need */
+        unclipped = r; /* with the same step, which is more than the unclipped proof would allow */
+        unclipped.clip = 1e4;
         make(&pair, seed);
         for (int side = 0; side < 2; side++)
             for (size_t i = 0; i < pair.n * D; i++)
