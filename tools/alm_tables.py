@@ -60,14 +60,14 @@ sweeps = [entry["result"] for name, entry in stages.items() if name.startswith("
 for name in dict.fromkeys(c["case"] for c in sweeps):
     curves = [c for c in sweeps if c["case"] == name]
     attacks = list(curves[0]["points"][0]["attacks"])
-    print(f"\n### Sweep of {name} ({curves[0]['draws']} draws)\n\n| noise | target epsilon | implied | standard deviation | utility loss | ceiling | "
+    print(f"\n### Sweep of {name} ({curves[0]['draws']} draws)\n\n| noise | target epsilon | implied | standard deviation | utility loss | ceiling | TPR ceiling at 1 % | "
           + " | ".join(f"{a}: accuracy" for a in attacks) + " | " + " | ".join(f"{a}: AUC" for a in attacks) + " |")
-    print("|---" * (6 + 2 * len(attacks)) + "|")
+    print("|---" * (7 + 2 * len(attacks)) + "|")
     for c in curves:
         label = c["mechanism"] + ("" if c["norms"] == "entrywise" else f", {c['norms']} norms")
         for p in c["points"]:
             implied = f"{p['implied_epsilon']:.4g}" if p["implied_epsilon"] is not None else "none"
-            print(f"| {label} | {p.get('epsilon', '-')} | {implied} | {p['standard_deviation']:.3g} | {mean(p['utility_loss'])} | {p['ceiling']:.3f} | "
+            print(f"| {label} | {p.get('epsilon', '-')} | {implied} | {p['standard_deviation']:.3g} | {mean(p['utility_loss'])} | {p['ceiling']:.3f} | {p.get('tpr_ceiling', {}).get('0.01', float('nan')):.3f} | "
                   + " | ".join(mean(p["attacks"][a]["balanced_accuracy"]) for a in attacks) + " | "
                   + " | ".join(mean(p["attacks"][a]["auc"]) for a in attacks) + " |")
 

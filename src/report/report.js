@@ -152,8 +152,9 @@
     })}, options: options(scales)};
   }
 
-  /* One line per mechanism; value(point) is [mean, lower, upper] or null, place(point) its x. */
-  function sweep(group, place, value, xAxis, yTitle, level, levelName) {
+  /* One line per mechanism; value(point) is [mean, lower, upper] or null, place(point) its x; above(point), if given, is what
+     no attack exceeds there. */
+  function sweep(group, place, value, xAxis, yTitle, level, levelName, above) {
     const sets = [];
     data.sweeps.filter(function (c) { return c.group === group; }).forEach(function (c, i) {
       const shown = c.points.filter(function (p) { return value(p) && place(p) != null; });
@@ -162,12 +163,25 @@
       sets.push({label: c.label, data: shown.map(function (p) { return {x: place(p), y: value(p)[0]}; }), bars: shown.map(value),
                  borderColor: series(i), backgroundColor: series(i), borderDash: dashes[Math.floor(i / 6) % 4], borderWidth: 2, pointRadius: 3});
     });
-    const xs = [].concat.apply([], sets.map(function (s) { return s.data.map(function (p) { return p.x; }); }));
+    const measured = sets.slice();
+    if (above) {
+      data.sweeps.filter(function (c) { return c.group === group; }).forEach(function (c, i) {
+        const shown = c.points.filter(function (p) { return above(p) != null && place(p) != null; });
+        shown.sort(function (a, b) { return place(a) - place(b); });
+        /* Not in the legend: the colour says whose ceiling it is. */
+        sets.push({label: '', data: shown.map(function (p) { return {x: place(p), y: above(p)}; }), borderColor: faint(series(i), 0.6),
+                   borderDash: [3, 3], borderWidth: 1.3, pointRadius: 0});
+      });
+    }
+    const xs = [].concat.apply([], measured.map(function (s) { return s.data.map(function (p) { return p.x; }); }));
     const low = Math.min.apply(null, xs), high = Math.max.apply(null, xs);
-    const ends = [].concat.apply([level], sets.map(function (s) { return [].concat.apply([], s.bars.map(function (b) { return [b[1], b[2]]; })); }));
+    const ends = [].concat.apply([level], measured.map(function (s) { return [].concat.apply([], s.bars.map(function (b) { return [b[1], b[2]]; })); }));
     sets.push({label: levelName, data: [{x: low, y: level}, {x: high, y: level}], borderColor: colour('--soft'), borderWidth: 1.2, borderDash: [2, 3],
                pointRadius: 0});
-    const y = axis(yTitle, {suggestedMin: Math.min.apply(null, ends), suggestedMax: Math.max.apply(null, ends)});
+    /* What was measured fills the figure; ceilings may leave it at the top. */
+    const limits = {suggestedMin: Math.min.apply(null, ends), suggestedMax: Math.max.apply(null, ends)};
+    if (above) limits.max = Math.min(1, level + 3 * (limits.suggestedMax - level) + 0.02);
+    const y = axis(yTitle, limits);
     return {type: 'line', data: {datasets: sets}, plugins: [bars], options: options({x: xAxis(low, high), y: y})};
   }
   function epsilonAxis(low, high) { return logAxis('ε', low / 1.3, high * 1.3); }
@@ -175,14 +189,20 @@
     return sweep(group, function (p) { return p.x; }, function (p) { return p.loss; }, epsilonAxis, 'utility loss', 0, 'no loss');
   }
   function sweepAttack(group, k) {
-    return sweep(group, function (p) { return p.x; }, function (p) { return p.attacks[k]; }, epsilonAxis, 'attack accuracy', 0.5, 'guessing');
+    return sweep(group, function (p) { return p.x; }, function (p) { return p.attacks[k]; }, epsilonAxis, 'attack accuracy', 0.5, 'guessing',
+                 function (p) { return p.ceiling; });
+  }
+  function sweepRate(group, k) {
+    return sweep(group, function (p) { return p.x; }, function (p) { return p.rates[k]; }, epsilonAxis, 'TPR at FPR ' + data.rate, data.rate, 'guessing',
+                 function (p) { return p.top; });
   }
   function sweepTrade(group, k) {
     return sweep(group, function (p) { return p.loss && p.loss[0]; }, function (p) { return p.attacks[k]; },
                  function () { return axis('utility loss', {type: 'linear'}); }, 'attack accuracy', 0.5, 'guessing');
   }
 
-  const makers = {roc: roc, cost: cost, training: training, 'sweep-loss': sweepLoss, 'sweep-attack': sweepAttack, 'sweep-trade': sweepTrade};
+  const makers = {roc: roc, cost: cost, training: training, 'sweep-loss': sweepLoss, 'sweep-attack': sweepAttack, 'sweep-rate': sweepRate,
+                  'sweep-trade': sweepTrade};
   function draw() {
     charts.splice(0).forEach(function (c) { c.destroy(); });
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;

@@ -116,18 +116,24 @@ static struct json *sweeps_json(const struct sweeps *s)
         json_put_text(&j, "label", label.failed ? NULL : label.text);
         base_free(label.text);
         for (size_t k = 0; k < c->count; k++) {
-            struct json *point = json_make_object(), *attacks = json_make_array();
+            struct json *point = json_make_object(), *attacks = json_make_array(), *rates = json_make_array();
             double epsilon = sweep_epsilon(&c->points[k]);
             if (!isfinite(epsilon)) {
                 json_free(point);
                 json_free(attacks);
+                json_free(rates);
                 continue;
             }
             json_put_real(&point, "x", rounded(epsilon));
             json_put(&point, "loss", mean_json(&c->points[k].loss));
-            for (size_t a = 0; a < s->attack_count; a++)
+            for (size_t a = 0; a < s->attack_count; a++) {
                 json_push(&attacks, mean_json(&c->points[k].attacks[a].balanced));
+                json_push(&rates, mean_json(&c->points[k].attacks[a].low_rate));
+            }
             json_put(&point, "attacks", attacks);
+            json_put(&point, "rates", rates);
+            json_put_real(&point, "ceiling", rounded(c->points[k].ceiling));
+            json_put_real(&point, "top", rounded(c->points[k].tpr_ceiling));
             json_push(&points, point);
         }
         json_put(&j, "points", points);
@@ -148,6 +154,8 @@ void section_data(struct page *p, const struct report *r)
     json_put(&doc, "training", training_json(part(r->doc, "training")));
     if (r->sweeps.count > 0)
         json_put(&doc, "sweeps", sweeps_json(&r->sweeps));
+    if (!isnan(r->sweeps.rate))
+        json_put_real(&doc, "rate", r->sweeps.rate);
     if (json_dump(&text, doc, JSON_LINE) == SOTTO_OK)
         page_json(p, text);
     else

@@ -48,6 +48,7 @@ static void point_line(struct page *p, const struct sweeps *s, const struct swee
     number_cell(p, point->deviation);
     mean_cell(p, &point->loss);
     number_cell(p, point->ceiling);
+    number_cell(p, point->tpr_ceiling);
     for (size_t k = 0; k < s->attack_count; k++) {
         mean_cell(p, &point->attacks[k].balanced);
         mean_cell(p, &point->attacks[k].auc);
@@ -79,6 +80,9 @@ static void case_figures(struct page *p, const struct sweeps *s, size_t first)
     for (size_t k = 0; k < s->attack_count; k++) {
         figure(p, "sweep-attack", first, k, "Attack accuracy against epsilon", s->attacks[k]);
         figure(p, "sweep-trade", first, k, "Attack accuracy against utility loss", s->attacks[k]);
+        if (!isnan(s->rate))
+            figure(p, "sweep-rate", first, k, "True positives at a low false-positive rate against epsilon",
+                   s->attacks[k]);
     }
     page_html(p, "</div>\n");
 }
@@ -90,11 +94,20 @@ static void case_table(struct page *p, const struct sweeps *s, size_t first)
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Sweep\"><table>\n<caption>Means "
         "over "
         "%zu noise draws with intervals of the mean; attackers use shadow models noised alike."
-        "</caption>\n<thead><tr><th scope=\"col\">Noise</th><th scope=\"col\" class=\"number\">Target "
-        "\xce\xb5</th><th scope=\"col\" class=\"number\">Implied \xce\xb5</th><th scope=\"col\" "
-        "class=\"number\">Standard deviation</th><th scope=\"col\" class=\"number\">Utility loss</th><th "
-        "scope=\"col\" class=\"number\">Ceiling of attack accuracy</th>",
+        "</caption>\n",
         s->curves[first].draws);
+    page_html(
+        p,
+        "<thead><tr><th scope=\"col\">Noise</th><th scope=\"col\" class=\"number\">Target \xce\xb5</th><th "
+        "scope=\"col\" class=\"number\">Implied \xce\xb5</th><th scope=\"col\" class=\"number\">Standard "
+        "deviation</th><th scope=\"col\" class=\"number\">Utility loss</th><th scope=\"col\" "
+        "class=\"number\">Ceiling of attack accuracy</th><th scope=\"col\" class=\"number\">Ceiling of TPR");
+    if (!isnan(s->rate)) {
+        page_html(p, " at ");
+        page_percent_plain(p, s->rate);
+        page_html(p, " FPR");
+    }
+    page_html(p, "</th>");
     for (size_t k = 0; k < s->attack_count; k++) {
         static const char *const columns[] = {"accuracy", "AUC", NULL};
         for (size_t c = 0; c < 3; c++) {
@@ -135,7 +148,12 @@ void section_sweeps(struct page *p, const struct report *r)
         "\xe2\x88\x92 accuracy with noise / accuracy without; accuracy of an attack is balanced, its "
         "threshold chosen "
         "on other records than those scored; its ceiling is (1 + total variation) / 2 of the noise at that "
-        "sensitivity.</p>\n");
+        "sensitivity, for logistic noise (1 + tanh(t/4)) / 2 with t = L1 / scale; the ceiling of true "
+        "positives "
+        "follows from the noise's trade-off curve, for logistic noise the curve on which the log-odds of "
+        "true "
+        "and "
+        "false positives differ by t. Dashed lines without points in the figures are these ceilings.</p>\n");
     for (size_t i = 0; i < s->count; i++) {
         if (!is_first(s, i))
             continue;

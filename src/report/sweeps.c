@@ -87,6 +87,10 @@ static sotto_status read_point(struct sweeps *s, struct sweep_point *p, const st
     p->epsilon = json_number(json_member(j, "epsilon"));
     p->implied = json_number(json_member(j, "implied_epsilon"));
     p->ceiling = json_number(json_member(j, "ceiling"));
+    p->tpr_ceiling = NAN;
+    const struct json *ceilings = json_member(j, "tpr_ceiling");
+    if (ceilings && json_kind(ceilings) == JSON_KIND_OBJECT && json_first_key(ceilings))
+        p->tpr_ceiling = json_number(json_member(ceilings, json_first_key(ceilings)));
     TRY(read_real(&p->scale, j, "scale", path));
     TRY(read_real(&p->deviation, j, "standard_deviation", path));
     p->holds = false;

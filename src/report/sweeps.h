@@ -19,8 +19,9 @@ struct sweep_attack {
 struct sweep_point {
     double epsilon; /* the target; NAN: a scale was given */
     double implied, scale, deviation;
-    double ceiling; /* accuracy that no attack exceeds if the sensitivity is a bound; NAN if absent */
-    bool holds; /* the account at this scale is within the target */
+    double ceiling;     /* accuracy that no attack exceeds if the sensitivity is a bound; NAN if absent */
+    double tpr_ceiling; /* likewise the true-positive rate at `rate` of the sweeps */
+    bool holds;         /* the account at this scale is within the target */
     struct mean accuracy, loss;
     struct sweep_attack attacks[SWEEP_ATTACKS];
 };

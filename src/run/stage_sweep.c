@@ -4,6 +4,7 @@
  *
  * The attacker adapts: his shadow models are noised by the same mechanism at the same scale. Thresholds are
  * chosen on the even records and scored on the odd ones. */
+#include "run/run_ceiling.h"
 #include "run/run_shadow.h"
 
 #include <math.h>
@@ -237,6 +238,29 @@ static struct json *attack_json(const struct sweep *s, size_t slot)
     return j;
 }
 
+/* What no attack on one record exceeds, if the sensitivity is a bound. */
+static sotto_status put_ceilings(struct json **point, const struct sweep *s)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_config *config = &s->r->config;
+    struct json *rates = json_make_object();
+    double ceiling;
+    TRY(run_ceiling_accuracy(&ceiling, s->setting.mechanism, s->setting.scale, &s->sensitivity));
+    json_put_real(point, "ceiling", ceiling);
+    for (size_t i = 0; i < config->rate_count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%.12g", config->rates[i]);
+        TRY(run_ceiling_tpr(&ceiling, s->setting.mechanism, s->setting.scale, &s->sensitivity,
+                            config->rates[i]));
+        json_put_real(&rates, key, ceiling);
+    }
+    json_put(point, "tpr_ceiling", rates);
+    rates = NULL;
+done:
+    json_free(rates);
+    return status;
+}
+
 static sotto_status point_json(struct json **out, const struct sweep *s)
 {
     sotto_status status = SOTTO_OK;
@@ -255,10 +279,7 @@ static sotto_status point_json(struct json **out, const struct sweep *s)
     json_put_real(&j, "delta", account.delta);
     json_put_real(&j, "scale", s->setting.scale);
     json_put_real(&j, "standard_deviation", account.standard_deviation);
-    /* No attack on one record beats (1 + total variation) / 2, if the sensitivity is a bound. */
-    struct sotto_interval distance;
-    TRY(sotto_delta(&distance, s->setting.mechanism, s->setting.scale, &s->sensitivity, 0));
-    json_put_real(&j, "ceiling", (1 + fmin(1, distance.upper)) / 2);
+    TRY(put_ceilings(&j, s));
     json_put(&j, "accuracy", mean_json(s, offsetof(struct drawn, accuracy)));
     json_put(&j, "utility_loss", mean_json(s, offsetof(struct drawn, utility_loss)));
     json_put(&attacks, attack_names[BY_LOSS], attack_json(s, BY_LOSS));

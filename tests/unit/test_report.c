@@ -278,6 +278,8 @@ static void sweeps_say_when_a_target_is_not_met(void **state)
     char *page = page_of(example), *text = static_part(page);
     assert_int_equal(count(text, "data-chart=\"sweep-loss\""), 2);   /* two cases */
     assert_int_equal(count(text, "data-chart=\"sweep-attack\""), 4); /* two attacks */
+    assert_int_equal(count(text, "data-chart=\"sweep-rate\""), 4);
+    assert_int_equal(count(text, "Ceiling of TPR at 1"), 2);
     assert_int_equal(count(text, "not private at the target"), 1);
     assert_true(count(text, "paper norms") > 0);
     assert_non_null(strstr(text, "Nothing in this section was released"));
