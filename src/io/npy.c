@@ -206,35 +206,47 @@ done:
     return status;
 }
 
-sotto_status npy_read(struct sotto_array *out, const struct source *s)
+sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const struct source *s)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_array header = {0}, a = {0};
+    struct sotto_array header = {0};
     char *text = NULL, shown[256];
-    size_t start = 0, length = 0, count, bytes;
+    size_t start = 0, length = 0, bytes;
     TRY(read_preamble(s, &start, &length));
     text = base_alloc(length + 1, 1);
     if (!text)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
     TRY(source_read(s, text, start, length));
     TRY(parse_header(&(struct cursor){text, text + length, s->name}, &header));
-    array_describe(shown, header.dtype, header.ndim, header.shape);
-    size_t have = s->size - start - length;
-    if (!array_bytes(&count, &bytes, header.dtype, header.ndim, header.shape))
+    if (!array_bytes(&header.count, &bytes, header.dtype, header.ndim, header.shape))
         FAIL(SOTTO_EFORMAT, "%s: header says %s, more than any file holds; the file is damaged", s->name,
-             shown);
+             array_describe(shown, header.dtype, header.ndim, header.shape));
+    *out = header;
+    *data_at = start + length;
+done:
+    base_free(text);
+    return status;
+}
+
+sotto_status npy_read(struct sotto_array *out, const struct source *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array header, a = {0};
+    char shown[256];
+    size_t at = 0;
+    TRY(npy_header_parse(&header, &at, s));
+    size_t have = s->size - at, bytes = header.count * sotto_dtype_size(header.dtype);
     if (bytes != have)
         FAIL(SOTTO_EFORMAT,
              "%s: header says %s = %zu bytes of data, file holds %zu; the file is cut or damaged", s->name,
-             shown, bytes, have);
+             array_describe(shown, header.dtype, header.ndim, header.shape), bytes, have);
     TRY(sotto_array_make(&a, header.dtype, header.ndim, header.shape));
-    TRY(source_read(s, a.data, start + length, bytes));
+    TRY(source_read(s, a.data, at, bytes));
     TRY(array_check_booleans(&a, s->name));
     *out = a;
     a = (struct sotto_array){0};
 done:
     sotto_array_clear(&a);
-    base_free(text);
     return status;
 }
 

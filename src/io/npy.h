@@ -6,6 +6,9 @@
 #include "io/array.h"
 #include "io/source.h"
 
+/** What a header says: dtype, ndim, shape and count of *out (data stays NULL), and where the data start. The
+ * source may end there. */
+sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const struct source *s);
 /** The strict reader behind sotto_npy_load(). */
 sotto_status npy_read(struct sotto_array *out, const struct source *s);
 sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t size, const char *name);
