@@ -47,10 +47,28 @@ static sotto_status check_target(const struct sotto_records *r, size_t columns, 
     return SOTTO_OK;
 }
 
-static sotto_status open_target(struct attack_inputs *in, const struct options *o)
+/* A command is told how long a row is; it says itself how many classes there are, unless --classes does. */
+static sotto_status open_command(struct attack_inputs *in, const struct options *o, size_t columns,
+                                 const struct sotto_context *ctx)
 {
-    sotto_status status = option_require(o, "target");
-    if (status == SOTTO_OK)
+    struct sotto_command_options how = {option_real(o, "timeout"), (size_t)option_count(o, "query-batch")};
+    size_t classes = option_given(o, "classes") ? (size_t)option_count(o, "classes") : 0;
+    if (option_given(o, "classes") && classes < 2)
+        return cli_fail(SOTTO_EUSAGE, "attack: classes must be at least 2 (got %s)",
+                        option_text(o, "classes"));
+    return sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns, classes,
+                                     &how, ctx);
+}
+
+static sotto_status open_target(struct attack_inputs *in, const struct options *o, size_t columns,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status;
+    if (option_given(o, "target") && option_given(o, "target-command"))
+        return cli_fail(SOTTO_EUSAGE, "attack: --target and --target-command exclude each other");
+    if (option_given(o, "target-command"))
+        status = open_command(in, o, columns, ctx);
+    else if ((status = option_require(o, "target")) == SOTTO_OK)
         status = sotto_target_open_head(&in->input.target, option_text(o, "target"));
     if (status == SOTTO_OK && option_given(o, "budget"))
         sotto_target_set_budget(in->input.target, option_count(o, "budget"));
@@ -71,7 +89,8 @@ static sotto_status count_other(struct sotto_attack_input *in, const char *path)
     return SOTTO_OK;
 }
 
-sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o)
+sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o,
+                                const struct sotto_context *ctx)
 {
     static const char *const names[4][2] = {{"member-features", "member-labels"},
                                             {"nonmember-features", "nonmember-labels"},
@@ -88,10 +107,10 @@ sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *
     for (int i = 0; i < 2 && status == SOTTO_OK; i++)
         if ((status = option_require(o, names[i][0])) == SOTTO_OK)
             status = option_require(o, names[i][1]);
-    if (status == SOTTO_OK)
-        status = open_target(in, o);
     for (int i = 0; i < 4 && status == SOTTO_OK; i++)
         status = load_records(records[i], &columns[i], in, o, names[i], roles[i]);
+    if (status == SOTTO_OK)
+        status = open_target(in, o, columns[0], ctx);
     for (int i = 0; i < 3 && status == SOTTO_OK; i++)
         status = check_target(records[i], columns[i], o, in->input.target, names[i]);
     in->input.other_inputs = columns[3];

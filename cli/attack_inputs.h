@@ -6,6 +6,16 @@
 
 #define ATTACK_INPUT_ROWS                                                                                      \
     {"target", OPTION_TEXT, "FILE", NULL, "the model: a head or MLP (.safetensors)", NULL},                    \
+        {"target-command",                                                                                     \
+         OPTION_TEXT,                                                                                          \
+         "COMMAND",                                                                                            \
+         NULL,                                                                                                 \
+         "or any model behind a command, .npy frames in and out (examples/serve_numpy.py)",                    \
+         NULL},                                                                                                \
+        {"timeout", OPTION_REAL, "S", "60", "target command: seconds for one frame, its start included",       \
+         NULL},                                                                                                \
+        {"query-batch", OPTION_COUNT, "ROWS", "1024", "target command: rows in a frame, at most", NULL},       \
+        {"classes", OPTION_COUNT, "K", NULL, "target command: its classes (default: as it answers)", NULL},    \
         {"budget", OPTION_COUNT, "ROWS", NULL, "rows that the target may be asked in all (default: no limit)", \
          NULL},                                                                                                \
         {"member-features", OPTION_TEXT, "X.npy", NULL, "records that trained the target (n, D)", NULL},       \
@@ -25,8 +35,10 @@ struct attack_inputs {
     struct sotto_report_input files[8];
     size_t file_count;
 };
-/* EUSAGE for options that contradict each other; errors name the file. Clear also after a failure. */
-sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o);
+/* EUSAGE for options that contradict each other; errors name the file. Clear also after a failure. ctx must
+ * outlive *in. */
+sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o,
+                                const struct sotto_context *ctx);
 void attack_inputs_clear(struct attack_inputs *in);
 
 #endif

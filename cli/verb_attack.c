@@ -203,7 +203,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *folder = option_text(o, "output");
     sotto_status status = read_options(&options, rates, o);
     if (status == SOTTO_OK)
-        status = attack_inputs_load(&in, o);
+        status = attack_inputs_load(&in, o, ctx);
     if (status == SOTTO_OK)
         status = read_recipe(&recipe, &given, o, in.input.target);
     size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
@@ -235,6 +235,9 @@ const struct verb verb_attack = {
     .examples =
         "  sotto attack ml-leaks-3 --target head.safetensors --member-features xm.npy --member-labels ym.npy "
         "--nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
+        "  sotto attack ml-leaks-3 --target-command 'python3 examples/serve_torch.py model.pt' --budget "
+        "20000 "
+        "--member-features xm.npy ...\n"
         "  sotto attack list",
     .options = rows,
     .run = run};

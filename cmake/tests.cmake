@@ -38,6 +38,11 @@ endforeach()
 # The web server of the download tests.
 add_executable(range_server tests/range_server.c)
 target_include_directories(range_server PRIVATE tests)
+# The model that the tests of --target-command ask.
+add_executable(serve_model tests/serve_model.c)
+target_link_libraries(serve_model PRIVATE m)
+add_dependencies(test_target_command serve_model)
+target_compile_definitions(test_target_command PRIVATE SERVE_MODEL="$<TARGET_FILE:serve_model>")
 
 find_program(BATS bats)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.bats)
@@ -46,7 +51,7 @@ foreach(script IN LISTS scripts)
   if(BATS)
     add_test(NAME cli/${name} COMMAND ${BATS} ${script})
     set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 900
-      ENVIRONMENT "SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
+      ENVIRONMENT "SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
   endif()
 endforeach()
 add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})

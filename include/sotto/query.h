@@ -15,6 +15,26 @@ extern "C" {
 struct sotto_target;
 /** A head or MLP from a file (sotto's or PyTorch's). Errors as sotto_head_load(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_target **out, const char *path);
+
+/** How a command is asked. */
+struct sotto_command_options {
+    double timeout; /**< [60] seconds for one frame: to read it and to answer it; the first includes its start */
+    size_t batch;   /**< [1024] rows in a frame, at most */
+};
+SOTTO_API void sotto_command_defaults(struct sotto_command_options *o);
+/** Any model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"): rows in on stdin, posteriors out on stdout, one
+ *  .npy frame each way per batch; its stderr is ours. It runs in a process group of its own, which is killed on any failure
+ *  and at the latest when the target is closed. classes 0: taken from its answer to one row of zeros, which counts as a
+ *  query. ctx (may be NULL) must outlive the target.
+ *
+ *  EIO: it cannot be started, ended, was killed, or did not answer within the time; EFORMAT: an answer of another
+ *  shape or type, text that is no frame, more than one answer; ESTOPPED; ENOMEM. Queries fail in the same ways, and
+ *  all later ones with EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_command(struct sotto_target **out,
+                                                                  const char *command, size_t inputs,
+                                                                  size_t classes,
+                                                                  const struct sotto_command_options *options,
+                                                                  const struct sotto_context *ctx);
 SOTTO_API void sotto_target_close(struct sotto_target *t);
 /** Posteriors (n, classes) of n rows. EBUDGET: more rows than the budget still allows (nothing is asked);
  *  EINVAL: a row that is not finite; EFORMAT: an answer that is not finite, negative, or does not sum to 1 within 1e-3. */
