@@ -2,11 +2,9 @@
 
 #include <stdlib.h>
 
-/* One file: read, recorded for the report, converted, finite. `dimensions` 2: (n, classes); 1: (n), where a
- * single column will do. *out stays NULL if the option was not given. */
-static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
-                         const char *option, const char *role, const char *what, int dimensions,
-                         enum sotto_dtype dtype)
+sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                               const char *option, const char *role, const char *what, int dimensions,
+                               const char *shape)
 {
     const char *path = option_text(o, option);
     if (!path)
@@ -19,16 +17,25 @@ static sotto_status load(struct sotto_array **out, struct audit_inputs *in, cons
     if (dimensions == 1 && a->ndim == 2 && a->shape[1] == 1)
         a->ndim = 1;
     if (a->ndim != dimensions)
-        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; %s need %s", path, a->ndim, what,
-                        dimensions == 2 ? "2 (records, classes)" : "1 (records)");
+        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; %s need %s", path, a->ndim, what, shape);
     status = sotto_array_require_finite(a, path, what);
-    if (status != SOTTO_OK)
-        return status;
-    status = sotto_array_convert(a, dtype);
-    if (status == SOTTO_EINVAL)
-        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
-                        what);
     *out = a;
+    return status;
+}
+
+/* The same, converted. */
+static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                         const char *option, const char *role, const char *what, int dimensions,
+                         enum sotto_dtype dtype)
+{
+    sotto_status status = audit_inputs_read(out, in, o, option, role, what, dimensions,
+                                            dimensions == 2 ? "2 (records, classes)" : "1 (records)");
+    if (status != SOTTO_OK || !*out)
+        return status;
+    status = sotto_array_convert(*out, dtype);
+    if (status == SOTTO_EINVAL)
+        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers",
+                        option_text(o, option), what);
     return status;
 }
 
@@ -288,7 +295,13 @@ sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
     if (status == SOTTO_OK)
         status = load_references(in, o);
     if (status == SOTTO_OK)
+        status = audit_inputs_load_references(in, o);
+    if (status == SOTTO_OK)
         status = load_shadow(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_population(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_features(in, o);
     if (status == SOTTO_OK && in->file_count == 0)
         status = cli_fail(SOTTO_EUSAGE, "audit: nothing to audit; see 'sotto audit --help'");
     return status;

@@ -43,6 +43,42 @@
          NULL,                                                                                                \
          "1 for the records that the shadow was trained on (s)",                                              \
          NULL},                                                                                               \
+        {"ref-logits",                                                                                        \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "reference models' logits instead of signals (models, n, classes), members first",                   \
+         NULL},                                                                                               \
+        {"ref-probabilities", OPTION_TEXT, "FILE", NULL, "probabilities instead of logits", NULL},            \
+        {"ref-membership",                                                                                    \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "1 where a reference model was trained on the record (models, n); none: offline",                    \
+         NULL},                                                                                               \
+        {"population-logits",                                                                                 \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the target's logits on other records, known non-members (z, classes)",                              \
+         NULL},                                                                                               \
+        {"population-probabilities", OPTION_TEXT, "FILE", NULL, "probabilities instead of logits", NULL},     \
+        {"population-labels", OPTION_TEXT, "FILE", NULL, "true classes of those records (z)", NULL},          \
+        {"population-losses", OPTION_TEXT, "FILE", NULL, "their losses instead, nats (z)", NULL},             \
+        {"population-reference",                                                                              \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the reference models' signals (or losses) on them (z, models): RMIA against a population",          \
+         NULL},                                                                                               \
+        {"member-features",                                                                                   \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the members themselves (n, ...): are the two sets alike, are there copies?",                        \
+         NULL},                                                                                               \
+        {"nonmember-features", OPTION_TEXT, "FILE", NULL, "the non-members themselves (m, ...)", NULL},       \
+        {"population-features", OPTION_TEXT, "FILE", NULL, "the population itself (z, ...)", NULL},           \
         {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
     {                                                                                                         \
         "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
@@ -50,11 +86,21 @@
 
 struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
-    struct sotto_array arrays[16];
+    struct sotto_array arrays[32];
     double *scores; /* members first, then non-members */
-    struct sotto_report_input files[16];
+    struct sotto_report_input files[32];
     size_t file_count;
 };
+/* One file: read, recorded for the report, finite. Axes beyond the last wanted one are flattened into it; a
+ * single column will do for one dimension. `what` names the values, `shape` what was expected. *out stays
+ * NULL if the option was not given. */
+sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                               const char *option, const char *role, const char *what, int dimensions,
+                               const char *shape);
+/* The other arrays, once those of the records are there. */
+sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct options *o);
+sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct options *o);
+sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o);
 void audit_inputs_clear(struct audit_inputs *in);

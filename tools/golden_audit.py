@@ -8,7 +8,9 @@ import sys
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import beta, rankdata, t as student
+from scipy.optimize import brentq
+from scipy.stats import beta, binom, rankdata, t as student
+from scipy.stats.contingency import odds_ratio
 
 g = np.random.default_rng(20260131)
 
@@ -61,7 +63,7 @@ def clopper_pearson(k, n, confidence):
 s, o = scores(member, member_labels), scores(nonmember, nonmember_labels)
 
 # Reference models: LiRA and its relatives, over all records at once, members first.
-MODELS, PRIOR = 9, 4
+MODELS, PRIOR = 9, 8
 r = np.random.default_rng(20261121)
 z, y = np.concatenate([member, nonmember]), np.concatenate([member_labels, nonmember_labels])
 n = len(y)
@@ -96,7 +98,116 @@ ratio = lambda vi, vo: .5 * (np.log(vo / vi) + (signal - mo) ** 2 / vo - (signal
 rank = [(reference[i, trained[i] == 0] < signal[i]).mean() if not trained[i].all() else .5 for i in range(n)]
 by_reference = {"lira": ratio(si, so), "lira-pooled": ratio(pi, po), "lira-offline": (signal - mo) / np.sqrt(so), "rmia": log_p - np.log(both),
                 "rmia-offline": log_p - np.log(lonely), "sablayrolles": signal - (mi + mo) / 2, "watson": signal - mo,
-                "reference-rank": np.array(rank)}
+                "reference-rank": np.array(rank), "base": log_p - np.log(p_ref.mean(1))}
+
+# A population of known non-members, with the same reference models.
+g = np.random.default_rng(20261122)
+population, population_labels = logits(60, 1)
+population[5] = z[7]
+population_labels[5] = y[7]  # a tie
+population_reference = g.normal(0, 1.5, (60, 1)) + g.standard_normal((60, MODELS))
+population_signal = population[np.arange(60), population_labels] - np.array(
+    [logsumexp(np.delete(population[i], population_labels[i])) for i in range(60)])
+below = [((population_signal < v).sum() + (population_signal <= v).sum()) / 120 for v in signal]
+gain = log_p - np.log(lonely)
+gain_z = -np.logaddexp(0, -population_signal) - np.log((1.3 * (1 / (1 + np.exp(-population_reference))).mean(1) + .7) / 2)
+dominated = [(gain_z <= v - np.log(2)).mean() for v in gain]
+
+
+def quantile(x, target, x_new, target_new, ridge=1e-3):
+    """Gaussian likelihood with linear mean and linear log spread, by damped Newton steps on finite differences of the gradient."""
+    keep = x.std(0) > 0
+    mean, scale = x.mean(0), np.where(keep, 1 / np.where(keep, x.std(0), 1), 0)
+    a, b = (np.hstack([(v - mean) * scale, np.ones((len(v), 1))]) for v in (x, x_new))
+    centre, spread = target.mean(), target.std()
+    t, d = (target - centre) / spread, a.shape[1]
+    free = np.tile(np.r_[np.ones(d - 1), 0], 2)
+
+    def f(w):
+        s = a @ w[d:]
+        r = (t - a @ w[:d]) * np.exp(-s)
+        value = (s + r * r / 2).mean() + ridge / 2 * (free * w * w).sum()
+        return value, np.r_[-(a.T @ (r * np.exp(-s))), a.T @ (1 - r * r)] / len(t) + ridge * free * w
+
+    w = np.zeros(2 * d)
+    for _ in range(200):
+        value, grad = f(w)
+        h = np.array([(f(w + 1e-6 * e)[1] - f(w - 1e-6 * e)[1]) / 2e-6 for e in np.eye(2 * d)])
+        step = np.linalg.solve((h + h.T) / 2 + 1e-9 * np.eye(2 * d), grad)
+        if grad @ step < 0:
+            step = grad
+        while f(w - step)[0] > value + 1e-15:
+            step = step / 2
+        w = w - step
+        if np.abs(grad).max() < 1e-13:
+            break
+    return ((target_new - centre) / spread - b @ w[:d]) * np.exp(-(b @ w[d:]))
+
+
+FEATURES = 3
+features, population_features = g.standard_normal((n, FEATURES)).astype(np.float32), g.standard_normal((60, FEATURES)).astype(np.float32)
+one_hot = np.eye(4)
+by_population = {"population": np.array(below), "rmia-population": np.array(dominated),
+                 "quantile": quantile(one_hot[population_labels], population_signal, one_hot[y], signal)}
+with_features = quantile(population_features.astype(float), population_signal + population_features[:, 0], features.astype(float),
+                         signal + features[:, 0])
+
+# A shadow model's records: thresholds and histograms by class; class 3 is too rare for its own.
+shadow_trained = np.arange(240) % 2
+shadow_labels = np.where(np.arange(240) < 224, np.arange(240) // 2 % 3, 3)
+shadow = 2 * g.standard_normal((240, 4))
+shadow[np.arange(240), shadow_labels] += 1 + 2 * shadow_trained
+
+
+def balanced(own, others):
+    best, found = 0, None
+    values = np.unique(np.r_[own, others])[::-1]
+    for i, v in enumerate(values):
+        flagged = (own >= v).mean() - (others >= v).mean()
+        if flagged > best:
+            best, found = flagged, values[i + 1] + (v - values[i + 1]) / 2
+    return found
+
+
+of_shadow, of_target = scores(shadow, shadow_labels), scores(z, y)
+enough = [min(((shadow_labels == k) & (shadow_trained == b)).sum() for b in (0, 1)) >= 30 for k in range(4)]
+by_shadow, thresholds = {}, {}
+for name in ("confidence", "entropy", "modified-entropy"):
+    v, t = of_shadow[name], shadow_trained == 1
+    everybody = balanced(v[t], v[~t])
+    thresholds[name] = [balanced(v[t & (shadow_labels == k)], v[~t & (shadow_labels == k)]) if enough[k] else everybody for k in range(4)]
+    by_shadow["class-" + name] = of_target[name] - np.array(thresholds[name])[y]
+BINS = 15
+position, risk = np.log(np.maximum(-of_shadow["modified-entropy"], 1e-30)), []
+for i in range(n):
+    mine = shadow_labels == y[i] if enough[y[i]] else np.ones(240, bool)
+    low, width = position[mine].min(), (position[mine].max() - position[mine].min()) / BINS
+    bins = np.clip((position - low) // width, 0, BINS - 1).astype(int)
+    count = np.array([np.bincount(bins[mine & (shadow_trained == b)], minlength=BINS) for b in (0, 1)])
+    at = int(np.clip((np.log(max(-of_target["modified-entropy"][i], 1e-30)) - low) // width, 0, BINS - 1))
+    near = min(np.flatnonzero(count.sum(0)), key=lambda b: (abs(b - at), b))
+    share = count[:, near] / count.sum(1)
+    risk.append((share[1] + 1e-10) / (share.sum() + 2e-10))
+by_shadow["privacy-risk"] = np.array(risk)
+
+# Bounds on epsilon.
+def one_run(m, r, v, delta, level=.05):
+    def p(e):
+        q = 1 / (1 + np.exp(-e))
+        beta_tail = binom.sf(v - 1, r, q)
+        alpha = max(np.cumsum(binom.pmf(np.arange(v - 1, -1, -1), r, q)) / np.arange(1, v + 1))
+        return min(1, beta_tail + 2 * m * delta * alpha)
+    return brentq(lambda e: p(e) - level, 0, 40, xtol=1e-13) if p(0) < level else 0
+
+
+one_runs = [[m, r, v, d, one_run(m, r, v, d)] for m, r, v, d in
+            ((1000, 1000, 600, 0), (1000, 1000, 600, 1e-5), (1000, 100, 90, 1e-5), (1000, 100, 100, 1e-5), (10000, 500, 480, 1e-5),
+             (200, 50, 20, 0), (100000, 2000, 1400, 1e-6))]
+odds = []
+for a, m, b, k in ((30, 50, 10, 40), (5, 9, 1, 12), (200, 1000, 20, 900), (700, 5000, 350, 5000)):
+    ratio_of = odds_ratio([[a, m - a], [b, k - b]], kind="conditional")
+    ends = ratio_of.confidence_interval(.95)
+    odds.append([a, m, b, k, *np.log([ratio_of.statistic, ends.low, ends.high])])
 intervals = [[k, n, c, *clopper_pearson(k, n, c)] for k, n in
              ((0, 10), (5, 10), (10, 10), (1, 3), (1, 70000), (69999, 70000), (35000, 70000), (123, 100000), (0, 1)) for c in (.9, .95, .99)]
 quantiles = [[p, d, student.ppf(p, d)] for p in (.9, .975, .995) for d in (1, 2.5, 10, 87.3, 1000, 12345.6, 1e7)]
@@ -105,5 +216,12 @@ json.dump({"classes": 4, "member": member.ravel().tolist(), "member_labels": mem
            "attacks": {k: {"member": s[k].tolist(), "nonmember": o[k].tolist(), "auc": auc(s[k], o[k])} for k in s},
            "references": {"models": MODELS, "signal": reference.ravel().tolist(), "trained": trained.ravel().tolist(),
                           "attacks": {k: v.tolist() for k, v in by_reference.items()}},
+           "population": {"outputs": population.ravel().tolist(), "labels": population_labels.tolist(),
+                          "reference": population_reference.ravel().tolist(), "attacks": {k: v.tolist() for k, v in by_population.items()},
+                          "width": FEATURES, "features": features.ravel().tolist(),
+                          "population_features": population_features.ravel().tolist(), "quantile_of_features": with_features.tolist()},
+           "shadow": {"outputs": shadow.ravel().tolist(), "labels": shadow_labels.tolist(), "trained": shadow_trained.tolist(),
+                      "thresholds": thresholds, "attacks": {k: v.tolist() for k, v in by_shadow.items()}},
+           "one_run": one_runs, "odds_ratio": odds,
            "clopper_pearson": intervals, "student": quantiles}, sys.stdout, separators=(",", ":"))
 print()

@@ -9,10 +9,18 @@
 extern "C" {
 #endif
 
+/** One attack's scores, higher = more member-like: (n_member) and (n_nonmember). */
+struct sotto_audit_scores {
+    const char *name, *title, *source; /**< title and source may be NULL */
+    const double *member, *nonmember;
+    int has_threshold; /**< the attack decides by itself: member when score > threshold. Found without looking
+                          at who is a member of the target. */
+    double threshold;
+};
 /** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
 struct sotto_audit_input {
-    const float *member, *nonmember;          /**< (n, K) logits, or probabilities if `probabilities` */
-    const double *member_f8, *nonmember_f8;   /**< the same in double precision, instead of the two above */
+    const float *member, *nonmember;        /**< (n, K) logits, or probabilities if `probabilities` */
+    const double *member_f8, *nonmember_f8; /**< the same in double precision, instead of the two above */
     int probabilities;
     const int64_t *member_labels, *nonmember_labels;
     const double *member_losses, *nonmember_losses; /**< instead of logits */
@@ -21,12 +29,32 @@ struct sotto_audit_input {
     /** Reference (shadow) models on the same records, for LiRA, RMIA and their relatives: (n, models) signals
      *  ln(p_y / (1 - p_y)) of the true class, or losses if `reference_losses`. NULL: none. */
     const double *member_reference, *nonmember_reference;
-    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline). */
+    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline).
+     */
     const uint8_t *member_trained, *nonmember_trained;
     size_t reference_models;
     int reference_losses;
-    /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on records of which
-     *  it was trained on those with shadow_trained[i] = 1. NULL: none. */
+    /** Instead of signals: the reference models' logits (or probabilities, as `probabilities` says) on all
+     * records, members first: (models, n_member + n_nonmember, classes), in single or double precision; and
+     * who was trained on what, (models, n_member + n_nonmember), NULL: no model saw any record. */
+    const float *reference_outputs;
+    const double *reference_outputs_f8;
+    const uint8_t *reference_outputs_trained;
+    /** Records known to be members of nothing: outputs (n_population, classes) and labels, or losses, as for
+     * the target's records; population_reference (n_population, models): the reference models' signals, or
+     * their losses. NULL: none. */
+    const double *population, *population_losses, *population_reference;
+    const int64_t *population_labels;
+    size_t n_population;
+    /** The records themselves, flattened: (n, feature_count). For the checks of the two sets and the quantile
+     * attack. */
+    const float *member_features, *nonmember_features, *population_features;
+    size_t feature_count;
+    /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
+    const struct sotto_audit_scores *named;
+    size_t named_count;
+    /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on
+     * records of which it was trained on those with shadow_trained[i] = 1. NULL: none. */
     const double *shadow;
     const int64_t *shadow_labels;
     const uint8_t *shadow_trained;
@@ -36,26 +64,53 @@ struct sotto_audit_options {
     const char *const *names; /**< attacks to run, NULL-terminated; NULL: every applicable one */
     const double *fpr;        /**< false-positive rates to report, [.01, .001] */
     size_t fpr_count;
-    double confidence;        /**< [.95] */
-    double delta;             /**< for epsilon lower bounds [0] */
-    uint64_t seed;            /**< of the half split for thresholds */
+    double confidence;           /**< [.95] */
+    double delta;                /**< for epsilon lower bounds [0] */
+    uint64_t seed;               /**< of the half split for thresholds, and of the bootstrap */
+    const char *const *settings; /**< "attack.parameter=value", NULL-terminated; NULL: the usual ones */
+    size_t draws;                /**< of the bootstrap [2000] */
+    int has_claim;               /**< test the claim of (claim_epsilon, claim_delta)-differential privacy */
+    double claim_epsilon, claim_delta;
+    /** Every record was a member by its own fair coin: adds the one-run bound on epsilon (Steinke, Nasr and
+     * Jagielski 2023) from this many guesses on each side [0: no]. Fix it before looking. */
+    size_t one_run_guesses;
+    /** Scores are one per training run, "members" are runs whose data held a group of this many records:
+     * bounds are divided accordingly (Jagielski et al. 2020) [0: no]. */
+    size_t group_size;
+    /** The mechanism claims a constant odds ratio (additive logistic noise): adds an exact interval of it
+     * [0]. */
+    int odds_ratio;
+    /** How many of the most exposed members are listed [0]; their row numbers only with include_indices. */
+    size_t exposed;
+    int include_indices;
 };
-/** Runs the attacks. *json: one "sotto.audit/1" object (free with sotto_text_free): per attack auc, tpr_at_fpr,
- *  balanced_accuracy, epsilon_lower_bound with intervals, ROC points (at most 500), realised FPR, n, warnings. */
+/** Runs the attacks. *json: one "sotto.audit/1" object (free with sotto_text_free): per attack auc,
+ * tpr_at_fpr, balanced_accuracy, epsilon_lower_bound with intervals, ROC points (at most 500), realised FPR,
+ * n, warnings. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
                                                     const struct sotto_audit_options *options,
                                                     const struct sotto_context *ctx);
 
 /** A table for people from such an object: one line per attack (free with sotto_text_free). EFORMAT. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const char *audit_json);
-/** Reads an array to audit: "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with or without a
- *  line of column names, as (rows, columns) f8. Errors as in io.h, with the file's name. */
+/** One gate on such an object: METRIC[.lower|.upper][@RATE] with > or < and a number; METRIC is auc, tpr
+ * (needs @RATE), balanced_accuracy, advantage or epsilon, of whichever attack is worst, or claim (1 if
+ * contradicted), or lint (number of warnings). *failed: 1 when the rule holds, or when what it asks for was
+ * not measured. *line: one line that says so (free with sotto_text_free). audit_json NULL: only checks the
+ * rule. EUSAGE: not a rule. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **line, const char *audit_json,
+                                                         const char *rule);
+/** Reads an array to audit: "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with
+ * or without a line of column names, as (rows, columns) f8. Errors as in io.h, with the file's name. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_load(struct sotto_array *out, const char *path);
 
-struct sotto_estimate { double estimate, lower, upper; };
+struct sotto_estimate {
+    double estimate, lower, upper;
+};
 /** AUC of scores with DeLong's interval (half ties). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
-                                                  const double *nonmember, size_t n_nonmember, double confidence);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_auc(struct sotto_estimate *out, const double *member,
+                                                  size_t n_member, const double *nonmember,
+                                                  size_t n_nonmember, double confidence);
 /** Clopper-Pearson interval of k successes in n. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n,
                                                               double confidence);

@@ -3,10 +3,11 @@
 
 #include <math.h>
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     for (size_t i = 0; i < in->n; i++)
-        scores[i] = exp(posterior_log(in, i, (size_t)in->labels[i]));
+        out->scores[i] = exp(posterior_log(in, i, (size_t)in->labels[i]));
     return SOTTO_OK;
 }
 

@@ -1,10 +1,11 @@
 /* The baseline: an attack that does not beat it has found the train-test gap and nothing more. */
 #include "attack/posterior.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     for (size_t i = 0; i < in->n; i++)
-        scores[i] = posterior_argmax(in, i) == (size_t)in->labels[i];
+        out->scores[i] = posterior_argmax(in, i) == (size_t)in->labels[i];
     return SOTTO_OK;
 }
 

@@ -1,10 +1,11 @@
 /* An unsure answer looks like a non-member. The one metric attack that works without labels. */
 #include "attack/posterior.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     for (size_t i = 0; i < in->n; i++)
-        scores[i] = -posterior_entropy(in, i);
+        out->scores[i] = -posterior_entropy(in, i);
     return SOTTO_OK;
 }
 

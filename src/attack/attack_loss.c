@@ -1,10 +1,11 @@
 /* Training pushes the loss of its own records down, so a low loss looks like a member. */
 #include "attack/posterior.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     for (size_t i = 0; i < in->n; i++)
-        scores[i] = in->losses ? -in->losses[i] : -posterior_loss(in, i);
+        out->scores[i] = in->losses ? -in->losses[i] : -posterior_loss(in, i);
     return SOTTO_OK;
 }
 

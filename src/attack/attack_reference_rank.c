@@ -2,8 +2,9 @@
  */
 #include "attack/posterior.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     for (size_t i = 0; i < in->n; i++) {
         double signal = posterior_signal(in, i), below = 0;
         size_t count = 0;
@@ -14,7 +15,8 @@ static sotto_status run(double *scores, const struct attack_input *in)
             below += other < signal ? 1 : other == signal ? 0.5 : 0;
             count++;
         }
-        scores[i] = count ? below / (double)count : 0.5;
+        out->scores[i] = count ? below / (double)count : 0.5;
+        out->fallback[i] = count == 0;
     }
     return SOTTO_OK;
 }

@@ -1,8 +1,9 @@
 #include "attack/rmia.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
-    return rmia_run(scores, in, false, 0);
+    (void)args;
+    return rmia_run(out, in, false, 0);
 }
 
 const struct attack attack_rmia = {.name = "rmia",

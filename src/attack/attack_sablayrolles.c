@@ -2,13 +2,16 @@
 #include "attack/posterior.h"
 #include "attack/reference.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     sotto_status status = SOTTO_OK;
     struct reference_stats stats = {0};
     TRY(reference_stats_make(&stats, in, true));
-    for (size_t i = 0; i < in->n; i++)
-        scores[i] = posterior_signal(in, i) - (stats.record[i].in.mean + stats.record[i].out.mean) / 2;
+    for (size_t i = 0; i < in->n; i++) {
+        out->scores[i] = posterior_signal(in, i) - (stats.record[i].in.mean + stats.record[i].out.mean) / 2;
+        out->fallback[i] = stats.record[i].in.fallback || stats.record[i].out.fallback;
+    }
 done:
     reference_stats_clear(&stats);
     return status;

@@ -1,10 +1,11 @@
 /* Any score of any tool, already oriented: higher = more member-like. */
 #include "attack/attack_kind.h"
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
     for (size_t i = 0; i < in->n; i++)
-        scores[i] = in->scores[i];
+        out->scores[i] = in->scores[i];
     return SOTTO_OK;
 }
 

@@ -30,8 +30,10 @@ static sotto_status add_scores(double *scores, const float *x, size_t n, size_t 
     return status;
 }
 
-static sotto_status run(double *scores, const struct attack_input *in)
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
+    (void)args;
+    double *scores = out->scores;
     sotto_status status = SOTTO_OK;
     size_t n = in->n, m = in->shadow_n, d = 2 * in->classes;
     struct attack_input shadow = {.outputs = in->shadow_outputs,

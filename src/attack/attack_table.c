@@ -1,6 +1,7 @@
 /* The list, expanded twice: declarations, then the table. */
 #include "attack/attack_kind.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROW(name) extern const struct attack attack_##name;
@@ -24,4 +25,18 @@ const struct attack *attack_find(const char *name)
 bool attack_applies(const struct attack *a, unsigned have)
 {
     return (a->needs & ~have) == 0;
+}
+
+sotto_status attack_run(double *scores, const struct attack *a, const struct attack_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    double args[ATTACK_PARAMS];
+    struct attack_output out = {.scores = scores, .threshold = NAN, .fallback = base_alloc(in->n, 1)};
+    if (!out.fallback)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records", a->name, in->n);
+    TRY(attack_arguments(args, a, NULL));
+    TRY(a->run(&out, in, args));
+done:
+    base_free(out.fallback);
+    return status;
 }

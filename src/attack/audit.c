@@ -8,6 +8,7 @@
 
 #include "attack/posterior.h"
 #include "num/beta.h"
+#include "par/par.h"
 #include "sotto/sotto.h"
 
 static void list_names(char *out, size_t capacity, unsigned have)
@@ -24,7 +25,7 @@ static void list_names(char *out, size_t capacity, unsigned have)
 static sotto_status check_names(const char *const *names, unsigned have)
 {
     sotto_status status = SOTTO_OK;
-    char possible[256];
+    char possible[512];
     for (; names && *names; names++) {
         const struct attack *a = attack_find(*names);
         list_names(possible, sizeof possible, a ? have : ~0u);
@@ -127,6 +128,136 @@ static struct json *header(const struct sotto_audit_input *in, const struct audi
     return doc;
 }
 
+/* One entry of "attacks": an attack of the table, or scores that the caller brought. */
+struct job {
+    const struct attack *attack;
+    const struct sotto_audit_scores *named;
+    double *scores; /* (n), members first; only of attacks of the table */
+    struct json *entry;
+};
+struct jobs {
+    struct job *job;
+    size_t count;
+    const struct audit_sides *sides;
+    const struct audit_halves *halves;
+    const struct audit_settings *settings;
+};
+
+static sotto_status run_job(void *arg, size_t index, int thread)
+{
+    (void)thread;
+    const struct jobs *all = arg;
+    struct job *job = &all->job[index];
+    const struct sotto_audit_scores *named = job->named;
+    if (job->attack)
+        return audit_measure(&job->entry, job->scores, job->attack, index, all->sides, all->halves,
+                             all->settings);
+    struct audit_scored s = {.name = named->name,
+                             .title = named->title,
+                             .source = named->source,
+                             .member = named->member,
+                             .nonmember = named->nonmember,
+                             .n_member = all->sides->member.n,
+                             .n_nonmember = all->sides->nonmember.n,
+                             .own_threshold = named->has_threshold ? named->threshold : NAN,
+                             .threshold_of = "the attack itself"};
+    return audit_row(&job->entry, &s, index, all->halves, all->settings);
+}
+
+static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *in,
+                              const struct audit_sides *sides, const char *const *names)
+{
+    sotto_status status = SOTTO_OK;
+    size_t most = in->named_count;
+    for (size_t i = 0; attack_table[i]; i++)
+        most++;
+    out->job = base_alloc(most, sizeof *out->job);
+    if (!out->job)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu attacks", most);
+    for (size_t i = 0; attack_table[i]; i++) {
+        struct job *job = &out->job[out->count];
+        if (!attack_applies(attack_table[i], sides->have) || !is_wanted(attack_table[i], names))
+            continue;
+        job->attack = attack_table[i];
+        out->count++;
+        if (!(job->scores = base_alloc(sides->all.n, sizeof *job->scores)))
+            FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", sides->all.n);
+    }
+    for (size_t i = 0; i < in->named_count; i++)
+        out->job[out->count++].named = &in->named[i];
+done:
+    return status;
+}
+
+static void jobs_clear(struct jobs *j)
+{
+    for (size_t i = 0; i < j->count; i++) {
+        base_free(j->job[i].scores);
+        json_free(j->job[i].entry);
+    }
+    base_free(j->job);
+}
+
+/* Whose numbers are looked at closely was decided before looking: the strongest attack by design that ran. */
+static const struct job *choose_closer(const struct jobs *jobs)
+{
+    static const char *const order[] = {"lira", "lira-offline", "loss"};
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        for (size_t i = 0; i < jobs->count; i++)
+            if (jobs->job[i].attack && strcmp(jobs->job[i].attack->name, order[k]) == 0)
+                return &jobs->job[i];
+    for (size_t i = 0; i < jobs->count; i++)
+        if (jobs->job[i].attack)
+            return &jobs->job[i];
+    return NULL;
+}
+
+static sotto_status look_closer(struct json **doc, const struct jobs *jobs, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct job *job = choose_closer(jobs);
+    const struct audit_sides *sides = jobs->sides;
+    struct json *part = NULL;
+    if (!job)
+        return SOTTO_OK;
+    if (sides->all.labels && sides->all.outputs) {
+        TRY(audit_slices(&part, job->attack->name, job->scores, sides, jobs->halves, jobs->settings));
+        json_put(doc, "slices", part);
+    }
+    if (jobs->settings->exposed) {
+        TRY(audit_exposed(&part, job->attack->name, job->scores, sides, jobs->settings));
+        json_put(doc, "exposed", part);
+    }
+    if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
+        TRY(audit_spread(&part, sides, jobs->settings, ctx));
+        json_put(doc, "between_models", part);
+    }
+done:
+    return status;
+}
+
+/* One verdict on the claim: every attack tested it with its share of the error. */
+static struct json *claim_json(const struct jobs *jobs)
+{
+    const struct audit_settings *settings = jobs->settings;
+    double best = 0;
+    const char *name = NULL;
+    for (size_t i = 0; i < jobs->count; i++) {
+        double bound = json_number(json_find(jobs->job[i].entry, "claim.epsilon_lower_bound"));
+        if (bound > best || !name)
+            best = bound, name = json_text(json_member(jobs->job[i].entry, "name"));
+    }
+    struct json *j = json_make_object();
+    json_put_real(&j, "epsilon", settings->claim_epsilon);
+    json_put_real(&j, "delta", settings->claim_delta);
+    json_put_boolean(&j, "contradicted", best > settings->claim_epsilon);
+    json_put_real(&j, "epsilon_lower_bound", best);
+    json_put_text(&j, "attack", name);
+    json_put_real(&j, "confidence", settings->confidence);
+    json_put_integer(&j, "attacks", (int64_t)jobs->count);
+    return j;
+}
+
 sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
                          const struct sotto_audit_options *options, const struct sotto_context *ctx)
 {
@@ -134,25 +265,28 @@ sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
     struct audit_settings settings;
     struct audit_sides sides = {0};
     struct audit_halves halves = {0};
-    struct json *doc = NULL, *attacks = json_make_array();
+    struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = &settings};
+    struct json *doc = NULL, *lint = NULL, *attacks = json_make_array();
     const char *const *names = options ? options->names : NULL;
     char *text = NULL;
     TRY(audit_settings_resolve(&settings, options));
     TRY(audit_check(&sides, in));
     TRY(check_names(names, sides.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings.seed));
+    TRY(plan_jobs(&jobs, in, &sides, names));
+    settings.claim_confidence = 1 - (1 - settings.confidence) / (double)(jobs.count ? jobs.count : 1);
     doc = header(in, &sides, &settings);
-    size_t total = 0, done = 0;
-    while (attack_table[total])
-        total++;
-    for (size_t i = 0; i < total; i++) {
-        const struct attack *a = attack_table[i];
-        if (attack_applies(a, sides.have) && is_wanted(a, names)) {
-            struct json *entry = NULL;
-            TRY(audit_measure(&entry, a, &sides, &halves, &settings));
-            json_push(&attacks, entry);
-        }
-        context_progress(ctx, "audit", ++done, total, "attacks");
+    TRY(audit_lint(&lint, &sides, &settings, ctx));
+    json_put(&doc, "lint", lint);
+    context_progress(ctx, "audit", 0, jobs.count, "attacks");
+    TRY(par_chunks(jobs.count, par_threads(ctx), run_job, &jobs));
+    context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");
+    if (settings.has_claim)
+        json_put(&doc, "claim", claim_json(&jobs));
+    TRY(look_closer(&doc, &jobs, ctx));
+    for (size_t i = 0; i < jobs.count; i++) {
+        json_push(&attacks, jobs.job[i].entry);
+        jobs.job[i].entry = NULL;
     }
     json_put(&doc, "attacks", attacks);
     attacks = NULL;
@@ -162,41 +296,8 @@ sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
 done:
     json_free(attacks);
     json_free(doc);
+    jobs_clear(&jobs);
     audit_halves_clear(&halves);
     audit_sides_clear(&sides);
-    return status;
-}
-
-sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
-                       const double *nonmember, size_t n_nonmember, double confidence)
-{
-    sotto_status status = SOTTO_OK;
-    struct curve c = {0};
-    bool exact;
-    REQUIRE(n_member > 0 && n_nonmember > 0, "auc: %zu members and %zu non-members; both must be > 0",
-            n_member, n_nonmember);
-    REQUIRE(confidence > 0 && confidence < 1, "auc: confidence must be between 0 and 1 (got %g)", confidence);
-    for (size_t i = 0; i < n_member + n_nonmember; i++) {
-        double x = i < n_member ? member[i] : nonmember[i - n_member];
-        REQUIRE(isfinite(x), "auc: %s score %zu is not finite", i < n_member ? "member" : "non-member",
-                i < n_member ? i : i - n_member);
-    }
-    TRY(curve_make(&c, member, n_member, nonmember, n_nonmember));
-    *out = curve_auc(&c, confidence, &exact);
-done:
-    curve_clear(&c);
-    return status;
-}
-
-sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n, double confidence)
-{
-    sotto_status status = SOTTO_OK;
-    REQUIRE(n > 0 && k <= n, "clopper-pearson: %zu of %zu; expected 0 <= k <= n and n > 0", k, n);
-    REQUIRE(confidence > 0 && confidence < 1, "clopper-pearson: confidence must be between 0 and 1 (got %g)",
-            confidence);
-    struct sotto_estimate e = {.estimate = (double)k / (double)n};
-    clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
-    *out = e;
-done:
     return status;
 }

@@ -1,7 +1,6 @@
 /* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of range.
  */
 #include "attack/audit_private.h"
-#include "attack/posterior.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,63 +102,6 @@ static sotto_status both(const void *member, const void *nonmember, const char *
                        member ? "members" : "non-members");
 }
 
-/* One array of both sides, members first: rows of `width` values of `size` bytes. Nothing given: *out stays
- * NULL. */
-static sotto_status join(const void **out, struct audit_sides *s, size_t slot, const void *member,
-                         const void *nonmember, size_t width, size_t size)
-{
-    sotto_status status = SOTTO_OK;
-    size_t count, of_members = s->member.n * width;
-    if (!member)
-        return SOTTO_OK;
-    if (!size_multiply(&count, s->all.n, width) || !(s->owned[slot] = base_alloc(count, size)))
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu values", s->all.n, width);
-    memcpy(s->owned[slot], member, of_members * size);
-    memcpy((char *)s->owned[slot] + of_members * size, nonmember, (count - of_members) * size);
-    *out = s->owned[slot];
-done:
-    return status;
-}
-
-/* Attacks compute in double whatever the caller has. */
-static sotto_status join_narrow(struct audit_sides *s, const struct sotto_audit_input *in)
-{
-    sotto_status status = SOTTO_OK;
-    size_t count, of_members = in->n_member * in->classes;
-    double *wide = NULL;
-    if (!size_multiply(&count, s->all.n, in->classes) || !(wide = base_alloc(count, sizeof *wide)))
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu outputs", s->all.n, in->classes);
-    for (size_t i = 0; i < count; i++)
-        wide[i] = i < of_members ? in->member[i] : in->nonmember[i - of_members];
-    s->all.outputs = s->owned[0] = wide;
-done:
-    return status;
-}
-
-static sotto_status join_all(struct audit_sides *s, const struct sotto_audit_input *in)
-{
-    sotto_status status = SOTTO_OK;
-    const void *outputs = NULL, *labels = NULL, *losses = NULL, *scores = NULL, *reference = NULL,
-               *trained = NULL;
-    TRY(join(&outputs, s, 0, in->member_f8, in->nonmember_f8, in->classes, sizeof(double)));
-    TRY(join(&labels, s, 1, in->member_labels, in->nonmember_labels, 1, sizeof(int64_t)));
-    TRY(join(&losses, s, 2, in->member_losses, in->nonmember_losses, 1, sizeof(double)));
-    TRY(join(&scores, s, 3, in->member_scores, in->nonmember_scores, 1, sizeof(double)));
-    TRY(join(&reference, s, 4, in->member_reference, in->nonmember_reference, in->reference_models,
-             sizeof(double)));
-    TRY(join(&trained, s, 5, in->member_trained, in->nonmember_trained, in->reference_models, 1));
-    s->all.outputs = outputs;
-    s->all.labels = labels;
-    s->all.losses = losses;
-    s->all.scores = scores;
-    s->all.reference = reference;
-    s->all.trained = trained;
-    if (in->member)
-        TRY(join_narrow(s, in));
-done:
-    return status;
-}
-
 /* Records first .. first + n - 1 of all. */
 static struct attack_input part(const struct attack_input *all, size_t first, size_t n)
 {
@@ -177,6 +119,8 @@ static struct attack_input part(const struct attack_input *all, size_t first, si
         p.reference += first * p.models;
     if (p.trained)
         p.trained += first * p.models;
+    if (p.features)
+        p.features += first * p.width;
     return p;
 }
 
@@ -197,13 +141,25 @@ static unsigned holdings(const struct attack_input *all)
     }
     if (all->shadow_outputs)
         have |= NEED_SHADOW;
+    if (all->population)
+        have |= NEED_POPULATION | (all->population->reference ? NEED_POPULATION_REFERENCE : 0u);
     return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
 }
 
 static sotto_status check_references(const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
-    if (!in->member_reference) {
+    bool outputs = in->reference_outputs || in->reference_outputs_f8;
+    if (outputs && (in->member_reference || in->member_trained))
+        FAIL(SOTTO_EUSAGE, "audit: give the reference models' outputs or their signals, not both");
+    if (in->reference_outputs && in->reference_outputs_f8)
+        FAIL(SOTTO_EUSAGE, "audit: the reference models' outputs were given twice");
+    if (outputs && !((in->member || in->member_f8) && in->member_labels))
+        FAIL(SOTTO_EUSAGE,
+             "audit: outputs of reference models need the target's logits or probabilities, with labels");
+    if (!in->member_reference && !outputs) {
+        if (in->reference_outputs_trained)
+            FAIL(SOTTO_EUSAGE, "audit: the reference models' membership needs their outputs");
         if (in->member_trained)
             FAIL(SOTTO_EUSAGE, "audit: a training mask needs the reference models' signals");
         return SOTTO_OK;
@@ -244,10 +200,77 @@ done:
     return status;
 }
 
-sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in)
+/* (models, n, classes); reported by model and row. */
+static sotto_status check_reference_outputs(const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_sides s = {0};
+    size_t n = in->n_member + in->n_nonmember;
+    for (size_t m = 0; m < in->reference_models; m++)
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0, least = 0;
+            for (size_t k = 0; k < in->classes; k++) {
+                size_t at = (m * n + i) * in->classes + k;
+                double x =
+                    in->reference_outputs ? (double)in->reference_outputs[at] : in->reference_outputs_f8[at];
+                sum += x;
+                least = x < least ? x : least;
+            }
+            if (!isfinite(sum))
+                FAIL(SOTTO_EINVAL, "reference outputs: model %zu, row %zu is not finite", m, i);
+            if (in->probabilities && (least < 0 || fabs(sum - 1) > 1e-3))
+                FAIL(SOTTO_EINVAL,
+                     "reference outputs: model %zu, row %zu sums to %g; probabilities must be >= 0 and sum "
+                     "to 1 within "
+                     "0.001 (are these logits?)",
+                     m, i, sum);
+        }
+    if (in->reference_outputs_trained)
+        TRY(check_trained(in->reference_outputs_trained, n * in->reference_models, "reference models"));
+done:
+    return status;
+}
+
+static sotto_status check_population(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    bool outputs = in->member || in->member_f8;
+    if (!in->population && !in->population_losses) {
+        if (in->population_labels || in->population_reference || in->population_features)
+            FAIL(SOTTO_EUSAGE, "audit: a population needs its logits, probabilities or losses");
+        return SOTTO_OK;
+    }
+    if (in->population && !(outputs && in->member_labels && in->population_labels))
+        FAIL(SOTTO_EUSAGE,
+             "audit: the population's outputs need its labels, and the target's outputs and labels");
+    if (in->population_losses && !in->member_losses)
+        FAIL(SOTTO_EUSAGE, "audit: the population's losses need the target's losses");
+    if (in->population_reference && !in->member_reference && !in->reference_outputs &&
+        !in->reference_outputs_f8)
+        FAIL(SOTTO_EUSAGE, "audit: reference signals of the population need those of the records");
+    REQUIRE(in->n_population >= 10, "population: %zu records; at least 10 are needed", in->n_population);
+done:
+    return status;
+}
+
+static sotto_status check_named(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < in->named_count; i++) {
+        const struct sotto_audit_scores *s = &in->named[i];
+        REQUIRE(s->name && s->name[0] && s->member && s->nonmember,
+                "audit: attack %zu has no name or no scores", i);
+        TRY(check_reals(s->member, in->n_member, "members", s->name));
+        TRY(check_reals(s->nonmember, in->n_nonmember, "non-members", s->name));
+        REQUIRE(!s->has_threshold || !isnan(s->threshold), "audit: the threshold of '%s' is NaN", s->name);
+    }
+done:
+    return status;
+}
+
+/* What is given at all, and whether it fits together; no value is looked at. */
+static sotto_status check_shape(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
     bool outputs = in->member || in->member_f8;
     TRY(both(in->member, in->nonmember, "logits or probabilities"));
     TRY(both(in->member_f8, in->nonmember_f8, "logits or probabilities"));
@@ -256,35 +279,68 @@ sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input
     TRY(both(in->member_scores, in->nonmember_scores, "scores"));
     TRY(both(in->member_reference, in->nonmember_reference, "reference signals"));
     TRY(both(in->member_trained, in->nonmember_trained, "training masks"));
+    TRY(both(in->member_features, in->nonmember_features, "features"));
     if (in->member && in->member_f8)
         FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
-    if (!outputs && !in->member_losses && !in->member_scores)
+    if (!outputs && !in->member_losses && !in->member_scores && !in->named_count)
         FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
     REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
             "audit: %zu members and %zu non-members; at least 2 of each are needed", in->n_member,
             in->n_nonmember);
     REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; at least 2 are needed", in->classes);
+    REQUIRE(!in->member_features || in->feature_count > 0, "audit: features have no columns");
     TRY(check_references(in));
+    TRY(check_population(in));
+done:
+    return status;
+}
+
+static sotto_status check_features(const float *x, size_t n, size_t width, const char *side)
+{
+    for (size_t i = 0; x && i < n * width; i++)
+        if (!isfinite(x[i]))
+            return status_fail(SOTTO_EINVAL, "%s: row %zu, column %zu of the features is not finite", side,
+                               i / width, i % width);
+    return SOTTO_OK;
+}
+
+sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct audit_sides s = {0};
+    bool references = in->member_reference || in->reference_outputs || in->reference_outputs_f8;
+    TRY(check_shape(in));
     TRY(check_shadow(in));
     s.all = (struct attack_input){.probabilities = in->probabilities != 0,
                                   .n = in->n_member + in->n_nonmember,
                                   .classes = in->classes,
-                                  .models = in->member_reference ? in->reference_models : 0,
+                                  .models = references ? in->reference_models : 0,
                                   .shadow_outputs = in->shadow,
                                   .shadow_labels = in->shadow_labels,
                                   .shadow_trained = in->shadow_trained,
                                   .shadow_n = in->n_shadow};
     s.member.n = in->n_member;
-    TRY(join_all(&s, in));
+    TRY(audit_join(&s, in));
     s.member = part(&s.all, 0, in->n_member);
     s.nonmember = part(&s.all, in->n_member, in->n_nonmember);
     TRY(check_side(&s.member, "members"));
     TRY(check_side(&s.nonmember, "non-members"));
-    if (in->reference_losses && s.owned[4])
-        for (size_t i = 0; i < s.all.n * s.all.models; i++)
-            ((double *)s.owned[4])[i] = signal_of_loss(s.all.reference[i]);
-    s.have = holdings(&s.all);
+    TRY(check_features(s.member.features, s.member.n, s.member.width, "members"));
+    TRY(check_features(s.nonmember.features, s.nonmember.n, s.nonmember.width, "non-members"));
+    TRY(check_named(in));
+    if (in->reference_outputs || in->reference_outputs_f8)
+        TRY(check_reference_outputs(in));
+    if (in->population || in->population_losses) {
+        TRY(check_side(&s.population, "population"));
+        TRY(check_features(s.population.features, s.population.n, s.population.width, "population"));
+    }
+    TRY(audit_join_references(&s, in));
     *out = s;
+    if (out->population.n) /* only now is its address known */
+        out->all.population = &out->population;
+    out->member = part(&out->all, 0, in->n_member);
+    out->nonmember = part(&out->all, in->n_member, in->n_nonmember);
+    out->have = holdings(&out->all);
 done:
     if (status != SOTTO_OK)
         audit_sides_clear(&s);
@@ -293,31 +349,7 @@ done:
 
 void audit_sides_clear(struct audit_sides *s)
 {
-    for (size_t i = 0; i < sizeof s->owned / sizeof *s->owned; i++)
+    for (size_t i = 0; i < SLOTS; i++)
         base_free(s->owned[i]);
     *s = (struct audit_sides){0};
-}
-
-sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options)
-{
-    static const double usual[] = {0.01, 0.001};
-    sotto_status status = SOTTO_OK;
-    struct audit_settings s = {usual, 2, 0.95, 0, 0};
-    if (options) {
-        if (options->fpr_count)
-            s.fpr = options->fpr, s.fpr_count = options->fpr_count;
-        if (options->confidence != 0)
-            s.confidence = options->confidence;
-        s.delta = options->delta;
-        s.seed = options->seed;
-    }
-    REQUIRE(s.confidence > 0 && s.confidence < 1, "audit: confidence must be between 0 and 1 (got %g)",
-            s.confidence);
-    REQUIRE(s.delta >= 0 && s.delta < 1, "audit: delta must be >= 0 and < 1 (got %g)", s.delta);
-    for (size_t i = 0; i < s.fpr_count; i++)
-        REQUIRE(s.fpr[i] > 0 && s.fpr[i] < 1, "audit: a false-positive rate must be between 0 and 1 (got %g)",
-                s.fpr[i]);
-    *out = s;
-done:
-    return status;
 }

@@ -43,7 +43,7 @@ static void add_attack(char **text, size_t *used, const struct json *attack, con
                        size_t count)
 {
     char line[LINE], cell[64];
-    snprintf(line, sizeof line, "%-18.18s %.3f [%.3f, %.3f]  ", json_text(json_member(attack, "name")),
+    snprintf(line, sizeof line, "%-23.23s %.3f [%.3f, %.3f]  ", json_text(json_member(attack, "name")),
              json_number(json_find(attack, "auc.estimate")), json_number(json_find(attack, "auc.lower")),
              json_number(json_find(attack, "auc.upper")));
     add(text, used, line);
@@ -54,6 +54,37 @@ static void add_attack(char **text, size_t *used, const struct json *attack, con
     }
     snprintf(line, sizeof line, "%-10.3f %.3g\n", json_number(json_member(attack, "balanced_accuracy")),
              json_number(json_member(attack, "epsilon_lower_bound")));
+    add(text, used, line);
+}
+
+/* What would make the numbers below mean something else comes before them. */
+static void add_lint(char **text, size_t *used, const struct json *audit)
+{
+    const struct json *lint = json_member(audit, "lint");
+    for (size_t i = 0; i < json_count(lint); i++) {
+        const char *level = json_text(json_member(json_at(lint, i), "level")),
+                   *what = json_text(json_member(json_at(lint, i), "text"));
+        char line[512];
+        snprintf(line, sizeof line, "%-8s %.490s\n", level ? level : "", what ? what : "");
+        add(text, used, line);
+    }
+    if (json_count(lint))
+        add(text, used, "\n");
+}
+
+static void add_claim(char **text, size_t *used, const struct json *audit)
+{
+    const struct json *claim = json_member(audit, "claim");
+    bool contradicted = false;
+    char line[LINE];
+    if (!claim || json_get_boolean(&contradicted, claim, "audit", "contradicted") != SOTTO_OK)
+        return;
+    snprintf(line, sizeof line,
+             "\nclaim of epsilon %g, delta %g: %s (lower bound %.3g at %g %% over %.0f attacks)\n",
+             json_number(json_member(claim, "epsilon")), json_number(json_member(claim, "delta")),
+             contradicted ? "CONTRADICTED" : "not contradicted; that is no proof",
+             json_number(json_member(claim, "epsilon_lower_bound")),
+             100 * json_number(json_member(claim, "confidence")), json_number(json_member(claim, "attacks")));
     add(text, used, line);
 }
 
@@ -75,8 +106,9 @@ sotto_status sotto_audit_summary(char **text, const char *audit_json)
              json_number(json_member(audit, "n_member")), json_number(json_member(audit, "n_nonmember")),
              100 * json_number(json_member(audit, "confidence")));
     add(&out, &used, line);
+    add_lint(&out, &used, audit);
     size_t count = rates_of(rates, json_at(attacks, 0));
-    snprintf(line, sizeof line, "%-18s %-22s ", "attack", "AUC");
+    snprintf(line, sizeof line, "%-23s %-22s ", "attack", "AUC");
     add(&out, &used, line);
     for (size_t k = 0; k < count; k++) {
         snprintf(head, sizeof head, "TPR at FPR %.8s", rates[k]);
@@ -86,6 +118,7 @@ sotto_status sotto_audit_summary(char **text, const char *audit_json)
     add(&out, &used, "bal. acc.  epsilon >=\n");
     for (size_t i = 0; i < json_count(attacks); i++)
         add_attack(&out, &used, json_at(attacks, i), rates, count);
+    add_claim(&out, &used, audit);
     if (!out)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for the summary");
     *text = out;

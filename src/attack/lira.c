@@ -4,19 +4,35 @@
 
 #include <math.h>
 
-sotto_status lira_online(double *scores, const struct attack_input *in, double prior)
+const struct attack_param lira_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
+    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9},
+    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1},
+    {NULL, NULL, 0, 0, 0}};
+
+double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
+                  bool monotone)
+{
+    double from_in = signal - in_mean, from_out = signal - out_mean;
+    if (monotone && from_in > 0 && in_mean > out_mean)
+        from_in = 0;
+    return 0.5 * (log(out_variance / in_variance) + from_out * from_out / out_variance -
+                  from_in * from_in / in_variance);
+}
+
+sotto_status lira_online(struct attack_output *out, const struct attack_input *in, struct lira_settings how)
 {
     sotto_status status = SOTTO_OK;
     struct reference_stats stats = {0};
     TRY(reference_stats_make(&stats, in, true));
     for (size_t i = 0; i < in->n; i++) {
         const struct reference_record *r = &stats.record[i];
-        double signal = posterior_signal(in, i);
-        double in_variance = reference_variance(&r->in, stats.in_variance, prior);
-        double out_variance = reference_variance(&r->out, stats.out_variance, prior);
-        double from_in = signal - r->in.mean, from_out = signal - r->out.mean;
-        scores[i] = 0.5 * (log(out_variance / in_variance) + from_out * from_out / out_variance -
-                           from_in * from_in / in_variance);
+        double models = (double)(r->in.count < r->out.count ? r->in.count : r->out.count);
+        double prior = models >= how.per_record ? 0 : how.prior;
+        out->scores[i] = lira_ratio(posterior_signal(in, i), r->in.mean,
+                                    reference_variance(&r->in, stats.in_variance, prior), r->out.mean,
+                                    reference_variance(&r->out, stats.out_variance, prior), how.monotone);
+        out->fallback[i] = r->in.fallback || r->out.fallback;
     }
 done:
     reference_stats_clear(&stats);

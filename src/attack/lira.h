@@ -5,7 +5,17 @@
 
 #include "attack/attack_kind.h"
 
-/* prior: how many values the pooled variance counts for; INFINITY: pooled variance only. */
-sotto_status lira_online(double *scores, const struct attack_input *in, double prior);
+struct lira_settings {
+    double prior;      /* how many values the pooled variance counts for; INFINITY: pooled variance only */
+    double per_record; /* from this many IN and OUT models on, a record's own variances stand alone */
+    bool monotone; /* a signal above its IN mean counts as if it were at the mean: never evidence against */
+};
+/* ln N(signal; IN) - ln N(signal; OUT). Marks records that took the mean of their class. */
+sotto_status lira_online(struct attack_output *out, const struct attack_input *in, struct lira_settings how);
+/* One record's part of it. */
+double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
+                  bool monotone);
+
+extern const struct attack_param lira_params[];
 
 #endif

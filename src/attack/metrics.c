@@ -2,19 +2,31 @@
 #include "attack/metrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "attack/sorted.h"
 #include "num/beta.h"
 
-struct scored {
-    double score;
-    bool member;
-};
-
-static int by_score_falling(const void *a, const void *b)
+static void sort_copy(double *out, const double *scores, size_t n, double *scratch)
 {
-    double x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
-    return (x < y) - (x > y);
+    for (size_t i = 0; i < n; i++)
+        out[i] = scores[i];
+    sort_rising(out, n, scratch);
+}
+
+/* Both sides sorted, then merged from the top. */
+static void merge(struct curve *c, const double *member, const double *nonmember)
+{
+    size_t m = c->n_member, n = c->n_nonmember; /* how many are left */
+    while (m > 0 || n > 0) {
+        double top = n == 0 || (m > 0 && member[m - 1] > nonmember[n - 1]) ? member[m - 1] : nonmember[n - 1];
+        while (m > 0 && member[m - 1] == top)
+            m--;
+        while (n > 0 && nonmember[n - 1] == top)
+            n--;
+        c->score[c->points] = top;
+        c->true_flags[c->points] = c->n_member - m;
+        c->false_flags[c->points++] = c->n_nonmember - n;
+    }
 }
 
 sotto_status curve_make(struct curve *out, const double *member, size_t n_member, const double *nonmember,
@@ -23,31 +35,21 @@ sotto_status curve_make(struct curve *out, const double *member, size_t n_member
     sotto_status status = SOTTO_OK;
     size_t n = n_member + n_nonmember;
     struct curve c = {.n_member = n_member, .n_nonmember = n_nonmember};
-    struct scored *all = base_alloc(n, sizeof *all);
+    double *sorted = base_alloc(n, sizeof *sorted), *scratch = base_alloc(n, sizeof *scratch);
     c.score = base_alloc(n, sizeof *c.score);
     c.true_flags = base_alloc(n, sizeof *c.true_flags);
     c.false_flags = base_alloc(n, sizeof *c.false_flags);
-    if (!all || !c.score || !c.true_flags || !c.false_flags)
+    if (!sorted || !scratch || !c.score || !c.true_flags || !c.false_flags)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
-    for (size_t i = 0; i < n_member; i++)
-        all[i] = (struct scored){member[i], true};
-    for (size_t i = 0; i < n_nonmember; i++)
-        all[n_member + i] = (struct scored){nonmember[i], false};
-    qsort(all, n, sizeof *all, by_score_falling);
-    size_t counts[2] = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        counts[all[i].member]++;
-        if (i + 1 < n && all[i + 1].score == all[i].score)
-            continue;
-        c.score[c.points] = all[i].score;
-        c.true_flags[c.points] = counts[1];
-        c.false_flags[c.points++] = counts[0];
-    }
+    sort_copy(sorted, member, n_member, scratch);
+    sort_copy(sorted + n_member, nonmember, n_nonmember, scratch);
+    merge(&c, sorted, sorted + n_member);
     *out = c;
 done:
     if (status != SOTTO_OK)
         curve_clear(&c);
-    base_free(all);
+    base_free(sorted);
+    base_free(scratch);
     return status;
 }
 
@@ -120,6 +122,13 @@ struct sotto_estimate curve_auc(const struct curve *c, double confidence, bool *
     out.lower = 1 / (1 + exp(-(logit - reach)));
     out.upper = 1 / (1 + exp(-(logit + reach)));
     return out;
+}
+
+double curve_auc_variance(const struct curve *c, double *area)
+{
+    double vm, vn;
+    placements(c, area, &vm, &vn);
+    return vm + vn;
 }
 
 double curve_advantage(const struct curve *c)

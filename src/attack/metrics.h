@@ -26,6 +26,8 @@ void curve_clear(struct curve *c);
  * (perfect separation, constant scores) the interval is Clopper-Pearson on min(n_member, n_nonmember)
  * disjoint pairs. *exact says which. */
 struct sotto_estimate curve_auc(const struct curve *c, double confidence, bool *exact);
+/* The area and DeLong's variance of it on the plain scale. */
+double curve_auc_variance(const struct curve *c, double *area);
 /* Largest TPR - FPR over all thresholds, >= 0: optimistic, chosen on the records it is measured on. */
 double curve_advantage(const struct curve *c);
 /* Indices of at most `limit` points, rising, that keep the shape on linear and on log axes; returns how many.

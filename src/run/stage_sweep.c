@@ -121,10 +121,10 @@ static sotto_status attack_answers(struct drawn *out, const struct sweep *s, con
                               .reference = s->shadow->signals,
                               .trained = s->shadow->heads.trained,
                               .models = s->shadow->heads.models};
-    TRY(attack_find("loss")->run(scores, &in));
+    TRY(attack_run(scores, attack_find("loss"), &in));
     TRY(measure_scores(&out->attacks[BY_LOSS], scores, a->n_member, n, &s->r->config));
     if (s->shadow->signals) {
-        TRY(attack_find("lira")->run(scores, &in));
+        TRY(attack_run(scores, attack_find("lira"), &in));
         TRY(measure_scores(&out->attacks[BY_LIRA], scores, a->n_member, n, &s->r->config));
     }
 done:
@@ -190,7 +190,7 @@ static sotto_status judge_by_network(const struct sweep *s)
                               .shadow_labels = s->shadow->own_y,
                               .shadow_trained = s->shadow->own_trained,
                               .shadow_n = s->shadow->own_n};
-    TRY(attack_find("shadow-network")->run(scores, &in));
+    TRY(attack_run(scores, attack_find("shadow-network"), &in));
     for (size_t draw = 0; draw < config->draws; draw++)
         TRY(measure_scores(&s->drawn[draw].attacks[BY_NETWORK], scores + draw * rows, s->network_side, rows,
                            config));

@@ -78,7 +78,7 @@ static struct json *audit(uint64_t i, size_t n, double shift)
     draw(nonmember, n, 0, &r);
     struct sotto_audit_input in = {
         .member_scores = member, .nonmember_scores = nonmember, .n_member = n, .n_nonmember = n};
-    struct sotto_audit_options options = {.seed = i};
+    struct sotto_audit_options options = {.seed = i, .draws = 100};
     char *text = NULL;
     struct json *doc = NULL;
     assert_int_equal(sotto_audit(&text, &in, &options, NULL), SOTTO_OK);
@@ -148,7 +148,7 @@ static void the_bound_stays_below_the_truth(void **state)
         }
         struct sotto_audit_input in = {
             .member_scores = member, .nonmember_scores = nonmember, .n_member = 400, .n_nonmember = 400};
-        struct sotto_audit_options options = {.seed = i};
+        struct sotto_audit_options options = {.seed = i, .draws = 100};
         char *text = NULL;
         struct json *doc = NULL;
         assert_int_equal(sotto_audit(&text, &in, &options, NULL), SOTTO_OK);

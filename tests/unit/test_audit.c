@@ -33,7 +33,7 @@ static double score(const char *name, const double *outputs, size_t classes, int
     double s = NAN;
     struct attack_input in = {
         .outputs = outputs, .probabilities = probabilities, .labels = &label, .n = 1, .classes = classes};
-    assert_int_equal(attack_find(name)->run(&s, &in), SOTTO_OK);
+    assert_int_equal(attack_run(&s, attack_find(name), &in), SOTTO_OK);
     return s;
 }
 
@@ -389,12 +389,12 @@ static void bad_inputs_are_refused(void **state)
     b[3] = 3;
     const char *unknown[] = {"lossy", NULL}, *unfit[] = {"loss", NULL};
     struct sotto_audit_options options = {.names = unknown};
-    expect(SOTTO_EUSAGE, &in, &options,
-           "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
-           "correctness, shadow-network, lira, lira-pooled, lira-offline, rmia, rmia-offline, sablayrolles, "
-           "watson, "
-           "reference-rank, "
-           "scores");
+    expect(
+        SOTTO_EUSAGE, &in, &options,
+        "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
+        "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
+        "population, quantile, lira, lira-pooled, lira-offline, rmia, rmia-offline, rmia-population, base, "
+        "sablayrolles, watson, reference-rank, scores");
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options,
            "audit: attack 'loss' needs other arrays than those given; they allow entropy");
@@ -563,7 +563,7 @@ static void bad_references_are_refused(void **state)
     in = good, in.member_trained = in.nonmember_trained = NULL;
     expect(SOTTO_EUSAGE, &in, &options,
            "audit: attack 'lira' needs other arrays than those given; they allow loss, confidence, entropy, "
-           "modified-entropy, correctness, lira-offline, rmia-offline, watson, reference-rank");
+           "modified-entropy, correctness, lira-offline, rmia-offline, base, watson, reference-rank");
     in = good;
     for (size_t i = 0; i < RECORDS * MODELS; i++)
         w->trained[0][i] = w->trained[1][i] = i % MODELS == 0;

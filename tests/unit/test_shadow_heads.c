@@ -89,7 +89,7 @@ static struct sotto_estimate area(const char *attack, const struct shadow_heads 
                               .n = 2 * N,
                               .classes = K,
                               .models = MODELS};
-    assert_int_equal(attack_find(attack)->run(scores, &in), SOTTO_OK);
+    assert_int_equal(attack_run(scores, attack_find(attack), &in), SOTTO_OK);
     assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
     return e;
 }

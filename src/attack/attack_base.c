@@ -1,0 +1,28 @@
+/* BASE: ln p_y under the target minus the logarithm of its mean over all reference models, IN and OUT alike.
+ */
+#include "attack/posterior.h"
+#include "attack/rmia.h"
+
+#include <math.h>
+
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+{
+    (void)args;
+    for (size_t i = 0; i < in->n; i++) {
+        double top = -INFINITY, sum = 0;
+        for (size_t m = 0; m < in->models; m++)
+            top = fmax(top, in->reference[i * in->models + m]);
+        double log_top = log_probability_of_signal(top);
+        for (size_t m = 0; m < in->models; m++)
+            sum += exp(log_probability_of_signal(in->reference[i * in->models + m]) - log_top);
+        out->scores[i] =
+            log_probability_of_signal(posterior_signal(in, i)) - log_top - log(sum / (double)in->models);
+    }
+    return SOTTO_OK;
+}
+
+const struct attack attack_base = {.name = "base",
+                                   .title = "BASE: probability against the mean of the references",
+                                   .source = "Lassila et al. 2025",
+                                   .needs = NEED_LOSSES | NEED_OUT,
+                                   .run = run};
