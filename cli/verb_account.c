@@ -22,14 +22,15 @@ static const struct option_row rows[] = {
     {"delta", OPTION_REAL, "D", NULL, "delta; none or 0: pure", NULL},
     {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise", NULL},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "what the sensitivity was computed for: replace-one (default) or add-remove (sampled: always)", NULL},
+     "what the sensitivity was computed for: replace-one (default) or add-remove (default when sampled)",
+     NULL},
     {"choose", OPTION_FLAG, NULL, NULL,
      "with --target-epsilon: what every mechanism needs, least noise first", NULL},
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "re-derive a certificate; checks the released file beside it and --ledger", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL, "what a ledger adds up to at --delta", NULL},
-    {"events", OPTION_TEXT, "FILE", NULL, "different releases together (sotto.events/1, docs/FORMATS.md)",
-     NULL},
+    {"events", OPTION_TEXT, "FILE", NULL,
+     "different releases together, .json or .yaml (sotto.events/1, docs/FORMATS.md)", NULL},
     {"opacus-history", OPTION_TEXT, "FILE", NULL,
      "an Opacus accountant's state as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], ...]}",
      NULL},
@@ -38,28 +39,39 @@ static const struct option_row rows[] = {
     {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
     {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: Poisson sampling rate", "sampling_rate"},
     {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
+    {"clipping", OPTION_TEXT, "NORM", "l2",
+     "DP-SGD: the norm that bounds every gradient by max_grad_norm, l1 or l2 (laplace: l1)", NULL},
     {"certified", OPTION_FLAG, NULL, NULL,
      "compute in ball arithmetic, which bounds its own rounding (seconds)", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
+/* One name out of two; *second: it is the second. */
+static sotto_status either(int *second, const struct options *o, const char *option, const char *one,
+                           const char *other)
+{
+    const char *text = option_text(o, option);
+    *second = text && strcmp(text, other) == 0;
+    if (text && !*second && strcmp(text, one) != 0)
+        return cli_fail(SOTTO_EUSAGE, "account: --%s must be %s or %s (got '%s')", option, one, other, text);
+    return SOTTO_OK;
+}
+
 static sotto_status check(const struct options *o)
 {
+    int ignored;
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
     if (option_given(o, "scale") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --target-epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: give --l1, --l2 or both");
-    const char *adjacency = option_text(o, "adjacency");
-    if (adjacency && strcmp(adjacency, "replace-one") != 0 && strcmp(adjacency, "add-remove") != 0)
-        return cli_fail(SOTTO_EUSAGE, "account: --adjacency must be replace-one or add-remove (got '%s')",
-                        adjacency);
-    return SOTTO_OK;
+    if (option_given(o, "clipping"))
+        return cli_fail(SOTTO_EUSAGE, "account: --clipping goes with --sample-rate and --steps");
+    return either(&ignored, o, "adjacency", "replace-one", "add-remove");
 }
 
 static sotto_status check_sampled(const struct options *o)
 {
-    const char *adjacency = option_text(o, "adjacency");
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
     if (!option_given(o, "sample-rate"))
@@ -73,12 +85,6 @@ static sotto_status check_sampled(const struct options *o)
         return cli_fail(SOTTO_EUSAGE,
                         "account: --scale, --l1, --l2 and --compose do not go with --sample-rate; "
                         "the noise multiplier is relative to max_grad_norm");
-    if (adjacency && strcmp(adjacency, "add-remove") != 0)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "account: sampled iterations are accounted under add-remove adjacency (got '%s'); replacing a "
-            "record is a group of two there",
-            adjacency);
     return SOTTO_OK;
 }
 
@@ -96,7 +102,7 @@ static void print_exactly(double x)
 
 static void print_account(const struct sotto_account *a)
 {
-    int sampled = a->sample_rate < 1;
+    int sampled = a->sample_rate < 1 || a->clipping[0];
     printf("%s, ", a->mechanism);
     if (!isnan(a->scale)) {
         printf("%s ", sampled ? "noise multiplier" : "scale");
@@ -105,7 +111,8 @@ static void print_account(const struct sotto_account *a)
     }
     printf("%s\n", a->adjacency);
     if (sampled)
-        printf("%zu steps, Poisson sampling at rate %g\n", a->compose, a->sample_rate);
+        printf("%zu steps, Poisson sampling at rate %g, gradients clipped by %s\n", a->compose,
+               a->sample_rate, a->clipping);
     else if (a->compose > 1)
         printf("%zu releases\n", a->compose);
     if (isinf(a->epsilon.upper))
@@ -125,19 +132,30 @@ static void print_account(const struct sotto_account *a)
 
 static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o)
 {
+    int by_l2, add_remove;
     sotto_status status = check_sampled(o);
+    if (status == SOTTO_OK)
+        status = either(&by_l2, o, "clipping", "l1", "l2");
+    if (status == SOTTO_OK)
+        status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
     if (status != SOTTO_OK)
         return status;
-    double delta = option_real(o, "delta");
-    struct sotto_sampled s = {option_text(o, "mechanism"),   option_real(o, "noise-multiplier"),
-                              option_real(o, "sample-rate"), (size_t)option_count(o, "steps"),
-                              isnan(delta) ? 0 : delta,      SOTTO_NORM_L2};
+    double delta = option_real(o, "delta"), target = option_real(o, "target-epsilon");
+    int certified = option_flag(o, "certified");
+    struct sotto_sampled s = {.mechanism = option_text(o, "mechanism"),
+                              .noise_multiplier = option_real(o, "noise-multiplier"),
+                              .sample_rate = option_real(o, "sample-rate"),
+                              .steps = (size_t)option_count(o, "steps"),
+                              .delta = isnan(delta) ? 0 : delta,
+                              .clipping = by_l2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1,
+                              .replace_one = option_given(o, "adjacency") && !add_remove};
+    if (certified && option_given(o, "target-epsilon"))
+        return sotto_calibrate_sampled_certified(account, &s, target);
     if (option_given(o, "target-epsilon"))
-        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, option_real(o, "target-epsilon"));
+        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target);
     if (status != SOTTO_OK)
         return status;
-    return option_flag(o, "certified") ? sotto_account_sampled_certified(account, &s)
-                                       : sotto_account_sampled(account, &s);
+    return certified ? sotto_account_sampled_certified(account, &s) : sotto_account_sampled(account, &s);
 }
 
 /* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */
@@ -168,15 +186,16 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     const char *mechanism = option_text(o, "mechanism"), *adjacency = option_text(o, "adjacency");
     double scale = option_real(o, "scale"), delta = option_real(o, "delta");
     size_t compose = (size_t)option_count(o, "compose");
-    if (isnan(delta))
-        delta = 0;
-    if (option_given(o, "target-epsilon"))
-        status = sotto_calibrate_composed(
-            &scale, mechanism, &s, (struct sotto_dp){option_real(o, "target-epsilon"), delta}, compose);
-    if (status == SOTTO_OK)
-        status = option_flag(o, "certified")
-                     ? sotto_account_release_certified(account, mechanism, scale, &s, delta, compose)
-                     : sotto_account_release(account, mechanism, scale, &s, delta, compose);
+    struct sotto_dp target = {option_real(o, "target-epsilon"), isnan(delta) ? 0 : delta};
+    int certified = option_flag(o, "certified"), searched = option_given(o, "target-epsilon");
+    if (certified && searched)
+        status = sotto_calibrate_certified(account, mechanism, &s, target, compose);
+    else if (certified)
+        status = sotto_account_release_certified(account, mechanism, scale, &s, target.delta, compose);
+    else if (searched)
+        status = sotto_calibrate_composed(&scale, mechanism, &s, target, compose);
+    if (status == SOTTO_OK && !certified)
+        status = sotto_account_release(account, mechanism, scale, &s, target.delta, compose);
     if (status == SOTTO_OK && adjacency)
         snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
     return status;
@@ -185,25 +204,24 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
 /* Different releases together, from a file. */
 static sotto_status account_of_file(struct sotto_account *account, const struct options *o)
 {
-    static const char *const others[] = {"mechanism", "scale",   "target-epsilon",   "l1",          "l2",
-                                         "dimension", "compose", "noise-multiplier", "sample-rate", "steps"};
+    static const char *const others[] = {"mechanism",   "scale",     "target-epsilon", "l1",
+                                         "l2",          "dimension", "compose",        "noise-multiplier",
+                                         "sample-rate", "steps",     "clipping"};
     const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
-    const char *adjacency = option_text(o, "adjacency");
     double delta = option_real(o, "delta");
-    enum sotto_adjacency target = SOTTO_SAME_ADJACENCY;
+    int add_remove;
     if (events && opacus)
         return cli_fail(SOTTO_EUSAGE, "account: give --events or --opacus-history, not both");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --%s; the file says it", others[i],
                             events ? "events" : "opacus-history");
-    if (adjacency && strcmp(adjacency, "replace-one") == 0)
-        target = SOTTO_REPLACE_ONE;
-    else if (adjacency && strcmp(adjacency, "add-remove") == 0)
-        target = SOTTO_ADD_REMOVE;
-    else if (adjacency)
-        return cli_fail(SOTTO_EUSAGE, "account: --adjacency must be replace-one or add-remove (got '%s')",
-                        adjacency);
+    sotto_status status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
+    if (status != SOTTO_OK)
+        return status;
+    enum sotto_adjacency target = !option_given(o, "adjacency") ? SOTTO_SAME_ADJACENCY
+                                  : add_remove                  ? SOTTO_ADD_REMOVE
+                                                                : SOTTO_REPLACE_ONE;
     delta = isnan(delta) ? 0 : delta;
     return events ? sotto_account_events_file(account, events, delta, target)
                   : sotto_account_opacus_file(account, opacus, delta, target);

@@ -74,7 +74,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_compo
 
 /** Something that was done with the private data; independent noise each time. Three kinds: noise of `scale`
  * (l1, l2, dimension, value_step as in struct sotto_sensitivity); Poisson-sampled steps (noise_multiplier >
- * 0, add-remove, clipped to L2 norm 1); mechanism "stated": an (epsilon, delta) from elsewhere. */
+ * 0, add-remove, clipped to norm 1); mechanism "stated": an (epsilon, delta) from elsewhere. */
 struct sotto_event {
     const char *mechanism;
     size_t count;
@@ -82,14 +82,16 @@ struct sotto_event {
     size_t dimension;
     double value_step;
     double noise_multiplier, sample_rate;
+    enum sotto_norm clipping; /**< of sampled steps; 0: L2 */
     struct sotto_dp stated;
     size_t group; /**< data sets that differ in this many records; 0 or 1: one */
     enum sotto_adjacency adjacency;
 };
 /** Epsilon of all events together at `delta`, by every bound that applies: one interval. `target`: an
- * add-remove event counts as a group of two under replace-one; ENOTSUP: a replace-one event under add-remove,
- * or SOTTO_SAME_ADJACENCY where they differ. EINVAL names the event ("events[2]: ..."). out->mechanism is
- * "composition", out->scale NAN, unless there is one kind of event. */
+ * add-remove event counts as a group of two under replace-one, but sampled steps, whose mechanism is known,
+ * are taken as they are where their pair is known too (Gaussian noise, or clipping by L1); ENOTSUP: a
+ * replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ. EINVAL names the event
+ * ("events[2]: ..."). out->mechanism is "composition", out->scale NAN, unless there is one kind of event. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
                                                              const struct sotto_event *events, size_t n,
                                                              double delta, enum sotto_adjacency target);

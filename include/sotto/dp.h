@@ -52,6 +52,7 @@ struct sotto_account {
     size_t compose;                /**< identical releases, independent noise; sampled: steps */
     double sample_rate;            /**< 1, or the Poisson rate: then scale is the noise multiplier (scale /
                                       max_grad_norm) */
+    char clipping[4];              /**< sampled: the norm that bounds a gradient, "l1" or "l2"; else "" */
     struct sotto_interval epsilon; /**< of the whole composition at delta; both ends proved */
     double pure_epsilon;           /**< of the whole composition; NAN: none */
     double zcdp_rho;               /**< of the whole composition; NAN: none */
@@ -122,24 +123,26 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accoun
 enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
 
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a Poisson sample of rate
- * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less).
- */
+ * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less)
+ * unless replace_one says otherwise. */
 struct sotto_sampled {
     const char *mechanism; /**< "gaussian", "logistic", or "laplace" (clipped by L1 only) */
     double noise_multiplier, sample_rate;
     size_t steps;
     double delta;
-    enum sotto_norm clip_norm; /**< that bounds a gradient by C; 0: L2 */
+    enum sotto_norm clipping; /**< the norm that bounds a gradient by C; 0: L2 */
+    int replace_one;          /**< 1: adjacent is a record replaced by another (n is public) */
 };
-/** The smaller of two upper bounds: Renyi divergence of integer and fractional orders (Mironov, Talwar, Zhang
- * 2019; logistic by the L2 theorem) and, for Gaussian noise or clipping by L1, the privacy-loss distribution.
- * The lower end is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL
- * names the parameter; ENOTSUP: mechanism without such a bound; ENOMEM. */
+/** The smallest of these upper bounds: Renyi divergence of integer and fractional orders (Mironov, Talwar,
+ * Zhang 2019; logistic by the L2 theorem; a replaced record as a group of two), the sum of pure epsilons
+ * (clipping by L1), and, for Gaussian noise or clipping by L1, the privacy-loss distribution. The lower end
+ * is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL names the
+ * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
- * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism; ENOMEM; EDOMAIN:
- * losses too large for a grid. */
+ * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism, or replace_one;
+ * ENOMEM; EDOMAIN: losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
                                                                         const struct sotto_sampled *sampled);
 /** A noise multiplier with upper epsilon <= target_epsilon, within about 1e-6 of the smallest; ignores
@@ -147,25 +150,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct s
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,
                                                                 const struct sotto_sampled *sampled,
                                                                 double target_epsilon);
-
-/** `count` independent releases by one mechanism. */
-struct sotto_composed_release {
-    const char *mechanism;
-    struct sotto_interval shift; /**< norm of the change / noise scale, > 0: at most upper, reached from lower
-                                    on (give the same number twice when it is exact) */
-    enum sotto_norm norm;
-    double sample_rate; /**< 1, or the Poisson rate in (0, 1] */
-    size_t count;       /**< >= 1 */
-};
-/** Epsilon at delta > 0 of any releases together, by privacy-loss distributions. `adjacency`: "replace-one"
- * or "add-remove", which every shift and rate must be meant for; sampled items need "add-remove" (EINVAL).
- * The upper end is INFINITY, accountant "none", when an item has no curve (logistic or Laplace by L2); the
- * lower end then still holds. scale and standard_deviation are NAN unless there is one item kind. EINVAL
- * names the item; ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_compose(struct sotto_account *out,
-                                                              const struct sotto_composed_release *items,
-                                                              size_t count, const char *adjacency,
-                                                              double delta);
+/** Calibrated so that the certified account holds: starts from the calibration above and steps up until the
+ * upper end in balls is at most the target. *out: that account; its scale is the scale (sampled: the noise
+ * multiplier) to use. Errors of both; EDOMAIN: the target is not reached. Many seconds when sampled. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_certified(struct sotto_account *out,
+                                                                  const char *mechanism,
+                                                                  const struct sotto_sensitivity *sensitivity,
+                                                                  struct sotto_dp target, size_t compose);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out,
+                                                                          const struct sotto_sampled *sampled,
+                                                                          double target_epsilon);
 
 struct sotto_release {
     const char *mechanism;  /**< sotto_mechanism_name() */
@@ -210,9 +204,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            size_t classes,
                                                            const struct sotto_release *release,
                                                            const struct sotto_context *ctx);
-/** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the first
- * step. What is charged is never refunded: a run that stops early, or is interrupted and redraws steps, pays for
- * the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
+/** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the
+ * first step. What is charged is never refunded: a run that stops early, or is interrupted and redraws steps,
+ * pays for the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
 struct sotto_reserve {
     struct sotto_sampled sampled; /**< steps: how many are reserved; delta: the one that is recorded */
     double max_grad_norm;         /**< L2 norm to which every record's contribution is clipped */
@@ -230,10 +224,10 @@ struct sotto_steps;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **out,
                                                          const struct sotto_reserve *request,
                                                          const struct sotto_context *ctx);
-/** Adds the noise of the next step to sum[0..dimension): exact, of scale noise_multiplier * max_grad_norm, on the
- * lattice. `sum` must be a sum over a Poisson sample of contributions clipped to max_grad_norm. EBUDGET: all
- * reserved steps are used; EINVAL: a value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum` is then
- * untouched and the step not used. */
+/** Adds the noise of the next step to sum[0..dimension): exact, of scale noise_multiplier * max_grad_norm, on
+ * the lattice. `sum` must be a sum over a Poisson sample of contributions clipped to max_grad_norm. EBUDGET:
+ * all reserved steps are used; EINVAL: a value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum`
+ * is then untouched and the step not used. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, float *sum);
 /** Steps drawn so far (of this reservation) and the hash of its entry: what a checkpoint keeps. */
 SOTTO_API size_t sotto_steps_used(const struct sotto_steps *steps);

@@ -1,6 +1,6 @@
 /* With add-remove adjacency both directions are composed, each for itself, and the larger is reported: an
  * adversary knows which record may be missing. A rough look at the second one often shows that it is smaller.
- */
+ * With replace-one adjacency a reflection swaps the pair, so there is one direction. */
 #include "dp/account_pld.h"
 
 #include "base/memory.h"
@@ -13,7 +13,11 @@ bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm)
 void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
 {
     double t = p->shift, q = p->rate;
-    if (q == 1) {
+    if (p->direction == PLD_REPLACE) {
+        double end = log1p(q * expm1(t)) - log1p(q * expm1(-t));
+        part->atom = p->mechanism->pure && end < 700 ? end : 0;
+        part->inset = p->mechanism->atoms ? 0 : 1e-3;
+    } else if (q == 1) {
         part->atom = p->mechanism->atoms ? t : 0;
     } else {
         double more = log1p(q * expm1(t)), less = -log1p(-q);
@@ -23,6 +27,15 @@ void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
     }
 }
 
+struct interval sampled_pure(const struct sotto_sampled *s)
+{
+    struct interval t = iv_div(iv(1), iv(s->noise_multiplier)), q = iv(s->sample_rate);
+    struct interval more = iv_min(iv_log1p(iv_mul(q, iv_expm1(t))), t);
+    if (!s->replace_one)
+        return more;
+    return iv_sub(more, iv_max(iv_log1p(iv_mul(q, iv_expm1(iv_neg(t)))), iv_neg(t)));
+}
+
 /* The same items in one direction. */
 struct direction {
     struct pair_sampled *pairs;
@@ -30,19 +43,20 @@ struct direction {
     size_t count;
 };
 
-static void direct(struct direction *d, const struct sotto_composed_release *items, size_t count,
+static void direct(struct direction *d, const struct composed_release *items, size_t count,
                    enum pld_direction direction)
 {
     d->count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct sotto_composed_release *c = &items[i];
+        const struct composed_release *c = &items[i];
         const struct mechanism *m = mechanism_find(c->mechanism);
         if (!m->tails) /* leaving a release out tells no more */
             continue;
         struct pair_sampled *up = &d->pairs[2 * d->count], *low = up + 1;
         struct pld_part *part = &d->parts[d->count++];
-        *up = (struct pair_sampled){m, c->shift.upper, c->sample_rate, direction};
-        *low = (struct pair_sampled){m, c->shift.lower, c->sample_rate, direction};
+        enum pld_direction way = c->replace_one ? PLD_REPLACE : direction;
+        *up = (struct pair_sampled){m, c->shift.hi, c->rate, way};
+        *low = (struct pair_sampled){m, c->shift.lo, c->rate, way};
         *part = (struct pld_part){
             .upper = pair_of_sampled(up), .lower = pair_of_sampled(low), .count = (double)c->count};
         account_mark_end(part, up);
@@ -51,7 +65,7 @@ static void direct(struct direction *d, const struct sotto_composed_release *ite
 
 enum { ROUGH = 100 };
 
-sotto_status account_pld(struct interval *epsilon, const struct sotto_composed_release *items, size_t count,
+sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
                          double delta)
 {
     sotto_status status = SOTTO_OK;
@@ -61,7 +75,7 @@ sotto_status account_pld(struct interval *epsilon, const struct sotto_composed_r
     if (!d.pairs || !d.parts)
         FAIL(SOTTO_ENOMEM, "no memory to account %zu releases", count);
     for (size_t i = 0; i < count; i++) {
-        sampled = sampled || items[i].sample_rate < 1;
+        sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
     }
     direct(&d, items, count, PLD_REMOVE);

@@ -4,6 +4,20 @@
 
 #include "dp/pld_plan.h"
 
+/** `count` independent releases by one mechanism. */
+struct composed_release {
+    const char *mechanism;
+    struct interval shift; /* norm of the change (sampled: of one record's contribution) / noise scale */
+    enum sotto_norm norm;
+    double rate;      /* 1, or the Poisson rate */
+    bool replace_one; /* sampled: of a record replaced by another; else of one more or less */
+    size_t count;
+};
+
+static inline const char *norm_name(enum sotto_norm norm)
+{
+    return norm == SOTTO_NORM_L1 ? "l1" : "l2";
+}
 /** Does the mechanism's scalar curve bound a vector whose change is measured in this norm? */
 bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm);
 /** Tells the part where the losses of its pair end, if they end in an atom or crowd together there. */
@@ -11,7 +25,9 @@ void account_mark_end(struct pld_part *part, const struct pair_sampled *p);
 /** Epsilon of checked items together at delta in (0, 1): [of shifts along one coordinate, of all shifts
  * within the norm], the larger of both directions; above INFINITY where an item has no scalar curve. ENOMEM.
  */
-sotto_status account_pld(struct interval *epsilon, const struct sotto_composed_release *items, size_t count,
+sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
                          double delta);
+/** Pure epsilon of one sampled step clipped by L1, for a pure mechanism. */
+struct interval sampled_pure(const struct sotto_sampled *sampled);
 
 #endif

@@ -1,6 +1,7 @@
 /* The account again, in ball arithmetic: the same inputs, checked by the same code, but every bound comes
  * from dp/ball, which rests on FLINT and on IEEE 754's basic operations, not on the accuracy of the C
  * library. The double path proposes orders and starting points; balls decide. */
+#include "dp/account_pld.h"
 #include "dp/accountant.h"
 #include "dp/ball/ball.h"
 #include "num/special.h"
@@ -53,24 +54,29 @@ static double sampled_renyi_bound(const struct mechanism *m, const struct sotto_
     return best;
 }
 
-/* A Gaussian is as bad along one coordinate as it can be, so its grid is both bounds. For logistic noise on a
- * vector the L2 theorem compares Renyi divergences only: the grid of one coordinate is a lower bound. */
+/* A Gaussian is as bad along one coordinate as it can be, so its grid is both bounds; so is that of any noise
+ * where gradients are clipped by L1. For logistic noise on a vector clipped by L2 the theorem compares Renyi
+ * divergences only: the grid of one coordinate is a lower bound. */
 sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled)
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
-    enum ball_noise noise;
+    enum ball_noise noise = BALL_GAUSSIAN;
     struct sotto_account a;
     struct interval epsilon;
     TRY(sotto_account_sampled(&a, sampled));
-    m = mechanism_find(a.mechanism); /* sampled are gaussian and logistic only */
-    noise = m->by_l2 ? BALL_GAUSSIAN : BALL_LOGISTIC;
+    if (sampled->replace_one)
+        FAIL(SOTTO_ENOTSUP, "sampled iterations under replace-one adjacency have no certified account; "
+                            "expected add-remove");
+    m = mechanism_find(a.mechanism);
+    noise_of(&noise, a.mechanism); /* what was accounted is one of the three */
     struct ball_step step = {noise, 1, sampled->noise_multiplier, sampled->sample_rate};
     TRY(ball_compose_epsilon(&epsilon, &step, sampled->steps, sampled->delta, NAN));
     reset(&a);
-    if (noise == BALL_GAUSSIAN)
+    if (scalar_curve_holds(m, sampled->clipping))
         add_bound(&a, "pld", epsilon.hi);
-    add_bound(&a, "renyi", sampled_renyi_bound(m, sampled));
+    if (m->by_l2 || m->renyi_ball)
+        add_bound(&a, "renyi", sampled_renyi_bound(m, sampled));
     a.epsilon.lower = fmin(epsilon.lo, a.epsilon.upper);
     *out = a;
 done:

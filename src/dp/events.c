@@ -5,6 +5,7 @@
  * (2017), corollary 4: R_alpha(P, R) <= (alpha - 1/2)/(alpha - 1) R_(2 alpha)(P, Q) + R_(2 alpha - 1)(Q, R).
  */
 #include "dp/events.h"
+#include "dp/account_pld.h"
 #include "base/memory.h"
 #include "dp/composition.h"
 #include "dp/event_part.h"
@@ -27,6 +28,8 @@ static struct interval part_renyi(const struct part *p, double alpha, int doubli
         return pure_pair_renyi(p->pure, alpha);
     if (p->kind == PART_NOISE)
         return account_renyi(p->m, &p->shifts, alpha);
+    if (!p->m->by_l2 && !p->m->renyi_ball)
+        return (struct interval){0, INFINITY};
     if (doublings == 0)
         return sampled_renyi(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
     struct interval a = iv(alpha);
@@ -39,6 +42,8 @@ static double part_near(const struct part *p, double alpha, int doublings)
 {
     if (p->kind != PART_SAMPLED)
         return part_renyi(p, alpha, 0).hi;
+    if (!p->m->by_l2 && !p->m->renyi_ball)
+        return INFINITY;
     if (doublings == 0)
         return sampled_renyi_near(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
     return (alpha - 0.5) / (alpha - 1) * part_near(p, 2 * alpha, doublings - 1) +
@@ -55,8 +60,9 @@ static double near_epsilon(double alpha, const void *arg)
     return epsilon < 1e300 ? epsilon : 1e300 * alpha;
 }
 
-static double renyi_total(const struct total *t)
+double parts_renyi(const struct part *parts, size_t n, double delta)
 {
+    const struct total total = {parts, n, delta}, *t = &total;
     int doublings = -1;
     for (size_t i = 0; i < t->n; i++)
         if (t->parts[i].kind == PART_SAMPLED && t->parts[i].doublings > doublings)
@@ -81,6 +87,8 @@ static struct interval pure_total(const struct total *t)
             one = p->pure;
         else if (p->kind == PART_NOISE && p->m->pure)
             one = account_shift(p->m, &p->shifts);
+        else if (p->kind == PART_SAMPLED && p->m->pure && p->sampled.clipping == SOTTO_NORM_L1)
+            one = iv_scale(sampled_pure(&p->sampled), p->sampled.replace_one ? 1 : ldexp(1, p->doublings));
         sum = iv_add(sum, iv_scale(one, p->count));
     }
     return sum;
@@ -186,21 +194,30 @@ done:
     return status;
 }
 
-static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group)
+/* `replaced`: the group is one record that takes another's place, else as many that come or go. */
+static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group, bool replaced)
 {
     sotto_status status = SOTTO_OK;
     p->kind = PART_SAMPLED;
-    p->sampled = (struct sotto_sampled){e->mechanism, e->noise_multiplier, e->sample_rate, e->count,
-                                        0.5,          SOTTO_NORM_L2};
+    p->sampled = (struct sotto_sampled){.mechanism = e->mechanism,
+                                        .noise_multiplier = e->noise_multiplier,
+                                        .sample_rate = e->sample_rate,
+                                        .steps = e->count,
+                                        .delta = 0.5,
+                                        .clipping = e->clipping,
+                                        .replace_one = replaced && group == 2};
     if (e->adjacency != SOTTO_ADD_REMOVE)
         FAIL(SOTTO_ENOTSUP,
              "sampled steps are accounted under add-remove adjacency; a replacement is a group of "
              "two there");
     REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
     TRY(mechanism_require(&p->m, e->mechanism));
-    if (!p->m->by_l2 && !p->m->renyi_ball)
+    REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1, "clipping %d is not known",
+            (int)e->clipping);
+    if (!scalar_curve_holds(p->m, e->clipping) && !p->m->renyi_ball)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled steps is built in; expected gaussian or logistic",
+             "mechanism '%s': no bound for sampled steps is built in; expected gaussian or logistic, or "
+             "laplace with gradients clipped by l1",
              e->mechanism);
     REQUIRE(e->sample_rate > 0 && e->sample_rate <= 1, "sample_rate must lie in (0, 1] (got %g)",
             e->sample_rate);
@@ -243,7 +260,7 @@ static sotto_status make_part(struct part *p, const struct sotto_event *e, size_
     if (e->mechanism && strcmp(e->mechanism, "stated") == 0)
         TRY(make_stated(p, e, group));
     else if (e->noise_multiplier > 0 || e->sample_rate > 0)
-        TRY(make_sampled(p, e, (double)group));
+        TRY(make_sampled(p, e, (double)group, e->adjacency != target));
     else
         TRY(make_noise(p, e, (double)group));
 done:
@@ -298,6 +315,8 @@ static void name_it(struct sotto_account *out, const struct total *t)
         return;
     out->scale = first->kind == PART_SAMPLED ? first->sampled.noise_multiplier : first->scale;
     out->sample_rate = first->kind == PART_SAMPLED ? first->sampled.sample_rate : 1;
+    if (first->kind == PART_SAMPLED)
+        snprintf(out->clipping, sizeof out->clipping, "%s", norm_name(first->sampled.clipping));
     out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
 }
 
@@ -315,7 +334,7 @@ static void add_up(struct sotto_account *out, const struct total *t)
         return;
     one_law(out, t);
     one_statement(out, t);
-    account_add_bound(out, "renyi", renyi_total(t));
+    account_add_bound(out, "renyi", parts_renyi(t->parts, t->n, t->delta));
 }
 
 /* Worth its time only where no closed form has settled the matter. */

@@ -29,6 +29,7 @@ static const struct {
                {"steps", SAMPLED},
                {"noise_multiplier", SAMPLED},
                {"sample_rate", SAMPLED},
+               {"clipping", SAMPLED},
                {"epsilon", STATED},
                {"delta", STATED}};
 enum { MEMBERS = sizeof members / sizeof *members };
@@ -90,6 +91,22 @@ done:
     return status;
 }
 
+static sotto_status read_clipping(enum sotto_norm *out, const struct json *object, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    char shown[40];
+    if (!json_member(object, "clipping"))
+        goto done;
+    TRY(json_get_text(&text, object, where, "clipping"));
+    if (strcmp(text, "l1") != 0 && strcmp(text, "l2") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: clipping is '%s'; expected l1 or l2", where,
+             utf8_printable(shown, sizeof shown, text, strlen(text)));
+    *out = strcmp(text, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
+done:
+    return status;
+}
+
 /* A name that outlives the document. */
 static sotto_status read_mechanism(const char **out, const struct json *object, const char *where)
 {
@@ -135,6 +152,7 @@ static sotto_status read_event(struct sotto_event *e, const struct json *object,
         TRY(json_get_real(&e->noise_multiplier, object, where, "noise_multiplier"));
         TRY(json_get_real(&e->sample_rate, object, where, "sample_rate"));
         TRY(size_member(&e->count, object, where, "steps"));
+        TRY(read_clipping(&e->clipping, object, where));
         if (e->adjacency == SOTTO_SAME_ADJACENCY)
             e->adjacency = SOTTO_ADD_REMOVE;
     } else {

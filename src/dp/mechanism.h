@@ -64,6 +64,11 @@ struct mechanism {
     /* Tails of the scalar pair's privacy loss at y >= 0, for its distribution; NULL: no scalar pair. */
     struct tails (*tails)(double t, double y);
     bool atoms; /* the losses +t and -t have probabilities of their own */
+    /* With tails: at the threshold where a shift t loses y, what a shift 2 t loses; y > -t, and for a
+     * Gaussian any y. And about the y at which e^(log_a - y) + e^(log_b - that) = 1. For sampled steps under
+     * replace-one adjacency. */
+    struct interval (*twice)(double t, double y);
+    double (*balance)(double t, double log_a, double log_b);
     /* Smallest epsilon of k >= 2 independent scalar pairs; NULL: no exact composition. At most composed_max
      * pairs. */
     struct interval (*composed)(struct interval t, double k, double delta);

@@ -26,6 +26,20 @@ static struct tails tails(double t, double y)
     return (struct tails){alpha, beta, {fmax(0, d.lo), fmin(alpha.hi, d.hi)}};
 }
 
+/* A threshold c loses y = t c - t^2/2, and 2 t c - 2 t^2 from the middle of the doubled pair. */
+static struct interval twice(double t, double y)
+{
+    return iv_add(iv_scale(iv(y), 2), iv_square(iv(t)));
+}
+
+/* A quadratic equation in e^y. */
+static double balance(double t, double log_a, double log_b)
+{
+    double most = fmax(log_a, (log_b - t * t) / 2);
+    double a = exp(log_a - most), b = exp(log_b - t * t - 2 * most);
+    return most + log((a + sqrt(a * a + 4 * b)) / 2);
+}
+
 static double cdf(double x)
 {
     return 0.5 * erfc(-x * 0.70710678118654752440);
@@ -108,6 +122,8 @@ const struct mechanism mechanism_gaussian = {
     .epsilon = epsilon,
     .delta = delta,
     .tails = tails,
+    .twice = twice,
+    .balance = balance,
     .renyi = renyi,
     .cdf = cdf,
     .magnitude = lattice_gaussian,

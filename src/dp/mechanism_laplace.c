@@ -23,6 +23,18 @@ static struct tails tails(double t, double y)
     return (struct tails){iv_add(d, iv_scale(iv_exp(gap), 0.5)), iv_scale(iv_exp(far), 0.5), d};
 }
 
+/* A threshold c in (0, t) loses y = t - 2 c, and 2 t - 2 c. */
+static struct interval twice(double t, double y)
+{
+    return iv_add(iv(y), iv(t));
+}
+
+static double balance(double t, double log_a, double log_b)
+{
+    double most = fmax(log_a, log_b - t);
+    return most + log(exp(log_a - most) + exp(log_b - t - most));
+}
+
 static struct interval epsilon(struct interval t, double target)
 {
     struct interval answer = iv_add(t, iv_scale(iv_log1p(iv(-target)), 2));
@@ -66,6 +78,8 @@ const struct mechanism mechanism_laplace = {
     .delta = delta,
     .tails = tails,
     .atoms = true,
+    .twice = twice,
+    .balance = balance,
     .renyi = renyi,
     .shift = shift,
     .cdf = cdf,

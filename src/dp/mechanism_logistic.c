@@ -29,6 +29,34 @@ static struct tails tails(double t, double y)
     return (struct tails){alpha, beta, delta(iv(t), y)};
 }
 
+/* 2 ln(2 cosh(t/2) e^(y/2) - 1): with A = e^((t-y)/2), the factor by which the distribution functions of a
+ * shift t differ at the threshold, that of 2 t is A e^t / (e^t + 1 - A). */
+static struct interval twice(double t, double y)
+{
+    struct interval sum = iv_add(iv(y), iv(t));
+    struct interval rest = iv_sub(iv_expm1(iv(-t)), iv_expm1(iv_scale(sum, -0.5)));
+    return iv_add(sum, iv_scale(iv_log1p(rest), 2));
+}
+
+/* With g = e^(-y/2), k = 2 cosh(t/2) that is a g^2 + b g^2 / (k - g)^2 = 1, increasing and convex: Newton's
+ * method from the right, where one term alone is 1. Beyond 600 the law is Laplace's. */
+static double balance(double t, double log_a, double log_b)
+{
+    if (t > 600) {
+        double most = fmax(log_a, log_b - t);
+        return most + log(exp(log_a - most) + exp(log_b - t - most));
+    }
+    double k = 2 * cosh(t / 2), root = exp(log_b / 2), g = fmin(exp(-log_a / 2), k / (1 + root));
+    for (int i = 0; i < 20; i++) {
+        double first = exp(log_a) * g * g, ratio = root / (k - g) * g, second = ratio * ratio;
+        double step = (first + second - 1) / (2 * (first + second * k / (k - g)) / g);
+        g -= step;
+        if (!(step > 1e-15 * g))
+            break;
+    }
+    return -2 * log(g);
+}
+
 static struct interval epsilon(struct interval t, double target)
 {
     struct interval root = iv_sqrt(iv_scale(iv_neg(iv_expm1(iv_neg(t))), target));
@@ -78,6 +106,8 @@ const struct mechanism mechanism_logistic = {
     .epsilon = epsilon,
     .delta = delta,
     .tails = tails,
+    .twice = twice,
+    .balance = balance,
     .composed = logistic_composed_epsilon,
     .composed_max = LOGISTIC_COMPOSE_MAX,
     .renyi = renyi,

@@ -28,8 +28,9 @@ struct pair {
     const void *arg;
 };
 
-/** Which record is missing: P with it against Q without it, or the other way round. */
-enum pld_direction { PLD_REMOVE, PLD_ADD };
+/** Which record is missing: P with it against Q without it, or the other way round. Or none is: one record
+ * takes another's place, and their contributions point in opposite directions (pld_replace.c). */
+enum pld_direction { PLD_REMOVE, PLD_ADD, PLD_REPLACE };
 
 /** The scalar pair of a mechanism with shift t, seen through Poisson sampling. The mechanism's pair is
  * swapped by a reflection, so delta_0(-e) = 1 - e^-e + e^-e delta_0(e), and without sampling both directions
@@ -41,6 +42,10 @@ struct pair_sampled {
 };
 /** `arg` must outlive the pair. */
 struct pair pair_of_sampled(const struct pair_sampled *arg);
+/** The pair of a replaced record: (1-q) Q0 + q P0 against (1-q) Q0 + q P0 reflected. */
+struct pair_point pair_replaced_point(const struct pair_sampled *s, double epsilon);
+/** The pair of a shift without sampling. */
+struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon);
 
 /** Whole numbers first < 0 < last, among them 0, rising: the losses index[i] step. `step` has at most 28
  * significant bits and indices at most 24, so that every such loss is a double. */

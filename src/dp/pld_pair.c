@@ -31,9 +31,9 @@ static struct interval both(struct interval a, struct interval b)
     return (struct interval){fmax(a.lo, b.lo), fmin(a.hi, b.hi)};
 }
 
-static struct pair_point plain_point(const struct pair_sampled *s, double epsilon)
+struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon)
 {
-    struct tails t = s->mechanism->tails(s->shift, fabs(epsilon));
+    struct tails t = m->tails(shift, fabs(epsilon));
     struct interval x = iv_exp(iv(epsilon));
     return epsilon >= 0 ? (struct pair_point){t.delta, iv_mul(x, t.beta)}
                         : (struct pair_point){iv_mul(x, t.delta), iv_mul(x, t.alpha)};
@@ -78,7 +78,8 @@ static void points(struct pair_point *out, const void *arg, const double *epsilo
 {
     const struct pair_sampled *s = arg;
     for (size_t i = 0; i < n; i++) {
-        struct pair_point p = s->rate == 1                 ? plain_point(s, epsilon[i])
+        struct pair_point p = s->direction == PLD_REPLACE ? pair_replaced_point(s, epsilon[i])
+                              : s->rate == 1 ? pair_plain_point(s->mechanism, s->shift, epsilon[i])
                               : s->direction == PLD_REMOVE ? remove_point(s, epsilon[i])
                                                            : add_point(s, epsilon[i]);
         const struct interval possible = {0, 1};

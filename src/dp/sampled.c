@@ -3,26 +3,29 @@
 #include "dp/account_pld.h"
 #include "dp/accountant.h"
 #include "dp/calibrate_refine.h"
+#include "dp/event_part.h"
 #include "dp/sampled_renyi.h"
 #include "num/special.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Of all steps together, clipped by L1: one ends at ln(1 + q (e^t - 1)), in either direction. */
+/* Of all steps together, clipped by L1. */
 static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
-    if (!m->pure || s->clip_norm != SOTTO_NORM_L1)
+    if (!m->pure || s->clipping != SOTTO_NORM_L1)
         return NAN;
-    struct interval t = iv_div(iv(1), iv(s->noise_multiplier));
-    struct interval one = iv_min(iv_log1p(iv_mul(iv(s->sample_rate), iv_expm1(t))), t);
-    return iv_scale(one, (double)s->steps).hi;
+    return iv_scale(sampled_pure(s), (double)s->steps).hi;
 }
 
 static double renyi_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
+    const struct part steps = {
+        .kind = PART_SAMPLED, .m = m, .count = (double)s->steps, .sampled = *s, .doublings = 1};
     if (!m->by_l2 && !m->renyi_ball)
         return INFINITY;
+    if (s->replace_one)
+        return parts_renyi(&steps, 1, s->delta);
     return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
 
@@ -35,8 +38,8 @@ static double fast_upper(const struct mechanism *m, const struct sotto_sampled *
 static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s)
 {
     struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
-    const struct sotto_composed_release all = {
-        s->mechanism, {shift.lo, shift.hi}, s->clip_norm, s->sample_rate, s->steps};
+    const struct composed_release all = {s->mechanism,        shift,   s->clipping, s->sample_rate,
+                                         s->replace_one != 0, s->steps};
     return account_pld(epsilon, &all, 1, s->delta);
 }
 
@@ -44,15 +47,17 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
 {
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, s->mechanism));
-    REQUIRE(s->clip_norm == SOTTO_NORM_L2 || s->clip_norm == SOTTO_NORM_L1, "clip_norm %d is not known",
-            (int)s->clip_norm);
-    if (strcmp(s->mechanism, "laplace") == 0 && s->clip_norm != SOTTO_NORM_L1)
-        FAIL(SOTTO_ENOTSUP,
-             "mechanism 'laplace': no bound for sampled iterations with gradients clipped by L2 "
-             "is built in; expected gaussian or logistic");
+    REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1, "clipping %d is not known",
+            (int)s->clipping);
     if (!(*m)->magnitude)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or logistic",
+             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or logistic, or "
+             "laplace with gradients clipped by L1",
+             s->mechanism);
+    if (!scalar_curve_holds(*m, s->clipping) && !(*m)->renyi_ball)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s': no bound for sampled iterations with gradients clipped by L2 is built in; "
+             "expected gaussian or logistic, or gradients clipped by L1",
              s->mechanism);
     if (!(s->sample_rate > 0 && s->sample_rate <= 1))
         FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
@@ -81,10 +86,11 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                               .pure_epsilon = pure_epsilon(m, s),
                               .zcdp_rho = NAN,
                               .accountant = "none",
-                              .adjacency = "add-remove",
                               .standard_deviation = m->standard_deviation * s->noise_multiplier};
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
-    if (scalar_curve_holds(m, s->clip_norm))
+    snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(s->clipping));
+    snprintf(a.adjacency, sizeof a.adjacency, "%s", s->replace_one ? "replace-one" : "add-remove");
+    if (scalar_curve_holds(m, s->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
         account_add_bound(&a, "renyi", renyi_epsilon(m, s));
@@ -142,7 +148,7 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
         FAIL(SOTTO_EDOMAIN, "epsilon %g is so large that the noise multiplier would fall below 1e-9",
              target_epsilon);
     found = bisect_up(low, high, holds, &s);
-    if (scalar_curve_holds(s.m, sampled->clip_norm))
+    if (scalar_curve_holds(s.m, sampled->clipping))
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
     *noise_multiplier = found;
 done:

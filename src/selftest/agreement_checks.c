@@ -3,7 +3,7 @@
  * accounted. */
 #include "dp/agreement.h"
 #include "selftest/checks.h"
-#include "sotto/compose.h"
+#include "sotto/dp.h"
 
 #include <stdio.h>
 
@@ -16,10 +16,9 @@ static const struct {
  * and prv-accountant estimates 5.1925837. */
 static void check_training(struct checks *c)
 {
-    const double shift = 1 / 1.1;
-    struct sotto_composed_release steps = {"gaussian", {shift, shift}, SOTTO_NORM_L2, 0.01, 10000};
+    const struct sotto_sampled steps = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0};
     struct sotto_account account = {.epsilon = {NAN, NAN}};
-    sotto_status status = sotto_account_compose(&account, &steps, 1, "add-remove", 1e-5);
+    sotto_status status = sotto_account_sampled(&account, &steps);
     double low = account.epsilon.lower, high = account.epsilon.upper;
     checks_note(c, "DP-SGD: rate 0.01, multiplier 1.1, 10,000 steps",
                 status == SOTTO_OK && low <= 5.1925838 && high >= 5.1925837 && high < 5.1927,

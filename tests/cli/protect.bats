@@ -175,7 +175,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5 --json
   [[ "$output" == *'"scale": 3.73063163481'*'"pure_epsilon": null'* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json
-  [[ "$output" == *'"noise_multiplier": 1.1'*'"upper": 5.'*'"adjacency": "add-remove"'* ]]
+  [[ "$output" == *'"noise_multiplier": 1.1'*'"clipping": "l2"'*'"lower": 5.1925'*'"upper": 5.1926'*'"adjacency": "add-remove"'* ]]
   run "$SOTTO" account --mechanism gaussian --scale 1 --l2 1
   [ "$status" -eq 0 ]
   [[ "$output" == *"epsilon: none at delta 0; a delta > 0 is needed"* ]]
@@ -194,10 +194,40 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --mechanism logistic --scale 1 --l1 1 --compose 0
   [ "$status" -eq 65 ]
   [[ "$output" == *"compose must be at least 1 (got 0)"* ]]
-  run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 5 --delta 1e-5 --adjacency replace-one
-  [ "$status" -eq 64 ]
-  [[ "$output" == *"a group of two"* ]]
   run "$SOTTO" account --mechanism laplace --noise-multiplier 1 --sample-rate 0.1 --steps 5 --delta 1e-5
+  [ "$status" -eq 69 ]
+  [[ "$output" == *"gradients clipped by L2"*"expected gaussian or logistic, or gradients clipped by L1"* ]]
+}
+
+@test "account: the clipping norm of sampled training" {
+  training=(account --noise-multiplier 1 --sample-rate 0.01 --steps 1000 --delta 1e-5)
+  run "$SOTTO" "${training[@]}" --mechanism logistic --clipping l1 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"clipping": "l1"'*'"upper": 0.7006'*'"pure_epsilon": 17.0'* ]]   # dp.md (g): 0.700614
+  run "$SOTTO" "${training[@]}" --mechanism laplace --clipping l1
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"gradients clipped by l1"*"privacy-loss distribution"* ]]
+  run "$SOTTO" "${training[@]}" --mechanism logistic
+  [[ "$output" == *"gradients clipped by l2"*"(renyi)"* ]]
+  [[ "$output" != *"pure epsilon"* ]]
+  run "$SOTTO" "${training[@]}" --mechanism logistic --clipping linf
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: account: --clipping must be l1 or l2 (got 'linf')" ]
+  run "$SOTTO" account --mechanism laplace --scale 1 --l1 1 --clipping l1
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--clipping goes with --sample-rate and --steps"* ]]
+}
+
+@test "account: sampled training when a record is replaced" {
+  training=(account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 1000 --delta 1e-5 --json)
+  run "$SOTTO" "${training[@]}" --adjacency replace-one
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"lower": 2.4777'*'"upper": 2.4778'*'"adjacency": "replace-one"'* ]]
+  run "$SOTTO" "${training[@]}" --adjacency add-remove
+  [[ "$output" == *'"upper": 1.5153'*'"adjacency": "add-remove"'* ]]
+  run "$SOTTO" "${training[@]}" --adjacency both
+  [ "$status" -eq 64 ]
+  run "$SOTTO" "${training[@]}" --adjacency replace-one --certified
   [ "$status" -eq 69 ]
 }
 

@@ -284,7 +284,7 @@ static void sampled_inputs_are_checked(void **state)
         assert_true(a.scale == 77);
     }
     double multiplier = 5;
-    struct sotto_sampled tiny = {"gaussian", 1, 1, 1000000, 1e-5, SOTTO_NORM_L2};
+    struct sotto_sampled tiny = {"gaussian", 1, 1, 1000000, 1e-5, SOTTO_NORM_L2, 0};
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, -1), SOTTO_EINVAL);
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, 1e-9), SOTTO_EDOMAIN);
     assert_true(multiplier == 5);

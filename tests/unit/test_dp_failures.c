@@ -155,14 +155,15 @@ static sotto_status use_summary(void)
 
 static sotto_status use_compose(void)
 {
-    struct sotto_composed_release items[] = {{"laplace", {0.5, 0.5}, SOTTO_NORM_L1, 1, 2}};
+    const struct sotto_event e = {
+        .mechanism = "laplace", .count = 2, .scale = 2, .l1 = 1, .l2 = NAN, .adjacency = SOTTO_REPLACE_ONE};
     struct sotto_account a;
-    return sotto_account_compose(&a, items, 1, "replace-one", 1e-3);
+    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE);
 }
 
 static sotto_status use_account_text(void)
 {
-    struct sotto_sampled s = {"gaussian", 2, 0.5, 2, 1e-3};
+    struct sotto_sampled s = {"gaussian", 2, 0.5, 2, 1e-3, SOTTO_NORM_L2, 0};
     struct sotto_account a;
     char *text = NULL;
     sotto_status status = sotto_account_sampled(&a, &s);

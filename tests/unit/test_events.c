@@ -61,7 +61,7 @@ static void one_event_is_an_account(void **state)
         assert_true(many.epsilon.lower >= one.epsilon.lower * (1 - 1e-9));
     }
     struct sotto_event e = sampled(1.1, 0.01, 10000);
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2};
+    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0};
     struct sotto_account one, many;
     assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
     assert_int_equal(sotto_account_events(&many, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
@@ -143,10 +143,27 @@ static void groups_and_adjacency(void **state)
     assert_non_null(strstr(sotto_error_hint(), "group of two"));
     assert_int_equal(sotto_account_events(&a, two, 2, 1e-5, SOTTO_ADD_REMOVE), SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), "events[1]: a guarantee for replaced records"));
-    /* sampled steps: a group of two by Renyi divergence, more than twice the cost, less than four times */
+    /* sampled steps: by their own pair, far below a group of two by Renyi divergence */
     struct sotto_event s = sampled(1.1, 0.01, 1000);
     double one = upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE), pair = upper_of(&s, 1, 1e-5, SOTTO_REPLACE_ONE);
-    assert_true(pair > 1.5 * one && pair < 4 * one);
+    assert_true(pair > 1.5 * one && pair < 1.7 * one);
+    s.group = 2;
+    double two_more = upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE);
+    assert_true(two_more > 1.4 * pair);
+    s.group = 0;
+    /* where there is none, that group of two */
+    s.mechanism = "logistic";
+    assert_true(upper_of(&s, 1, 1e-5, SOTTO_REPLACE_ONE) > 2 * upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE));
+    s.clipping = SOTTO_NORM_L1; /* pure steps: a bound without delta */
+    assert_true(fabs(upper_of(&s, 1, 0, SOTTO_ADD_REMOVE) - 1000 * log1p(0.01 * expm1(1 / 1.1))) < 1e-9);
+    assert_true(fabs(upper_of(&s, 1, 0, SOTTO_REPLACE_ONE) -
+                     1000 * (log1p(0.01 * expm1(1 / 1.1)) - log1p(0.01 * expm1(-1 / 1.1)))) < 1e-9);
+    assert_true(upper_of(&s, 1, 1e-5, SOTTO_REPLACE_ONE) < 1.4);
+    s.clipping = (enum sotto_norm)5;
+    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_EINVAL);
+    s.mechanism = "laplace", s.clipping = SOTTO_NORM_L2;
+    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_ENOTSUP);
+    s = sampled(1.1, 0.01, 1000);
     s.group = 3;
     assert_true(upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE) > pair);
     s.group = 65;
@@ -198,6 +215,14 @@ static void event_files(void **state)
          "step\":1}]}",
          NULL},
         {"[{\"mechanism\":\"gaussian\",\"noise_multiplier\":1,\"sample_rate\":0.1,\"steps\":5}]", NULL},
+        {"[{\"mechanism\":\"laplace\",\"noise_multiplier\":2,\"sample_rate\":0.1,\"steps\":5,\"clipping\":"
+         "\"l1\"},{"
+         "\"mechanism\":\"gaussian\",\"noise_multiplier\":2,\"sample_rate\":0.1,\"clipping\":\"l2\"}]",
+         NULL},
+        {"[{\"mechanism\":\"laplace\",\"noise_multiplier\":2,\"sample_rate\":0.1,\"clipping\":\"l3\"}]",
+         "clipping is 'l3'; expected l1 or l2"},
+        {"[{\"mechanism\":\"laplace\",\"noise_multiplier\":2,\"sample_rate\":0.1,\"clipping\":3}]",
+         "'clipping' is 3"},
         {"[", "input.json:1:"},
         {"[]", "0 events; expected 1 to 100000"},
         {"[1]", "events[0]: expected an object"},
