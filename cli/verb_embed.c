@@ -62,6 +62,9 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     struct encoder_quality quality;
     int evaluate = option_flag(o, "evaluate");
     sotto_status status = open_encoder(&encoder, o, data);
+    if (status == SOTTO_OK && sotto_encoder_statement(encoder)[0])
+        fprintf(stderr, "sotto: warning: %s: %s\n", option_text(o, "encoder"),
+                sotto_encoder_statement(encoder));
     if (status == SOTTO_OK)
         status =
             sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){chosen->count, sotto_encoder_width(encoder)});

@@ -73,7 +73,8 @@ SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sot
 /** SHA-256 of the encoder that made X, or "" (the default); 64 lower-case hexadecimal digits. */
 SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);
-/** The same from the encoder's file. ENOENT, EIO. */
+/** The same from the encoder's file. ENOENT, EIO. An encoder that private records trained (fine_tune.h)
+ * passes its stamp "no privacy statement" on to the head. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
@@ -144,7 +145,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensi
                                                               const struct sotto_head_recipe *recipe,
                                                               size_t pairs, const struct sotto_context *ctx);
 /** The proved replace-one sensitivity of a head by a convex trainer: follows from its recipe and number of
- *  records alone. EINVAL: another trainer, or its recipe or records are unknown. */
+ *  records alone. EINVAL: another trainer, its recipe or records are unknown, or private records trained its
+ *  encoder. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out,
                                                                 const struct sotto_head *h);
 /** What a release needs to know of it. */

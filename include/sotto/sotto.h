@@ -7,6 +7,7 @@
 #include "sotto/compose.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
+#include "sotto/fine_tune.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/query.h"

@@ -65,6 +65,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_save(const char *path, con
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path);
 SOTTO_API void sotto_encoder_free(struct sotto_encoder *e);
 SOTTO_API size_t sotto_encoder_width(const struct sotto_encoder *e);
+/** "none: ..." if private records trained it (fine_tune.h), else "". Lives as long as the encoder. */
+SOTTO_API const char *sotto_encoder_statement(const struct sotto_encoder *e);
 /** SHA-256 over names and values of the encoder's tensors. Lives as long as the encoder. */
 SOTTO_API const char *sotto_encoder_sha256(const struct sotto_encoder *e);
 

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "dp/certificate.h"
 #include "dp/mechanism.h"
+#include "io/statement.h"
 #include "sotto/io.h"
 
 #include <math.h>
@@ -116,6 +117,12 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
     const char *data = sotto_tensors_metadata(t, "data_fingerprint"),
                *recipe = sotto_tensors_metadata(t, "recipe_hash");
     const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
+    if (statement_is_none(t))
+        FAIL(SOTTO_EINVAL,
+             "protect: %s is stamped 'no privacy statement': private records trained its encoder, and noise "
+             "on "
+             "these weights would not hide what the encoder saw",
+             p->input);
     if (data && data[0])
         r->fingerprint = data;
     if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||

@@ -28,6 +28,8 @@ sotto_status sensitivity_prove(struct sotto_sensitivity_sample *out, const struc
 sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
+    REQUIRE(!h->no_statement,
+            "private records trained the head's encoder; a bound on the head alone means nothing");
     REQUIRE(h->has_recipe, "the head's recipe is unknown; nothing can be proved about its sensitivity");
     REQUIRE(head_recipe_convex(&h->recipe),
             "no sensitivity is proved for trainer %s; expected a head by convex, convex-sgd or convex-lbfgs",

@@ -2,6 +2,7 @@
  * linear layers sit at the even places. Metadata carries what a tensor cannot say; docs/FORMATS.md lists it.
  */
 #include "head/head_model.h"
+#include "io/statement.h"
 #include "sotto/io.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, "encoder_sha256", h->encoder));
     TRY(set_known(t, "records", records));
     TRY(set_known(t, "isa", h->isa));
+    TRY(set_known(t, STATEMENT_KEY, h->no_statement ? STATEMENT_NONE : ""));
     TRY(set_known(t, "threads", h->isa[0] ? "1" : "")); /* a head trains on one thread, whatever the pool */
 done:
     return status;
@@ -200,6 +202,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(copy_hash(h->encoder, t, "encoder_sha256", path));
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
+    h->no_statement = statement_is_none(t);
     const char *isa = sotto_tensors_metadata(t, "isa");
     snprintf(h->isa, sizeof h->isa, "%s", isa ? isa : "");
     *out = h;

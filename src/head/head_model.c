@@ -1,5 +1,7 @@
 #include "head/head_model.h"
 
+#include "io/statement.h"
+
 #include <string.h>
 
 sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *width)
@@ -114,9 +116,25 @@ done:
     return status;
 }
 
+/* Encoders made elsewhere may be of any format; they carry no stamp. */
+static sotto_status is_stamped(bool *none, const char *path)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    *none = status == SOTTO_OK && statement_is_none(&t);
+    sotto_tensors_clear(&t);
+    return status == SOTTO_ENOMEM ? status : SOTTO_OK;
+}
+
 sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path)
 {
+    sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX];
-    sotto_status status = sha256_file(hash, path);
-    return status == SOTTO_OK ? sotto_head_set_encoder(h, hash) : status;
+    bool none;
+    TRY(sha256_file(hash, path));
+    TRY(is_stamped(&none, path));
+    TRY(sotto_head_set_encoder(h, hash));
+    h->no_statement |= none;
+done:
+    return status;
 }

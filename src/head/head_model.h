@@ -18,7 +18,8 @@ struct sotto_head {
     struct sotto_head_recipe recipe; /* trainer points to static text */
     char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
-    size_t records; /* 0: unknown */
+    size_t records;    /* 0: unknown */
+    bool no_statement; /* private records trained the encoder (io/statement.h) */
 };
 
 /** Records and labels, borrowed. */

@@ -48,7 +48,7 @@ const char *verdict_name(enum verdict v);
 
 struct row {
     const char *name, *title, *group, *mechanism; /* group, mechanism: NULL if absent */
-    bool is_protected, evaluation;
+    bool is_protected, evaluation, no_statement;  /* no_statement: private records trained the encoder */
     size_t records;
     double parameters, scale, l1, l2; /* NAN if absent */
     const char *source, *source_note; /* where the sensitivity comes from; NULL if absent */

@@ -344,6 +344,21 @@ done:
     return status;
 }
 
+static sotto_status read_statement(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "statement");
+    const char *text;
+    TRY(read_text_if(&text, r, "statement"));
+    row->no_statement = text != NULL;
+    if (text && strcmp(text, "none") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s'; expected none", document, at.path, text);
+    if (text && row->is_protected)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' says none of a protected row", document, at.path);
+done:
+    return status;
+}
+
 static sotto_status read_row(struct row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
@@ -354,6 +369,7 @@ static sotto_status read_row(struct row *row, const struct reader *r)
     TRY(read_text_if(&row->group, r, "group"));
     TRY(json_get_boolean(&row->is_protected, r->doc, document, flag.path));
     TRY(read_flag_if(&row->evaluation, r, "evaluation"));
+    TRY(read_statement(row, r));
     TRY(read_number(&records, r, "records"));
     TRY(read_size_if(&row->records, r, "records"));
     TRY(read_number_if(&row->parameters, r, "parameters"));

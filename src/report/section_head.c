@@ -69,6 +69,11 @@ static void epsilon_delta(struct page *p, const struct row *r)
     }
 }
 
+static const char *row_word(const struct row *r)
+{
+    return r->no_statement ? "<span class=\"none\">no statement</span>" : "<span class=\"none\">none</span>";
+}
+
 static void proved_cell(struct page *p, const struct row *r)
 {
     if (r->proof_counts) {
@@ -77,7 +82,7 @@ static void proved_cell(struct page *p, const struct row *r)
         page_html(p, r->proof_means ? "</strong>"
                                     : "</span> <span class=\"ci\">too large to mean anything</span>");
     } else {
-        page_html(p, "<span class=\"none\">none</span>");
+        page_html(p, row_word(r));
     }
 }
 

@@ -72,7 +72,7 @@ static sotto_status run_case(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     struct run_model m;
-    TRY(run_stage_head(r, index));
+    TRY(r->config.cases[index].fine_tune ? run_stage_fine_tune(r, index) : run_stage_head(r, index));
     if (run_has_sensitivity(&r->config.cases[index]))
         TRY(run_stage_sensitivity(r, index));
     if (run_has_shadow(r, index))
@@ -99,6 +99,7 @@ static sotto_status run_stages(struct run *r)
         TRY(run_stage_encoder(r));
     for (size_t i = 0; i < r->config.case_count; i++)
         TRY(run_case(r, i));
+    TRY(run_check_encoder(r));
     TRY(run_copy_ledgers(r));
     TRY(run_report(r));
 done:

@@ -13,6 +13,11 @@ sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t
                               .nonmember_x = r->heldout_x.data,
                               .member_y = (const int64_t *)r->private_y.data + first,
                               .nonmember_y = r->heldout_y.data};
+    if (c->fine_tune) {
+        TRY(run_load_tuned(&a->own_member, &a->own_nonmember, r, index));
+        a->member_x = a->own_member.data;
+        a->nonmember_x = a->own_nonmember.data;
+    }
     a->member = base_alloc(a->n_member * a->classes, sizeof(float));
     a->nonmember = base_alloc(a->n_nonmember * a->classes, sizeof(float));
     if (!a->member || !a->nonmember)
@@ -35,6 +40,8 @@ void run_answers_clear(struct run_answers *a)
 {
     base_free(a->member);
     base_free(a->nonmember);
+    sotto_array_clear(&a->own_member);
+    sotto_array_clear(&a->own_nonmember);
     *a = (struct run_answers){0};
 }
 

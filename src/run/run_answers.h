@@ -8,7 +8,8 @@ struct run_answers {
     size_t n_member, n_nonmember, classes, width;
     const float *member_x, *nonmember_x; /* borrowed */
     const int64_t *member_y, *nonmember_y;
-    float *member, *nonmember; /* logits (n, classes) of the last head asked */
+    float *member, *nonmember;                    /* logits (n, classes) of the last head asked */
+    struct sotto_array own_member, own_nonmember; /* embeddings of a fine-tuned encoder; else empty */
 };
 /** A case with shadow heads has as many non-members as members, all others every held-out record. ENOMEM. */
 sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t index);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/yaml_config.h"
+#include "sotto/fine_tune.h"
 
 #define CASE_ROWS(prefix)                                                                                    \
     {prefix "head.hidden", CONFIG_WHOLES, .fallback = "[]", .range = "[1,65536]",                            \
@@ -24,6 +25,8 @@
         {prefix "head.steps", CONFIG_WHOLE, .fallback = "500", .range = "[1,1000000]", .help = "convex"},    \
         {prefix "head.step_size", CONFIG_REAL, .fallback = "0", .range = "[0,inf)",                          \
          .help = "convex, convex-sgd; 0: the largest that the proof allows"},                                \
+        {prefix "head.fine_tune", CONFIG_FLAG, .fallback = "false",                                          \
+         .help = "train the encoder on the private records too: measured only, no privacy statement"},       \
         {prefix "sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",                  \
          .help = "replace-one pairs of the sensitivity sampler; 0: none"},                                   \
         {prefix "protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"}, \
@@ -206,6 +209,26 @@ done:
     return status;
 }
 
+/* Nothing that would end in a statement, and nothing that needs embeddings of one frozen encoder. */
+static sotto_status check_fine_tune(const struct run_case *k, const struct config *c, const char *prefix)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    snprintf(path, sizeof path, "%shead.fine_tune", prefix);
+    if (strcmp(k->recipe.trainer, "adam") != 0 || k->recipe.hidden_count > SOTTO_FINE_TUNE_HIDDEN)
+        TRY(config_fail(c, path, "%s is done by adam, with at most %d hidden layers", path,
+                        SOTTO_FINE_TUNE_HIDDEN));
+    if (k->pairs > 0 || k->protection_count > 0 || k->references > 0 ||
+        k->sweep.epsilon_count + k->sweep.scale_count > 0)
+        TRY(config_fail(
+            c, path,
+            "%s: no privacy statement is made about an encoder that private records trained; expected "
+            "no sensitivity, protect, shadow or sweep beside it",
+            path));
+done:
+    return status;
+}
+
 static sotto_status read_case(struct run_case *out, const struct run_config *config, const struct config *c,
                               const char *prefix)
 {
@@ -236,6 +259,12 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     recipe->step_size = config_real(c, "%shead.step_size", prefix);
     recipe->seed = config->seed;
     out->pairs = config_whole(c, "%ssensitivity.pairs", prefix);
+    double distinct = (double)out->records * ((double)out->records - 1) / 2;
+    if ((double)out->pairs > distinct) { /* before pre-training, not after */
+        snprintf(path, sizeof path, "%ssensitivity.pairs", prefix);
+        TRY(config_fail(c, path, "%s is %zu, but %zu records have only %.0f distinct pairs", path, out->pairs,
+                        out->records, distinct));
+    }
     out->protection_count = config_length(c, "%sprotect", prefix);
     if (out->protection_count > RUN_PROTECTIONS) {
         snprintf(path, sizeof path, "%sprotect", prefix);
@@ -250,6 +279,9 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
         TRY(config_fail(c, path, "%s is %zu; expected 0 or an even number >= 4", path, out->references));
     }
     TRY(read_sweep(&out->sweep, out, c, prefix));
+    out->fine_tune = config_flag(c, "%shead.fine_tune", prefix);
+    if (out->fine_tune)
+        TRY(check_fine_tune(out, c, prefix));
 done:
     return status;
 }

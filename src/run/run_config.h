@@ -41,7 +41,8 @@ struct run_case {
     size_t records; /* cases that release something: disjoint slices of the private part, in the order of the
                        cases; others start at its beginning */
     struct sotto_head_recipe recipe;
-    size_t pairs; /* of the sensitivity sampler; 0: not sampled */
+    bool fine_tune; /* the encoder too: measured only, no privacy statement */
+    size_t pairs;   /* of the sensitivity sampler; 0: not sampled */
     struct run_protection protections[RUN_PROTECTIONS];
     size_t protection_count;
     size_t references; /* shadow heads of the attacker; 0: none */

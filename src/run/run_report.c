@@ -212,6 +212,10 @@ static sotto_status put_row(struct json **rows, const struct run *r, size_t inde
     json_put(&row, "hidden", json_make_counts(c->recipe.hidden, c->recipe.hidden_count));
     json_put(&row, "parameters", json_clone(json_member(head, "parameters")));
     snprintf(title, sizeof title, "%s", base);
+    if (c->fine_tune) {
+        snprintf(title, sizeof title, "%s (encoder fine-tuned too: no statement)", base);
+        json_put_text(&row, "statement", "none");
+    }
     if (protection >= 0) {
         const struct run_protection *p = &c->protections[protection];
         const struct json *release = stage_result(r, "protect", m.name);

@@ -43,8 +43,15 @@ void run_model_file(char out[RUN_PATH], const struct run_model *m);
 sotto_status run_stage_split(struct run *r);
 sotto_status run_stage_pretrain(struct run *r);
 sotto_status run_stage_embed(struct run *r);
+/** The pre-trained encoder's file is still the one that pre-training left: no stage may touch it. */
+sotto_status run_check_encoder(const struct run *r);
 sotto_status run_stage_encoder(struct run *r);
 sotto_status run_stage_head(struct run *r, size_t index);
+/** The head of a case that fine-tunes the encoder too, with that encoder and its embeddings. */
+sotto_status run_stage_fine_tune(struct run *r, size_t index);
+/** Those embeddings: of the case's records, and of the held-out part. */
+sotto_status run_load_tuned(struct sotto_array *member, struct sotto_array *nonmember, const struct run *r,
+                            size_t index);
 sotto_status run_stage_sensitivity(struct run *r, size_t index);
 /** Shadow models of a case, if it has any. */
 sotto_status run_stage_shadow(struct run *r, size_t index);

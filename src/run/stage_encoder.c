@@ -79,6 +79,22 @@ done:
     return status;
 }
 
+sotto_status run_check_encoder(const struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    static const char name[] = "models/encoder.safetensors";
+    char path[RUN_PATH], now[SHA256_HEX];
+    const struct json *stage = json_member(json_member(r->folder.document, "stages"), "pretrain");
+    const char *then = json_text(json_member(json_member(stage, "outputs"), name));
+    TRY(run_folder_path(path, &r->folder, name));
+    TRY(sha256_file(now, path));
+    if (!then || strcmp(now, then) != 0)
+        FAIL(SOTTO_EINVAL,
+             "%s: changed while the experiment ran; heads and embeddings belong to another encoder", path);
+done:
+    return status;
+}
+
 /* Embeddings and labels of one part, to two files. */
 static sotto_status embed_part(const struct run *r, const struct sotto_encoder *encoder, enum sotto_part part,
                                const char *x_name, const char *y_name)

@@ -17,7 +17,8 @@ static void file_names(char heads[RUN_PATH], char own[RUN_PATH], const struct ru
 
 bool run_has_shadow(const struct run *r, size_t index)
 {
-    return r->config.cases[index].references > 0 || r->shadow_x.data;
+    /* A fine-tuned case has no frozen embeddings to train shadow heads on. */
+    return !r->config.cases[index].fine_tune && (r->config.cases[index].references > 0 || r->shadow_x.data);
 }
 
 /* As many records of the shadow part as make a shadow head like the target, half of them its own. */

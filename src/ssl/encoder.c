@@ -4,6 +4,7 @@
 #include "ssl/encoder.h"
 
 #include "data/augment.h"
+#include "io/statement.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -105,6 +106,14 @@ void sotto_encoder_free(struct sotto_encoder *e)
         base_free(e->facts[i]);
     nn_model_free(e->model);
     base_free(e);
+}
+
+const char *sotto_encoder_statement(const struct sotto_encoder *e)
+{
+    for (size_t i = 0; i < e->fact_count; i++)
+        if (strcmp(e->facts[2 * i], STATEMENT_KEY) == 0)
+            return e->facts[2 * i + 1];
+    return "";
 }
 
 size_t sotto_encoder_width(const struct sotto_encoder *e)

@@ -154,3 +154,47 @@ Y
   grep -Eq '"proved": ?\{' runs/proved/report.json
   "$SOTTO" account --verify runs/proved/protected/head-p1.safetensors.certificate.json
 }
+
+@test "a fine-tuned case: measured, labelled, reused, never released" {
+  cat > tuned.yaml <<'Y'
+name: tuned
+data: {set: synthetic-images, public: 128, private: 60, heldout: 100, shadow: 40}
+pretrain: {epochs: 1, batch: 64}
+encoder: {evaluate: false}
+cases:
+  - {name: frozen, records: 60, head: {epochs: 2}}
+  - {name: tuned, records: 40, head: {fine_tune: true, epochs: 2, batch: 20}}
+attack: {names: [loss]}
+Y
+  run "$SOTTO" run tuned.yaml
+  [ "$status" -eq 0 ]
+  grep -q 'tuned (encoder fine-tuned too: no statement)' runs/tuned/report.html
+  grep -q '<span class="none">no statement</span>' runs/tuned/report.html
+  grep -Eq '"statement": ?"none"' runs/tuned/report.json
+  [ -s runs/tuned/attacks/tuned.json ]
+  before=$(sha256sum runs/tuned/run.json)
+  "$SOTTO" run tuned.yaml
+  [ "$before" = "$(sha256sum runs/tuned/run.json)" ]
+  run "$SOTTO" protect --head runs/tuned/models/tuned.safetensors --scale 1 --l1 1 --dataset-id x -o p.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"is stamped 'no privacy statement'"* ]]
+  [ ! -e p.safetensors ]
+}
+
+@test "a convex head by batches is released with a proof" {
+  cat > batches.yaml <<'Y'
+name: batches
+data: {set: synthetic-images, public: 128, private: 100, heldout: 100}
+pretrain: {epochs: 1, batch: 64}
+encoder: {evaluate: false}
+head: {trainer: convex-sgd, lambda: 0.1, epochs: 2, batch: 20, step_size: 0.2}
+protect:
+  - {mechanism: logistic, epsilon: 2, delta: 1.0e-5}
+attack: {names: [loss]}
+evaluate: {draws: 0}
+Y
+  run "$SOTTO" run batches.yaml
+  [ "$status" -eq 0 ]
+  grep -q '"source": "proved"' runs/batches/protected/head-p1.safetensors.certificate.json
+  "$SOTTO" account --verify runs/batches/protected/head-p1.safetensors.certificate.json
+}

@@ -178,6 +178,22 @@ static void refusals_leave_nothing(void **state)
     }
 }
 
+/* Weights of a network whose encoder saw private records (io/statement.h). */
+static void what_carries_no_statement_is_refused(void **state)
+{
+    (void)state;
+    struct sotto_protect p = ordinary();
+    struct sotto_tensors t = {0};
+    char *certificate = NULL;
+    assert_int_equal(sotto_safetensors_load(&t, head), SOTTO_OK);
+    assert_int_equal(sotto_tensors_set_metadata(&t, "statement", "none: fine-tuned"), SOTTO_OK);
+    assert_int_equal(sotto_safetensors_save(head, &t), SOTTO_OK);
+    sotto_tensors_clear(&t);
+    assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
+    assert_null(certificate);
+}
+
 static void allocation_failures_are_reported(void **state)
 {
     (void)state;
@@ -264,6 +280,7 @@ int main(void)
         TEST(all_tensors_are_noised_and_the_certificate_verifies),
         TEST(every_changed_fact_is_noticed),
         TEST(refusals_leave_nothing),
+        TEST(what_carries_no_statement_is_refused),
         TEST(allocation_failures_are_reported),
         cmocka_unit_test(measuring_noise_follows_its_law_and_repeats),
         cmocka_unit_test(accounts_as_json),

@@ -324,6 +324,34 @@ static void bad_sweeps_are_refused(void **state)
     }
 }
 
+/* --- no statement --- */
+
+static void no_statement_is_said_and_never_beside_protection(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members, *error;
+    } cases[] = {
+        {"\"protected\": false, \"statement\": \"none\"", NULL},
+        {"\"protected\": false, \"statement\": \"all\"", "'rows[0].statement' is 'all'; expected none"},
+        {"\"protected\": true, \"statement\": \"none\"", "says none of a protected row"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        struct page p = {0};
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": [{\"name\": \"a\", \"title\": "
+                 "\"A\", \"records\": 1, %s}]}",
+                 cases[i].members);
+        sotto_status status = report_build(&p, text, strlen(text));
+        assert_int_equal(status, cases[i].error ? SOTTO_EFORMAT : SOTTO_OK);
+        if (cases[i].error)
+            assert_non_null(strstr(sotto_error_text(), cases[i].error));
+        else
+            assert_non_null(strstr(p.text, "<span class=\"none\">no statement</span>"));
+        base_free(p.text);
+    }
+}
+
 /* --- verdicts --- */
 
 enum { PLAIN_MLP = 0, NOISY_MLP = 1, WRECKED_MLP = 3, PLAIN_LINEAR = 4, PROVED = 5 };
@@ -589,6 +617,7 @@ int main(void)
         cmocka_unit_test(hostile_texts_are_inert),
         cmocka_unit_test(sweeps_say_when_a_target_is_not_met),
         cmocka_unit_test(bad_sweeps_are_refused),
+        cmocka_unit_test(no_statement_is_said_and_never_beside_protection),
         cmocka_unit_test(verdicts_follow_from_the_numbers),
         cmocka_unit_test(a_destroyed_model_is_never_sold_as_protected),
         cmocka_unit_test(a_broken_claim_is_called_so),

@@ -79,6 +79,18 @@ static void mistakes_name_their_place(void **state)
         {"name: x\npretrain: {batch: 512}\ndata: {public: 100}\n",
          "pretrain.batch is 512 but data.public holds only 100 images"},
         {"seed: 1\n", "'name' is missing"},
+        {"name: x\nhead: {fine_tune: true}\nsensitivity: {pairs: 2}\n",
+         "head.fine_tune: no privacy statement is made about an encoder that private records trained"},
+        {"name: x\nhead: {fine_tune: true}\nshadow: {heads: 4}\n",
+         "head.fine_tune: no privacy statement is made"},
+        {"name: x\nhead: {fine_tune: true}\nprotect: [{mechanism: logistic, scale: 1, l1: 1}]\n",
+         "head.fine_tune: no privacy statement is made"},
+        {"name: x\nhead: {fine_tune: true}\nsweep: {scales: [1]}\n",
+         "head.fine_tune: no privacy statement is made"},
+        {"name: x\ndata: {private: 10}\nsensitivity: {pairs: 46}\n",
+         "sensitivity.pairs is 46, but 10 records have only 45 distinct pairs"},
+        {"name: x\nhead: {fine_tune: true, trainer: sgd}\n", "head.fine_tune is done by adam"},
+        {"name: x\nhead: {fine_tune: true, hidden: [8, 8, 8, 8]}\n", "with at most 3 hidden layers"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct run_config c;
