@@ -18,7 +18,8 @@ struct trainer {
     struct shadow_pool *pool;
     char fingerprint[SHA256_HEX];
     const char *shape;
-    const size_t *todo; /* models to train */
+    struct sotto_head_recipe block; /* of linear heads */
+    const size_t *todo;             /* models to train */
     size_t count;
     struct sotto_context quiet; /* the caller's, without its sinks: those need not be thread-safe */
     atomic_size_t finished;
@@ -38,6 +39,19 @@ static bool in_blocks(const struct shadow_plan *p)
     return p->recipe->hidden_count == 0;
 }
 
+/* Linear heads share batches over all records, so a batch is larger by the share that a head does not see (on
+ * average: all heads of a plan have the same batch). */
+static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
+{
+    struct sotto_head_recipe r = *p->recipe;
+    double in = 0, all = (double)p->models * (double)p->data->n;
+    for (size_t i = 0; i < p->models * p->data->n; i++)
+        in += p->use[i] == SHADOW_IN;
+    if (in > 0)
+        r.batch = (size_t)((double)r.batch * all / in + 0.5);
+    return r;
+}
+
 static struct shadow_identity identity(const struct trainer *t, size_t model)
 {
     const struct shadow_plan *p = t->plan;
@@ -46,7 +60,7 @@ static struct shadow_identity identity(const struct trainer *t, size_t model)
                                     .n = p->data->n,
                                     .inputs = p->data->d,
                                     .classes = p->data->classes,
-                                    .recipe = in_blocks(p) ? *p->recipe : shadow_recipe(p, model),
+                                    .recipe = in_blocks(p) ? t->block : shadow_recipe(p, model),
                                     .shape = t->shape,
                                     .split_seed = p->seed};
 }
@@ -143,23 +157,12 @@ done:
     return status;
 }
 
-/* Linear heads share batches over all records, so a batch is larger by the share that a head does not see. */
-static struct sotto_head_recipe block_recipe(const struct shadow_plan *p, size_t model)
-{
-    struct sotto_head_recipe r = *p->recipe;
-    size_t in = 0;
-    for (size_t i = 0; i < p->data->n; i++)
-        in += p->use[model * p->data->n + i] == SHADOW_IN;
-    r.batch = in ? (r.batch * p->data->n + in / 2) / in : r.batch;
-    return r;
-}
-
 static sotto_status train_block(struct trainer *t, size_t first, size_t count)
 {
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = t->plan;
     size_t n = p->data->n, size = t->pool->parameters;
-    struct sotto_head_recipe recipe = block_recipe(p, t->todo[first]);
+    struct sotto_head_recipe recipe = t->block;
     struct sotto_head *h = NULL;
     uint8_t *member = base_alloc(n, count);
     float *weights = base_alloc(count * size, sizeof *weights);
@@ -247,6 +250,7 @@ sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan 
     if (!todo)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", p->models);
     t.todo = todo;
+    t.block = block_recipe(p);
     t.quiet =
         (struct sotto_context){.threads = p->ctx ? p->ctx->threads : 0, .stop = p->ctx ? p->ctx->stop : NULL};
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
