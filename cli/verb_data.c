@@ -1,4 +1,4 @@
-/* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME */
+/* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | split NAME ... */
 #include "options.h"
 
 #include <stdio.h>
@@ -23,6 +23,13 @@ static const struct option_row rows[] = {
      NULL},
     {"keep", OPTION_FLAG, NULL, NULL, "fetch: keep the downloaded file after the import", NULL},
     {"yes", OPTION_FLAG, NULL, NULL, "fetch: do not ask before the download", NULL},
+    {"parts", OPTION_TEXT, "NAME=N,...", NULL,
+     "split: parts and their records, e.g. member=1200,nonmember=1200", NULL},
+    {"one-hot", OPTION_FLAG, NULL, NULL,
+     "split: of a table: categories as bits, numbers scaled to unit variance", NULL},
+    {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},
+    {"output", OPTION_TEXT, "DIR", NULL,
+     "split: folder for PART-features.npy, PART-labels.npy, PART-rows.npy", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -180,14 +187,54 @@ static sotto_status run_verify(const struct options *o, const struct sotto_conte
     return SOTTO_OK;
 }
 
+enum { MAX_PARTS = 16 };
+
+/* "member=1200,nonmember=1200"; the names stay in `text`, whose commas and signs become ends. */
+static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *count, char *text)
+{
+    for (*count = 0; text; (*count)++) {
+        char *sign = strchr(text, '='), *end = NULL;
+        unsigned long long n = sign && sign[1] >= '0' && sign[1] <= '9' ? strtoull(sign + 1, &end, 10) : 0;
+        if (!end || (*end && *end != ',') || *count == MAX_PARTS)
+            return cli_fail(SOTTO_EUSAGE,
+                            "--parts: '%s' is not a list of at most %d parts like member=1200,other=500",
+                            text, MAX_PARTS);
+        *sign = '\0';
+        parts[*count] = (struct sotto_data_part){text, (size_t)n};
+        text = *end ? end + 1 : NULL;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status run_split(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_data_part parts[MAX_PARTS];
+    const char *name = option_argument(o, 1), *folder = option_text(o, "output");
+    char *text = NULL;
+    size_t count = 0;
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK)
+        status = option_require(o, "parts");
+    if (status == SOTTO_OK && !(text = strdup(option_text(o, "parts"))))
+        status = cli_fail(SOTTO_ENOMEM, "data split: out of memory");
+    if (status == SOTTO_OK)
+        status = read_parts(parts, &count, text);
+    if (status == SOTTO_OK)
+        status = sotto_data_split(folder, name, parts, count, option_flag(o, "one-hot"),
+                                  option_count(o, "seed"), ctx);
+    if (status == SOTTO_OK && json)
+        printf("{\"schema\": \"sotto.split/1\", \"parts\": %zu}\n", count);
+    else if (status == SOTTO_OK)
+        printf("%s: %zu parts of %s\n", folder, count, name);
+    free(text);
+    return status;
+}
+
 static const struct action {
     const char *name, *argument; /* argument: NULL for none */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
-} actions[] = {{"list", NULL, run_list},
-               {"info", "NAME", run_info},
-               {"import", "PATH", run_import},
-               {"fetch", "NAME", run_fetch},
-               {"verify", "NAME", run_verify}};
+} actions[] = {{"list", NULL, run_list},     {"info", "NAME", run_info},     {"import", "PATH", run_import},
+               {"fetch", "NAME", run_fetch}, {"verify", "NAME", run_verify}, {"split", "NAME", run_split}};
 
 static int belongs(const struct option_row *row, const char *action)
 {
@@ -204,7 +251,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
             action = &actions[i];
     if (!action)
         return cli_fail(SOTTO_EUSAGE,
-                        "data: unknown action '%s'; expected list, info, import, fetch or verify", name);
+                        "data: unknown action '%s'; expected list, info, import, fetch, verify or split",
+                        name);
     size_t wanted = action->argument ? 2 : 1;
     if (option_argument_count(o) < wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
@@ -220,7 +268,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 const struct verb verb_data = {.name = "data",
                                .summary = "list, import, fetch, describe and verify data sets",
                                .arguments =
-                                   "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME",
+                                   "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | "
+                                   "split NAME --parts P=N,... -o DIR",
                                .min_arguments = 1,
                                .max_arguments = 3,
                                .examples = "  sotto data list\n"
@@ -230,6 +279,8 @@ const struct verb verb_data = {.name = "data",
                                            "  sotto data fetch cifar100\n"
                                            "  sotto data fetch stl10 --size 32x32\n"
                                            "  sotto data info fashion-mnist --json\n"
-                                           "  sotto data verify fashion-mnist",
+                                           "  sotto data verify fashion-mnist\n"
+                                           "  sotto data split location --parts "
+                                           "member=1200,nonmember=1200,attacker=2600 -o location",
                                .options = rows,
                                .run = run};

@@ -73,6 +73,19 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char 
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const char *name_or_path,
                                                           const struct sotto_context *ctx);
 
+/** One named part of a set; names are of a-z 0-9 _ -. */
+struct sotto_data_part {
+    const char *name;
+    size_t n;
+};
+/** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4, NAME-labels.npy (n) i8 if the set
+ *  has labels, NAME-rows.npy (n) i8, their rows in the set. `one_hot` (tables): categories become bits, numbers are centred
+ *  and scaled to unit variance over the whole set. Images become values in [0, 1]. EINVAL: names, or more records than
+ *  there are; ENOENT, EFORMAT as sotto_dataset_open(); ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_split(const char *folder, const char *set,
+                                                         const struct sotto_data_part *parts, size_t count,
+                                                         int one_hot, uint64_t seed, const struct sotto_context *ctx);
+
 enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };
 /** Disjoint uniformly random parts of one pool, as row indices in random order. */
 struct sotto_split {

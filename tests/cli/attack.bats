@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# sotto attack and sotto data split: files, shards, resumed caches, messages, exit codes.
+
+setup_file() {
+  export XDG_DATA_HOME="$BATS_FILE_TMPDIR/data"
+  cd "$BATS_FILE_TMPDIR" || return 1
+  "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts member=100,nonmember=100,attacker=600 -o b
+  "$SOTTO" data split synthetic-purchase-d40-k3-n400 --parts other=300 -o p
+  "$SOTTO" head --features b/member-features.npy --labels b/member-labels.npy --hidden 32 --epochs 60 --batch 20 -o t.safetensors
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+attack() {
+  local name=$1
+  shift
+  "$SOTTO" attack "$name" --target t.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy \
+    --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy "$@"
+}
+own() { attack "$@" --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy; }
+
+# refused CODE TEXT COMMAND...: that exit code, exactly one error line with that text, and no new file
+refused() {
+  local code=$1 text=$2 before after
+  shift 2
+  before=$(ls)
+  run "$@"
+  after=$(ls)
+  echo "exit $status: $output"
+  [ "$status" -eq "$code" ]
+  [ "${#lines[@]}" -eq 1 ]
+  [[ "$output" == "sotto: error: "*"$text"* ]]
+  [ "$before" = "$after" ]
+}
+
+@test "split: disjoint parts of the sizes that were asked for, same seed same bytes" {
+  [[ "$("$SOTTO" inspect b/attacker-features.npy)" == *"600"* ]]
+  "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts member=100,nonmember=100,attacker=600 -o again
+  cmp b/attacker-rows.npy again/attacker-rows.npy
+  cmp b/member-features.npy again/member-features.npy
+  "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts member=100,nonmember=100,attacker=600 --seed 2 -o other
+  ! cmp -s b/member-rows.npy other/member-rows.npy
+}
+
+@test "split: bad parts are named" {
+  refused 65 "split: the parts need 1000 records; synthetic-blobs-d8-k4-n900 has 900" "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts a=500,b=500 -o no
+  refused 64 "--parts: 'b' is not a list" "$SOTTO" data split synthetic-blobs --parts a=5,b -o no
+  refused 65 "split: part 'a' is named twice" "$SOTTO" data split synthetic-blobs --parts a=5,a=6 -o no
+  refused 65 "split: 'A' is no name of a part" "$SOTTO" data split synthetic-blobs --parts A=5 -o no
+  refused 65 "one-hot needs a table whose columns are described" "$SOTTO" data split synthetic-blobs --parts a=5 --one-hot -o no
+  refused 64 "--output" "$SOTTO" data split synthetic-blobs --parts a=5
+  refused 64 "--parts is an option of 'data split'" "$SOTTO" data info synthetic-blobs --parts a=5
+}
+
+@test "split: one-hot tables" {
+  printf 'age,job,label\n20,a,x\n40,b,y\n60,?,x\n20,a,y\n' > t.csv
+  "$SOTTO" data import t.csv --name jobs
+  "$SOTTO" data split jobs --parts all=4 --one-hot -o jobs
+  [[ "$("$SOTTO" inspect jobs/all-features.npy)" == *"4"*"4"* ]]
+}
+
+@test "an attack writes scores, result and page; the scores serve audit" {
+  run own shokri --shadows 4 -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"100 members, 100 non-members"* ]]
+  [[ "$output" == *"shokri"* ]]
+  for f in scores.npy membership.npy result.json report.json report.html; do [ -s "out/$f" ]; done
+  [ "$(stat -c %a out)" = 700 ]
+  grep -q '"schema":"sotto.audit/1"' out/result.json
+  grep -q '"model_attack":' out/result.json
+  run "$SOTTO" audit --scores out/scores.npy --membership out/membership.npy
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"100 members, 100 non-members"* ]]
+}
+
+@test "same seed, same bytes, whatever the threads" {
+  own shokri --shadows 3 --threads 1 --json > one.json 2>/dev/null
+  own shokri --shadows 3 --threads 2 --json > two.json 2>/dev/null
+  cmp one.json two.json
+  [ "$(wc -l < one.json)" -eq 1 ]
+}
+
+@test "every listed attack runs" {
+  local listed
+  listed=$("$SOTTO" attack list)
+  for name in shokri ml-leaks-1 ml-leaks-3 ml-leaks-combined lira rmia long; do
+    [[ "$listed" == *"  $name "* ]]
+    run own "$name" --shadows 4 --json
+    [ "$status" -eq 0 ]
+  done
+  run attack ml-leaks-2 --other-features p/other-features.npy --other-labels p/other-labels.npy --hidden 16 --epochs 30 --json
+  [ "$status" -eq 0 ]
+}
+
+@test "shadow data: noisy, marginals, synthesis" {
+  for kind in noisy marginals class-marginals synthesis; do
+    run own shokri --shadows 2 --shadow-data $kind --synthetic-records 120 --json
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"\"kind\":\"$kind\""* ]]
+  done
+  run attack shokri --shadows 2 --shadow-data synthesis --synthetic-records 120 --json # needs no records of its own
+  [ "$status" -eq 0 ]
+}
+
+@test "shards fill one cache, a killed run goes on" {
+  run own shokri --shadows 4 --cache c --shard 1/2
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"schema":"sotto.shadows/1"'*'"missing":2'* ]]
+  [ ! -e shard-out ]
+  run own shokri --shadows 4 --cache c --shard 2/2 -o shard-out
+  [ "$status" -eq 0 ]
+  [ -s shard-out/scores.npy ]
+  rm "$(ls c/*.json | head -n 1)" # as if killed before the manifest
+  run own shokri --shadows 4 --cache c --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"trained":1,"reused":3'* ]]
+  own shokri --shadows 4 --json > fresh.json 2>/dev/null
+  own shokri --shadows 4 --cache c -o from-cache >/dev/null 2>&1
+  own shokri --shadows 4 -o from-scratch >/dev/null 2>&1
+  cmp from-cache/scores.npy from-scratch/scores.npy
+}
+
+@test "bad input is one clear line" {
+  refused 64 "attack: unknown attack 'shocking'; expected one of shokri, " own shocking
+  refused 64 "attack: --target is missing" "$SOTTO" attack shokri --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
+  refused 66 "no.safetensors" "$SOTTO" attack shokri --target no.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
+  refused 65 "p/other-features.npy has 40 columns but the target expects 8" attack shokri --attacker-features p/other-features.npy --attacker-labels p/other-labels.npy
+  refused 65 "has 600 rows but b/member-labels.npy has 100 labels" attack shokri --attacker-features b/attacker-features.npy --attacker-labels b/member-labels.npy
+  refused 64 "--attacker-features and --attacker-labels go together" attack shokri --attacker-features b/attacker-features.npy
+  refused 64 "shadows need records of the attacker's own" attack shokri
+  refused 64 "ml-leaks-2 needs records of another set" own ml-leaks-2
+  refused 65 "the attacker has 600" own shokri --shadow-records 301
+  refused 65 "fewer shadows or records, or no --disjoint" own shokri --disjoint --shadows 10 --shadow-records 100
+  refused 64 "say --mismatch if that is meant" own shokri --hidden 16
+  refused 65 "shadows: 3 models; expected an even number >= 4" own lira --shadows 3
+  refused 77 "would exceed the budget of 100" own shokri --budget 100
+  refused 64 "--shard: '3/2' is not a part like 2/4" own shokri --shard 3/2
+  refused 64 "--shard needs --cache" own shokri --shard 1/2
+  refused 64 "--shadow-data: 'fake' is not known" own shokri --shadow-data fake
+  refused 64 "attack: flip must be between 0 and 1 (got 2)" own shokri --flip 2
+}
+
+@test "shadows of another recipe are possible when that is said" {
+  run own shokri --mismatch --hidden 8 --epochs 3 --shadows 2 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'hidden\":[8]'* ]]
+}
