@@ -38,7 +38,7 @@ sotto_status model_reference_run(double *scores, struct model_result *result, co
                                   .n = n,
                                   .classes = in->records.classes,
                                   .models = army.pool.models};
-    TRY(attack->run(scores, &arrays));
+    TRY(attack_run(scores, attack, &arrays));
 done:
     base_free(signals);
     base_free(trained);
