@@ -61,6 +61,9 @@ struct row {
     size_t attack_count,
         headline; /* headline: index of the attack chosen beforehand ("loss", else the first) */
     struct attack_result *attacks;
+    bool claimed, claim_contradicted; /* a claim of the caller's, tested here, proved nowhere */
+    double claim_epsilon, claim_delta, claim_bound;
+    const char *claim_attack; /* NULL if none */
     const char *draws_attack;
     struct draws auc_draws, accuracy_draws;
     struct estimate accuracy, unprotected;

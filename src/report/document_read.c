@@ -257,6 +257,26 @@ done:
     return status;
 }
 
+static sotto_status read_claim(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "claim"), flag = enter(&at, "contradicted");
+    if (!here(&at))
+        return SOTTO_OK;
+    row->claimed = true;
+    TRY(read_number(&row->claim_epsilon, &at, "epsilon"));
+    TRY(read_number(&row->claim_delta, &at, "delta"));
+    TRY(check_fraction(row->claim_delta, &at, "delta"));
+    TRY(read_number(&row->claim_bound, &at, "epsilon_lower_bound"));
+    TRY(read_text_if(&row->claim_attack, &at, "attack"));
+    TRY(json_get_boolean(&row->claim_contradicted, r->doc, document, flag.path));
+    if (row->claim_contradicted != (row->claim_bound > row->claim_epsilon))
+        FAIL(SOTTO_EFORMAT, "%s: '%s' says %g against %g", document, flag.path, row->claim_bound,
+             row->claim_epsilon);
+done:
+    return status;
+}
+
 static sotto_status read_audit(struct row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
@@ -290,6 +310,7 @@ static sotto_status read_audit(struct row *row, const struct reader *r)
         if (strcmp(row->attacks[i].name, "loss") == 0)
             row->headline = i;
     }
+    TRY(read_claim(row, &at));
     struct reader spread = enter(r, "measured_draws");
     if (here(&spread))
         TRY(read_text(&row->draws_attack, &spread, "attack"));

@@ -69,6 +69,14 @@ static void describe(struct row *r, enum verdict verdict)
     size_t room = sizeof r->verdict_text;
     switch (verdict) {
     case VERDICT_CONTRADICTED:
+        if (r->claim_contradicted) {
+            snprintf(out, room,
+                     "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the "
+                     "claimed %.3g. One "
+                     "of the two is wrong; do not release.",
+                     r->claim_attack ? r->claim_attack : "best", r->claim_bound, r->claim_epsilon);
+            break;
+        }
         snprintf(out, room,
                  "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the proved "
                  "%.3g. One of the two is "
@@ -139,5 +147,7 @@ void row_judge(struct row *r)
         r->verdict = VERDICT_CONTRADICTED;
         r->strongest = of_epsilon;
     }
+    if (r->claim_contradicted)
+        r->verdict = VERDICT_CONTRADICTED;
     describe(r, r->verdict);
 }

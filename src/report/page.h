@@ -41,10 +41,12 @@ sotto_status report_build(struct page *p, const char *json, size_t size);
 typedef void (*section)(struct page *p, const struct report *r);
 void section_title(struct page *p, const struct report *r);
 void section_facts(struct page *p, const struct report *r);
+void section_checks(struct page *p, const struct report *r);
 void section_verdict(struct page *p, const struct report *r);
 void section_words(struct page *p, const struct report *r);
 void section_claim(struct page *p, const struct report *r);
 void section_attacks(struct page *p, const struct report *r);
+void section_exposed(struct page *p, const struct report *r); /* inside section_attacks */
 void section_utility(struct page *p, const struct report *r);
 void section_sweeps(struct page *p, const struct report *r);
 void section_training(struct page *p, const struct report *r);

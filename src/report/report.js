@@ -67,7 +67,19 @@
     const low = Math.min.apply(null, rows.map(function (r) { return 0.5 / r.nonmembers; }));
     const lowest = Math.min.apply(null, rows.map(function (r) { return 0.5 / r.members; }));
     const xs = grid(low), sets = [];
+    const alone = rows.length === 1 && rows[0].curves;
+    if (alone)
+      alone.forEach(function (c, i) {
+        sets.push({label: c.label + ' (AUC ' + c.auc.toFixed(3) + ')', stepped: true, borderColor: series(i), borderWidth: 2, pointRadius: 0,
+                   borderDash: dashes[i % 4], pointHitRadius: 6,
+                   data: points(c.roc).map(function (p) { return {x: Math.max(p[0], low), y: Math.max(p[1], lowest)}; })});
+      });
     rows.forEach(function (r, i) {
+      if (r.claimed_epsilon != null)
+        sets.push({label: 'forbidden by the claim of ε = ' + Number(r.claimed_epsilon.toPrecision(3)), borderColor: colour('--soft'), borderWidth: 1.2,
+                   borderDash: [6, 4], backgroundColor: faint(colour('--soft'), 0.13), fill: 'end', pointRadius: 0,
+                   data: xs.map(function (x) { return {x: x, y: allowed(r.claimed_epsilon, r.claimed_delta, x)}; })});
+      if (alone) return;
       const steps = points(r.roc).map(function (p) { return {x: Math.max(p[0], low), y: Math.max(p[1], lowest)}; });
       sets.push({label: r.label + ' (AUC ' + r.auc[0].toFixed(3) + ')', data: steps, stepped: true, borderColor: series(i),
                  borderDash: dashes[Math.floor(i / 6) % 4], borderWidth: 2, pointRadius: 0, pointHitRadius: 6});

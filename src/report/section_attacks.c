@@ -118,14 +118,17 @@ static void plots(struct page *p, const struct report *r)
         group_title(p, r, g.first[k]);
         page_html(p, "</figcaption></figure>\n");
     }
-    page_html(p, "</div>\n<p class=\"note\">Plot A. For each setting, the headline attack: of those it flags "
-                 "at a given rate of false "
-                 "alarms (x), how many members does it catch (y)? Steps, no interpolation; both axes "
-                 "logarithmic, because an attack "
-                 "that is sure about a few people is a leak. Dotted diagonal: guessing. Shaded: forbidden by "
-                 "the proof, where there is "
-                 "one; a curve inside it would break the claim. Rates of 0 are drawn at half of the smallest "
-                 "measurable rate.</p>\n");
+    page_html(
+        p,
+        "</div>\n<p class=\"note\">Plot A. For each setting the headline attack (for one setting alone, also "
+        "the "
+        "strongest others): of those it flags at a given rate of false alarms (x), how many members does it "
+        "catch (y)? Steps, no interpolation; both axes logarithmic, because an attack that is sure about a "
+        "few "
+        "people is a leak. Dotted diagonal: guessing. Shaded: forbidden by the proof or the claim, where "
+        "there "
+        "is one; a curve inside it speaks against it. Rates of 0 are drawn at half of the smallest "
+        "measurable rate.</p>\n");
 }
 
 void section_attacks(struct page *p, const struct report *r)
@@ -170,5 +173,7 @@ void section_attacks(struct page *p, const struct report *r)
                  "\xce\xb5 could let this attack do so "
                  "well (Clopper-Pearson on both rates at one threshold chosen on the other half). It treats "
                  "the records of one trained "
-                 "model as independent trials, and it measures; it never proves privacy.</p>\n</section>\n");
+                 "model as independent trials, and it measures; it never proves privacy.</p>\n");
+    section_exposed(p, r);
+    page_html(p, "</section>\n");
 }

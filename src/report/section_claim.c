@@ -114,6 +114,28 @@ static void assumptions(struct page *p, const struct row *r)
     page_html(p, "</ul></details>\n");
 }
 
+/* A claim that somebody makes elsewhere is neither proved nor refuted by not being contradicted. */
+static void claimed(struct page *p, const struct row *r)
+{
+    if (!r->claimed)
+        return;
+    page_html(p, "<p><strong>Claimed elsewhere, not proved here:</strong> \xce\xb5 = ");
+    page_significant(p, r->claim_epsilon, 4);
+    page_html(p, ", \xce\xb4 = ");
+    page_small(p, r->claim_delta);
+    page_html(p, r->claim_contradicted ? ". <strong>Contradicted:</strong> the attack '"
+                                       : ". Not contradicted: the strongest "
+                                         "bound is that of the attack '");
+    page_name(p, r->claim_attack ? r->claim_attack : "none");
+    page_html(p, "', \xce\xb5 \xe2\x89\xa5 ");
+    page_significant(p, r->claim_bound, 3);
+    page_html(p, " at ");
+    page_percent_plain(p, r->confidence);
+    page_html(
+        p, " over all attacks together (each threshold chosen on one half of the records and tested on the "
+           "other).</p>\n");
+}
+
 void section_claim(struct page *p, const struct report *r)
 {
     bool any = false;
@@ -127,9 +149,12 @@ void section_claim(struct page *p, const struct report *r)
     page_html(p, "<section id=\"claim\" aria-labelledby=\"h-claim\"><h2 id=\"h-claim\">2 Claim: what is "
                  "proved</h2>\n");
     if (!any) {
-        page_html(p, "<p>No setting on this page is protected, so nothing is claimed. <strong>Proved "
-                     "guarantee: none.</strong></p>"
-                     "</section>\n");
+        page_html(p,
+                  "<p>No setting on this page carries noise by sotto, so nothing is proved. <strong>Proved "
+                  "guarantee: none.</strong></p>\n");
+        for (size_t i = 0; i < r->row_count; i++)
+            claimed(p, &r->rows[i]);
+        page_html(p, "</section>\n");
         return;
     }
     page_html(p, "<p>Random noise is added once to the model's weights after training; everything computed "
@@ -162,5 +187,8 @@ void section_claim(struct page *p, const struct report *r)
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
             assumptions(p, &r->rows[i]);
-    page_html(p, "</div>\n</section>\n");
+    page_html(p, "</div>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        claimed(p, &r->rows[i]);
+    page_html(p, "</section>\n");
 }

@@ -43,6 +43,30 @@ static struct json *estimate_json(const struct estimate *e)
     return json_make_reals(values, 3);
 }
 
+/* Alone on its page, an audit shows the curves of several attacks: the headline, then the highest areas. */
+static struct json *curves_json(const struct row *row)
+{
+    enum { CURVES = 6 };
+    struct json *list = json_make_array();
+    bool *shown = base_alloc(row->attack_count, sizeof *shown);
+    for (size_t k = 0; shown && k < CURVES && k < row->attack_count; k++) {
+        size_t best = row->attack_count;
+        for (size_t i = 0; i < row->attack_count; i++)
+            if (!shown[i] &&
+                (best == row->attack_count || row->attacks[i].auc.value > row->attacks[best].auc.value))
+                best = i;
+        best = k == 0 ? row->headline : best;
+        shown[best] = true;
+        struct json *one = json_make_object();
+        json_put_text(&one, "label", row->attacks[best].name);
+        json_put_real(&one, "auc", rounded(row->attacks[best].auc.value));
+        json_put(&one, "roc", thinned(row->attacks[best].roc));
+        json_push(&list, one);
+    }
+    base_free(shown);
+    return list;
+}
+
 static struct json *row_json(const struct row *row, size_t group)
 {
     char label[96];
@@ -66,6 +90,10 @@ static struct json *row_json(const struct row *row, size_t group)
         json_put_integer(&j, "members", (int64_t)a->n_member);
         json_put_integer(&j, "nonmembers", (int64_t)a->n_nonmember);
         json_put(&j, "roc", thinned(a->roc));
+    }
+    if (row->claimed) {
+        json_put_real(&j, "claimed_epsilon", row->claim_epsilon);
+        json_put_real(&j, "claimed_delta", row->claim_delta);
     }
     return j;
 }
@@ -148,8 +176,12 @@ void section_data(struct page *p, const struct report *r)
     char *text = NULL;
     struct json *doc = json_make_object(), *rows = json_make_array();
     groups_find(&g, r);
-    for (size_t i = 0; i < r->row_count; i++)
-        json_push(&rows, row_json(&r->rows[i], g.of_row[i]));
+    for (size_t i = 0; i < r->row_count; i++) {
+        struct json *one = row_json(&r->rows[i], g.of_row[i]);
+        if (r->row_count == 1 && r->rows[i].attack_count > 1)
+            json_put(&one, "curves", curves_json(&r->rows[i]));
+        json_push(&rows, one);
+    }
     json_put(&doc, "rows", rows);
     json_put(&doc, "training", training_json(part(r->doc, "training")));
     if (r->sweeps.count > 0)
