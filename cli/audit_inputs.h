@@ -79,6 +79,19 @@
          NULL},                                                                                               \
         {"nonmember-features", OPTION_TEXT, "FILE", NULL, "the non-members themselves (m, ...)", NULL},       \
         {"population-features", OPTION_TEXT, "FILE", NULL, "the population itself (z, ...)", NULL},           \
+        {"features",                                                                                          \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "attribute inference: what the attacker sees of each record (n, ...)",                               \
+         NULL},                                                                                               \
+        {"attribute", OPTION_TEXT, "FILE", NULL, "the hidden attribute of each, from 0 (n)", NULL},           \
+        {"attribute-labels",                                                                                  \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the task's label of each, for the baseline that sees only that (n)",                                \
+         NULL},                                                                                               \
         {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
     {                                                                                                         \
         "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
@@ -86,6 +99,7 @@
 
 struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
+    struct sotto_attribute_input attribute;
     struct sotto_array arrays[32];
     double *scores; /* members first, then non-members */
     struct sotto_report_input files[32];
@@ -101,6 +115,7 @@ sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in
 sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
+sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o);
 void audit_inputs_clear(struct audit_inputs *in);

@@ -127,9 +127,9 @@ sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct 
     return status;
 }
 
-/* (n, width): all axes but the first are flattened. */
+/* (n, width): all axes but the first are flattened. rows, *width: what others have, 0 for the first. */
 static sotto_status load_features(const float **out, struct audit_inputs *in, const struct options *o,
-                                  const char *option, const char *role, size_t n)
+                                  const char *option, const char *role, size_t *rows, size_t *width)
 {
     const char *path = option_text(o, option);
     if (!path)
@@ -139,16 +139,18 @@ static sotto_status load_features(const float **out, struct audit_inputs *in, co
     if (status != SOTTO_OK)
         return status;
     in->files[in->file_count++] = (struct sotto_report_input){role, path};
-    size_t width = a->ndim && a->shape[0] ? a->count / a->shape[0] : 0;
-    if (a->ndim < 1 || a->shape[0] != n)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but there are %zu records; each needs one", path,
-                        a->ndim ? a->shape[0] : 0, n);
-    if (in->input.feature_count && width != in->input.feature_count)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu features a record; the others have %zu", path, width,
-                        in->input.feature_count);
+    size_t n = a->ndim ? a->shape[0] : 0, columns = n ? a->count / n : 0;
+    if (n == 0 || columns == 0 || (*rows && n != *rows))
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu rows of %zu features but there are %zu records; each needs one", path, n,
+                        columns, *rows);
+    if (*width && columns != *width)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu features a record; the others have %zu", path, columns,
+                        *width);
     if ((status = sotto_array_require_finite(a, path, "features")) != SOTTO_OK)
         return status;
-    in->input.feature_count = width;
+    *rows = n;
+    *width = columns;
     status = sotto_array_convert(a, SOTTO_F4);
     *out = a->data;
     return status;
@@ -158,17 +160,65 @@ sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct op
 {
     if (option_given(o, "member-features") != option_given(o, "nonmember-features"))
         return cli_fail(SOTTO_EUSAGE, "audit: --member-features and --nonmember-features go together");
+    if (option_given(o, "member-features") && !in->input.n_member)
+        return cli_fail(SOTTO_EUSAGE, "audit: features of members need their logits, losses or scores");
     if (option_given(o, "population-features") &&
         !(option_given(o, "member-features") && in->input.n_population))
         return cli_fail(SOTTO_EUSAGE,
                         "audit: --population-features needs the features of the records and a population");
+    size_t *width = &in->input.feature_count;
     sotto_status status = load_features(&in->input.member_features, in, o, "member-features",
-                                        "member features", in->input.n_member);
+                                        "member features", &in->input.n_member, width);
     if (status == SOTTO_OK)
         status = load_features(&in->input.nonmember_features, in, o, "nonmember-features",
-                               "non-member features", in->input.n_nonmember);
+                               "non-member features", &in->input.n_nonmember, width);
     if (status == SOTTO_OK)
         status = load_features(&in->input.population_features, in, o, "population-features",
-                               "population features", in->input.n_population);
+                               "population features", &in->input.n_population, width);
+    return status;
+}
+
+/* Whole numbers from 0, one for each record. */
+static sotto_status load_values(const int64_t **out, size_t *values, struct audit_inputs *in,
+                                const struct options *o, const char *option, const char *role)
+{
+    struct sotto_array *a = NULL;
+    sotto_status status = audit_inputs_read(&a, in, o, option, role, "values", 1, "1 (records)");
+    if (status != SOTTO_OK || !a)
+        return status;
+    const char *path = option_text(o, option);
+    if (a->shape[0] != in->attribute.n)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; each record needs one", path,
+                        a->shape[0], option_text(o, "features"), in->attribute.n);
+    if ((status = convert(a, path, "values", SOTTO_I8)) != SOTTO_OK)
+        return status;
+    *out = a->data;
+    *values = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if ((*out)[i] < 0 || (*out)[i] >= 1000)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; expected 0 .. 999", path, i,
+                            (long long)(*out)[i]);
+        if ((size_t)(*out)[i] >= *values)
+            *values = (size_t)(*out)[i] + 1;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o)
+{
+    size_t values;
+    if (!option_given(o, "features") && !option_given(o, "attribute") && !option_given(o, "attribute-labels"))
+        return SOTTO_OK;
+    if (!option_given(o, "features") || !option_given(o, "attribute"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute go together");
+    sotto_status status =
+        load_features(&in->attribute.features, in, o, "features", "features of the attribute attack",
+                      &in->attribute.n, &in->attribute.d);
+    if (status == SOTTO_OK)
+        status = load_values(&in->attribute.attribute, &values, in, o, "attribute", "attribute");
+    if (status == SOTTO_OK)
+        status = load_values(&in->attribute.labels, &in->attribute.classes, in, o, "attribute-labels",
+                             "task labels");
+    in->input.attribute = &in->attribute;
     return status;
 }

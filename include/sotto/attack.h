@@ -17,6 +17,13 @@ struct sotto_audit_scores {
                           at who is a member of the target. */
     double threshold;
 };
+/** Can a hidden attribute be read off what a model reveals about a record? Attribute values are 0 .. values - 1. */
+struct sotto_attribute_input {
+    const float *features;    /**< (n, d): embeddings, outputs or whatever the attacker sees */
+    const int64_t *attribute; /**< (n) */
+    const int64_t *labels;    /**< (n), 0 .. classes - 1: the task's label, for the baseline that sees nothing else; NULL: none */
+    size_t n, d, classes;
+};
 /** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
 struct sotto_audit_input {
     const float *member, *nonmember;        /**< (n, K) logits, or probabilities if `probabilities` */
@@ -53,6 +60,9 @@ struct sotto_audit_input {
     /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
     const struct sotto_audit_scores *named;
     size_t named_count;
+    /** Attribute inference, beside the attacks on membership or instead of them; adds "attribute". NULL: none.
+     */
+    const struct sotto_attribute_input *attribute;
     /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on
      * records of which it was trained on those with shadow_trained[i] = 1. NULL: none. */
     const double *shadow;

@@ -105,6 +105,9 @@ static struct json *accuracies(const struct audit_sides *sides, double confidenc
 
 static const char *kind_of_input(const struct sotto_audit_input *in)
 {
+    if (in->attribute && !in->member && !in->member_f8 && !in->member_losses && !in->member_scores &&
+        !in->named_count)
+        return "features";
     if (in->member || in->member_f8)
         return in->probabilities ? "probabilities" : "logits";
     return in->member_losses ? "losses" : "scores";
@@ -258,30 +261,27 @@ static struct json *claim_json(const struct jobs *jobs)
     return j;
 }
 
-sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
-                         const struct sotto_audit_options *options, const struct sotto_context *ctx)
+static sotto_status audit_membership(struct json **out, const struct sotto_audit_input *in,
+                                     const char *const *names, struct audit_settings *settings,
+                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_settings settings;
     struct audit_sides sides = {0};
     struct audit_halves halves = {0};
-    struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = &settings};
+    struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
     struct json *doc = NULL, *lint = NULL, *attacks = json_make_array();
-    const char *const *names = options ? options->names : NULL;
-    char *text = NULL;
-    TRY(audit_settings_resolve(&settings, options));
     TRY(audit_check(&sides, in));
     TRY(check_names(names, sides.have));
-    TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings.seed));
+    TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &sides, names));
-    settings.claim_confidence = 1 - (1 - settings.confidence) / (double)(jobs.count ? jobs.count : 1);
-    doc = header(in, &sides, &settings);
-    TRY(audit_lint(&lint, &sides, &settings, ctx));
+    settings->claim_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
+    doc = header(in, &sides, settings);
+    TRY(audit_lint(&lint, &sides, settings, ctx));
     json_put(&doc, "lint", lint);
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_chunks(jobs.count, par_threads(ctx), run_job, &jobs));
     context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");
-    if (settings.has_claim)
+    if (settings->has_claim)
         json_put(&doc, "claim", claim_json(&jobs));
     TRY(look_closer(&doc, &jobs, ctx));
     for (size_t i = 0; i < jobs.count; i++) {
@@ -290,14 +290,49 @@ sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
     }
     json_put(&doc, "attacks", attacks);
     attacks = NULL;
-    json_put(&doc, "warnings", collect_warnings(&sides, &settings, ctx));
-    TRY(json_dump(&text, doc, JSON_LINE));
-    *json = text;
+    json_put(&doc, "warnings", collect_warnings(&sides, settings, ctx));
+    *out = doc;
+    doc = NULL;
 done:
     json_free(attacks);
     json_free(doc);
     jobs_clear(&jobs);
     audit_halves_clear(&halves);
     audit_sides_clear(&sides);
+    return status;
+}
+
+static bool holds_membership(const struct sotto_audit_input *in)
+{
+    return in->member || in->member_f8 || in->member_losses || in->member_scores || in->named_count;
+}
+
+sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
+                         const struct sotto_audit_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct audit_settings settings;
+    struct audit_sides sides = {0};
+    struct json *doc = NULL, *attribute = NULL, *attacks = json_make_array();
+    const char *const *names = options ? options->names : NULL;
+    char *text = NULL;
+    TRY(audit_settings_resolve(&settings, options));
+    if (in->attribute && !holds_membership(in)) {
+        doc = header(in, &sides, &settings);
+        json_put(&doc, "attacks", attacks);
+        json_put(&doc, "warnings", json_make_array());
+        attacks = NULL;
+    } else {
+        TRY(audit_membership(&doc, in, names, &settings, ctx));
+    }
+    if (in->attribute) {
+        TRY(audit_attribute(&attribute, in->attribute, &settings, ctx));
+        json_put(&doc, "attribute", attribute);
+    }
+    TRY(json_dump(&text, doc, JSON_LINE));
+    *json = text;
+done:
+    json_free(attacks);
+    json_free(doc);
     return status;
 }

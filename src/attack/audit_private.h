@@ -100,6 +100,9 @@ sotto_status audit_slices(struct json **out, const char *attack, const double *s
 /* The members that an attack is surest of. */
 sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
                            const struct audit_sides *sides, const struct audit_settings *settings);
+/* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the model. */
+sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,
+                             const struct audit_settings *settings, const struct sotto_context *ctx);
 /* Every reference model plays the target once: what the same attack finds on the same recipe. */
 sotto_status audit_spread(struct json **out, const struct audit_sides *sides,
                           const struct audit_settings *settings, const struct sotto_context *ctx);

@@ -72,6 +72,40 @@ static void add_lint(char **text, size_t *used, const struct json *audit)
         add(text, used, "\n");
 }
 
+static void add_attribute_line(char **text, size_t *used, const char *name, const struct json *scores)
+{
+    char line[LINE], cells[3][64];
+    percent_cell(cells[0], json_member(scores, "accuracy"));
+    percent_cell(cells[1], json_member(scores, "balanced_accuracy"));
+    percent_cell(cells[2], json_member(scores, "macro_f1"));
+    snprintf(line, sizeof line, "%-23.23s %-23s%-23s%s\n", name ? name : "", cells[0], cells[1], cells[2]);
+    add(text, used, line);
+}
+
+static void add_attribute(char **text, size_t *used, const struct json *audit)
+{
+    const struct json *a = json_member(audit, "attribute"), *baselines = json_member(a, "baselines");
+    char line[LINE], cell[64];
+    if (!a)
+        return;
+    snprintf(line, sizeof line,
+             "\nattribute inference: %.0f values, %.0f records known to the attacker, %.0f tested\n",
+             json_number(json_member(a, "values")), json_number(json_member(a, "n_known")),
+             json_number(json_member(a, "n_test")));
+    add(text, used, line);
+    snprintf(line, sizeof line, "%-23s %-23s%-23s%s\n", "guess by", "accuracy", "balanced accuracy",
+             "macro F1");
+    add(text, used, line);
+    add_attribute_line(text, used, json_text(json_find(a, "attack.name")), json_member(a, "attack"));
+    for (size_t i = 0; i < json_count(baselines); i++)
+        add_attribute_line(text, used, json_text(json_member(json_at(baselines, i), "name")),
+                           json_at(baselines, i));
+    percent_cell(cell, json_member(a, "gain"));
+    snprintf(line, sizeof line, "gain in accuracy over '%.60s': %s\n", json_text(json_find(a, "gain.over")),
+             cell);
+    add(text, used, line);
+}
+
 static void add_claim(char **text, size_t *used, const struct json *audit)
 {
     const struct json *claim = json_member(audit, "claim");
@@ -88,37 +122,48 @@ static void add_claim(char **text, size_t *used, const struct json *audit)
     add(text, used, line);
 }
 
+static void add_membership(char **text, size_t *used, const struct json *audit)
+{
+    const struct json *attacks = json_member(audit, "attacks");
+    const char *rates[MAX_RATES];
+    char line[LINE], head[32];
+    if (!json_count(attacks))
+        return;
+    snprintf(line, sizeof line,
+             "%.0f members, %.0f non-members; intervals at %g %% confidence; 0.5 is guessing\n\n",
+             json_number(json_member(audit, "n_member")), json_number(json_member(audit, "n_nonmember")),
+             100 * json_number(json_member(audit, "confidence")));
+    add(text, used, line);
+    add_lint(text, used, audit);
+    size_t count = rates_of(rates, json_at(attacks, 0));
+    snprintf(line, sizeof line, "%-23s %-22s ", "attack", "AUC");
+    add(text, used, line);
+    for (size_t k = 0; k < count; k++) {
+        snprintf(head, sizeof head, "TPR at FPR %.8s", rates[k]);
+        snprintf(line, sizeof line, "%-23s", head);
+        add(text, used, line);
+    }
+    add(text, used, "bal. acc.  epsilon >=\n");
+    for (size_t i = 0; i < json_count(attacks); i++)
+        add_attack(text, used, json_at(attacks, i), rates, count);
+    add_claim(text, used, audit);
+}
+
 sotto_status sotto_audit_summary(char **text, const char *audit_json)
 {
     sotto_status status = SOTTO_OK;
     struct json *audit = NULL;
     const struct json *attacks;
-    const char *rates[MAX_RATES], *name;
-    char *out = NULL, line[LINE], head[32];
+    const char *name;
+    char *out = NULL;
     size_t used = 0;
     TRY(json_parse(&audit, audit_json, strlen(audit_json), "audit"));
     TRY(json_get_array(&attacks, audit, "audit", "attacks"));
     for (size_t i = 0; i < json_count(attacks); i++)
         TRY(json_get_text(&name, json_at(attacks, i), "audit", "name"));
     out = base_strdup("");
-    snprintf(line, sizeof line,
-             "%.0f members, %.0f non-members; intervals at %g %% confidence; 0.5 is guessing\n\n",
-             json_number(json_member(audit, "n_member")), json_number(json_member(audit, "n_nonmember")),
-             100 * json_number(json_member(audit, "confidence")));
-    add(&out, &used, line);
-    add_lint(&out, &used, audit);
-    size_t count = rates_of(rates, json_at(attacks, 0));
-    snprintf(line, sizeof line, "%-23s %-22s ", "attack", "AUC");
-    add(&out, &used, line);
-    for (size_t k = 0; k < count; k++) {
-        snprintf(head, sizeof head, "TPR at FPR %.8s", rates[k]);
-        snprintf(line, sizeof line, "%-23s", head);
-        add(&out, &used, line);
-    }
-    add(&out, &used, "bal. acc.  epsilon >=\n");
-    for (size_t i = 0; i < json_count(attacks); i++)
-        add_attack(&out, &used, json_at(attacks, i), rates, count);
-    add_claim(&out, &used, audit);
+    add_membership(&out, &used, audit);
+    add_attribute(&out, &used, audit);
     if (!out)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for the summary");
     *text = out;

@@ -113,7 +113,10 @@ static void describe(struct row *r, enum verdict verdict)
                  r->proof_means ? "" : " A stronger attack might; that is not a proof.");
         break;
     case VERDICT_NOT_ATTACKED:
-        snprintf(out, room, "Not attacked: nothing was measured.");
+        snprintf(out, room,
+                 part(r->audit, "attribute")
+                     ? "Membership was not attacked; what an attribute attack found stands below."
+                     : "Not attacked: nothing was measured.");
         break;
     }
 }

@@ -29,14 +29,23 @@ static void part_script(struct page *p, const struct report *r)
 static const struct {
     const char *name;
     section write;
-} parts[] = {{"title", section_title},     {"facts", section_facts},
-             {"checks", section_checks},   {"verdict", section_verdict},
-             {"words", section_words},     {"claim", section_claim},
-             {"attacks", section_attacks}, {"utility", section_utility},
-             {"sweeps", section_sweeps},   {"training", section_training},
-             {"method", section_method},   {"reproduce", section_reproduce},
-             {"data", section_data},       {"css", part_css},
-             {"chart", part_chart},        {"script", part_script}};
+} parts[] = {{"title", section_title},
+             {"facts", section_facts},
+             {"checks", section_checks},
+             {"verdict", section_verdict},
+             {"words", section_words},
+             {"claim", section_claim},
+             {"attacks", section_attacks},
+             {"attribute", section_attribute},
+             {"utility", section_utility},
+             {"sweeps", section_sweeps},
+             {"training", section_training},
+             {"method", section_method},
+             {"reproduce", section_reproduce},
+             {"data", section_data},
+             {"css", part_css},
+             {"chart", part_chart},
+             {"script", part_script}};
 
 static sotto_status fill_template(struct page *p, const struct report *r)
 {

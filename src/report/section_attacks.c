@@ -142,7 +142,7 @@ void section_attacks(struct page *p, const struct report *r)
     page_html(p, "<section id=\"attacks\" aria-labelledby=\"h-attacks\"><h2 id=\"h-attacks\">3 Attacks: what "
                  "was measured</h2>\n");
     if (isnan(confidence)) {
-        page_html(p, "<p>No attack was run.</p></section>\n");
+        page_html(p, "<p>No attack on membership was run.</p></section>\n");
         return;
     }
     plots(p, r);

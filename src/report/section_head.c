@@ -285,7 +285,7 @@ void section_words(struct page *p, const struct report *r)
               "<li>That no attack exists. Attacks that found nothing are evidence, never a proof.</li>"
               "<li>Protection of groups or of persons with several records: one record is the unit.</li>"
               "<li>Other risks: leaks through the training of the encoder on its own (public) data, "
-              "inference of attributes, "
+              "inference of attributes that were not tried, "
               "side channels such as timing, and access to the unprotected files.</li>"
               "<li>Behaviour on other data, models or seeds: the intervals cover the choice of records "
               "for one trained model."

@@ -220,3 +220,82 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: audit: --shadow-logits, --shadow-labels and --shadow-trained go together" ]
 }
+
+@test "gates: exit 1 when a rule holds or was not measured, and only then" {
+  run logits --fail-if 'auc>0.999' --fail-if 'lint>4'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"gate pass: auc>0.999"* ]]
+  run logits --fail-if 'auc>0.5'
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"gate FAIL: auc>0.5 ("* ]]
+  run logits --fail-if 'tpr@0.001>0.5'
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"gate FAIL: tpr@0.001>0.5 was not measured"* ]]
+  run logits --fail-if 'acu>0.5' -o out
+  [ "$status" -eq 64 ]
+  [ ! -e out ]
+}
+
+@test "a claim is tested, and a contradicted one exits 1" {
+  run logits --claim eps=8,delta=1e-5 -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted; that is no proof"* ]]
+  grep -q "Claimed elsewhere, not proved here" out/report.html
+  run logits --claim eps=0
+  [ "$status" -eq 1 ]
+  for bad in eps= delta=1e-5 eps=1,delta=2 eps=1, epsilon; do
+    run logits --claim "$bad"
+    [ "$status" -eq 64 ]
+  done
+}
+
+@test "outputs of reference models: shapes are checked by name" {
+  printf '\0\0\0\0%.0s' $(seq 1 $((2 * 150 * 3))) | tr '\0' '\0' | npy r.npy '<f4' '2, 150, 3'
+  run logits --ref-logits r.npy
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"base "* ]]
+  head -c $((2 * 149 * 3 * 4)) /dev/zero | npy short.npy '<f4' '2, 149, 3'
+  run logits --ref-logits short.npy
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: short.npy is (2, 149, 3); expected (models, 150, 3): every record of both sides, members first, with the target's classes" ]
+  run logits --ref-membership r.npy
+  [ "$status" -eq 64 ]
+  run logits --ref-probabilities r.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --ref-probabilities does not go with the target's arrays; give --ref-logits" ]
+}
+
+@test "known non-members and the records themselves" {
+  run logits --population-logits nl.csv --population-labels yn.csv --member-features ml.csv --nonmember-features nl.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"quantile "* ]]
+  [[ "$output" == *"a classifier on the records alone"* ]]
+  run logits --population-logits nl.csv
+  [ "$status" -eq 64 ]
+  run logits --member-features ml.csv
+  [ "$status" -eq 64 ]
+  run logits --member-features ml.csv --nonmember-features ml.csv
+  [ "$status" -eq 65 ]
+}
+
+@test "attribute inference from arrays" {
+  cat ml.csv nl.csv > f.csv
+  cat ym.csv yn.csv > a.csv
+  run "$SOTTO" audit --features f.csv --attribute a.csv --bootstrap 200 -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"gain in accuracy over 'commonest value'"* ]]
+  grep -q 'id="attribute"' out/report.html
+  run "$SOTTO" audit --features f.csv --attribute ym.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: ym.csv has 60 values but f.csv has 150 rows; each record needs one" ]
+  run "$SOTTO" audit --attribute a.csv
+  [ "$status" -eq 64 ]
+}
+
+@test "row numbers are written only when asked for" {
+  logits --json > o.json 2>/dev/null
+  grep -q '"row":null' o.json
+  ! grep -q '"row":[0-9]' o.json
+  logits --include-indices --exposed 2 --json > o.json 2>/dev/null
+  grep -q '"row":[0-9]' o.json
+}

@@ -1,0 +1,106 @@
+#include "attack/attribute_model.h"
+
+#include <math.h>
+
+#include "sotto/head.h"
+
+const char *attribute_kind_name(enum attribute_kind kind)
+{
+    return kind == ATTRIBUTE_LOGISTIC ? "logistic regression" : "network";
+}
+
+static int64_t top(const double *logits, size_t values)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < values; k++)
+        if (logits[k] > logits[best])
+            best = k;
+    return (int64_t)best;
+}
+
+static sotto_status guess_logistic(int64_t *guess, const struct linear_rows *train,
+                                   const struct linear_rows *test, size_t values)
+{
+    sotto_status status = SOTTO_OK;
+    struct linear_model m = {0};
+    double *logits = base_alloc(values, sizeof *logits);
+    if (!logits)
+        FAIL(SOTTO_ENOMEM, "attribute: out of memory");
+    TRY(linear_model_fit(&m, train, values, 1e-3));
+    for (size_t i = 0; i < test->n; i++) {
+        linear_model_logits(logits, &m, test->x + test->row[i] * test->d);
+        guess[i] = top(logits, values);
+    }
+done:
+    linear_model_clear(&m);
+    base_free(logits);
+    return status;
+}
+
+/* Mean and spread of the training rows, one column after the other. */
+static void standardise(float *known, float *asked, const struct linear_rows *train,
+                        const struct linear_rows *test)
+{
+    for (size_t j = 0; j < train->d; j++) {
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < train->n; i++)
+            sum += (double)train->x[train->row[i] * train->d + j];
+        double mean = sum / (double)train->n;
+        for (size_t i = 0; i < train->n; i++) {
+            double from = (double)train->x[train->row[i] * train->d + j] - mean;
+            squares += from * from;
+        }
+        double scale = squares > 1e-24 * (double)train->n ? sqrt((double)train->n / squares) : 0;
+        for (size_t i = 0; i < train->n; i++)
+            known[i * train->d + j] =
+                (float)(((double)train->x[train->row[i] * train->d + j] - mean) * scale);
+        for (size_t i = 0; i < test->n; i++)
+            asked[i * train->d + j] = (float)(((double)test->x[test->row[i] * train->d + j] - mean) * scale);
+    }
+}
+
+static sotto_status guess_network(int64_t *guess, const struct linear_rows *train,
+                                  const struct linear_rows *test, size_t values, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe recipe;
+    struct sotto_head *net = NULL;
+    size_t d = train->d;
+    float *known = base_alloc(train->n, d * sizeof *known), *asked = base_alloc(test->n, d * sizeof *asked),
+          *logits = base_alloc(test->n, values * sizeof *logits);
+    int64_t *y = base_alloc(train->n, sizeof *y);
+    if (!known || !asked || !logits || !y)
+        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", train->n + test->n);
+    standardise(known, asked, train, test);
+    for (size_t i = 0; i < train->n; i++)
+        y[i] = train->y[train->row[i]];
+    sotto_head_defaults(&recipe);
+    recipe.hidden_count = 2;
+    recipe.hidden[0] = recipe.hidden[1] = 128;
+    recipe.epochs = 40;
+    recipe.batch = 64;
+    recipe.seed = (seed & 0xffffffff) + 1;
+    TRY(sotto_head_train(&net, known, y, train->n, d, values, &recipe, NULL));
+    TRY(sotto_head_predict(logits, net, asked, test->n, d, 1));
+    for (size_t i = 0; i < test->n; i++) {
+        size_t best = 0;
+        for (size_t k = 1; k < values; k++)
+            if (logits[i * values + k] > logits[i * values + best])
+                best = k;
+        guess[i] = (int64_t)best;
+    }
+done:
+    sotto_head_free(net);
+    base_free(known);
+    base_free(asked);
+    base_free(logits);
+    base_free(y);
+    return status;
+}
+
+sotto_status attribute_guess(int64_t *guess, enum attribute_kind kind, const struct linear_rows *train,
+                             const struct linear_rows *test, size_t values, uint64_t seed)
+{
+    return kind == ATTRIBUTE_LOGISTIC ? guess_logistic(guess, train, test, values)
+                                      : guess_network(guess, train, test, values, seed);
+}

@@ -1,0 +1,187 @@
+/* src/attack: attribute inference: scores by hand, the classifiers, what is found and what is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "../audit_world.h"
+#include "attack/confusion.h"
+#include "attack/linear_model.h"
+
+static void near(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%.17g; expected %.17g", found, expected);
+}
+
+/* Recalls 1/2, 1, 0; F1 2/4, 4/5, 0; class 3 is neither there nor guessed. */
+static void scores_by_hand(void **state)
+{
+    (void)state;
+    const int64_t truth[] = {0, 0, 1, 1, 2}, guess[] = {0, 1, 1, 1, 0}, other[] = {1, 0, 1, 0, 2};
+    struct confusion_scores s;
+    struct sotto_estimate gain;
+    assert_int_equal(confusion_measure(&s, truth, guess, 5, 4, 500, 0.95, 1, 0), SOTTO_OK);
+    near(s.accuracy.estimate, 0.6, 1e-15);
+    near(s.balanced.estimate, 0.5, 1e-15);
+    near(s.macro_f1.estimate, 1.3 / 3, 1e-15);
+    assert_true(s.accuracy.lower >= 0 && s.accuracy.lower < 0.6 && s.accuracy.upper > 0.6 &&
+                s.accuracy.upper <= 1);
+    assert_int_equal(confusion_gain(&gain, truth, guess, other, 5, 500, 0.95, 1, 0), SOTTO_OK);
+    near(gain.estimate, 0, 1e-15); /* better on records 0 and 3, worse on 1 and 4 */
+    assert_true(gain.lower < 0 && gain.upper > 0);
+    base_alloc_fail_after(2);
+    assert_int_equal(confusion_measure(&s, truth, guess, 5, 4, 500, 0.95, 1, 0), SOTTO_ENOMEM);
+    base_alloc_fail_after(-1);
+}
+
+/* 900 records, 600 right: the percentile interval of the accuracy is near 2/3 -+ 1.96 sqrt(2/9 / 900). */
+static void intervals_have_the_right_width(void **state)
+{
+    (void)state;
+    int64_t truth[900], guess[900];
+    for (int i = 0; i < 900; i++)
+        truth[i] = i % 5, guess[i] = i % 3 ? truth[i] : (truth[i] + 1) % 5;
+    struct confusion_scores s;
+    assert_int_equal(confusion_measure(&s, truth, guess, 900, 5, 4000, 0.95, 1, 0), SOTTO_OK);
+    double reach = 1.959964 * sqrt(2.0 / 9 / 900);
+    near(s.accuracy.estimate - s.accuracy.lower, reach, 0.1 * reach);
+    near(s.accuracy.upper - s.accuracy.estimate, reach, 0.1 * reach);
+    near(s.balanced.upper - s.balanced.lower, 2 * reach, 0.2 * reach);
+}
+
+/* Without a ridge, one 0/1 feature and an intercept reproduce the shares of each group exactly. */
+static void regression_reproduces_shares(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    float x[2 * N];
+    int64_t y[N];
+    size_t row[N];
+    for (int i = 0; i < N; i++) {
+        x[2 * i] = i < 20, x[2 * i + 1] = 5; /* the second column never varies */
+        y[i] = i < 20 ? (i < 5 ? 1 : i < 7 ? 2 : 0) : (i < 40 ? 2 : i < 50 ? 1 : 0);
+        row[i] = (size_t)i;
+    }
+    struct linear_rows in = {x, y, row, N, 2};
+    struct linear_model m;
+    double z[3];
+    assert_int_equal(linear_model_fit(&m, &in, 3, 0), SOTTO_OK);
+    linear_model_logits(z, &m, x);
+    near(z[1] - z[0], log(5.0 / 13), 1e-4);
+    near(z[2] - z[0], log(2.0 / 13), 1e-4);
+    linear_model_logits(z, &m, x + 2 * 30);
+    near(z[1] - z[0], 0, 1e-4);
+    near(z[2] - z[0], log(2), 1e-4);
+    linear_model_clear(&m);
+}
+
+enum { N = 1200, D = 6 };
+
+struct hidden {
+    float x[N * D];
+    int64_t attribute[N], labels[N];
+};
+
+/* The attribute shows in feature 0 by `shift`, or, if `ring`, in its distance from 0, which no linear rule
+ * sees. The label says nothing about it. */
+static struct sotto_attribute_input hidden_make(struct hidden *h, double shift, bool ring, uint64_t seed)
+{
+    for (size_t i = 0; i < N; i++) {
+        struct rng r = rng_stream(seed, RNG_TEST, 0, i);
+        h->attribute[i] = rng_unit(&r) < 0.4;
+        h->labels[i] = (int64_t)rng_below(&r, 3);
+        for (size_t j = 0; j < D; j++)
+            h->x[i * D + j] = (float)rng_normal(&r);
+        double side = ring && rng_below(&r, 2) ? -1 : 1;
+        h->x[i * D] += (float)(h->attribute[i] ? side * shift : 0);
+    }
+    return (struct sotto_attribute_input){
+        .features = h->x, .attribute = h->attribute, .labels = h->labels, .n = N, .d = D, .classes = 3};
+}
+
+static struct json *infer(const struct sotto_attribute_input *in)
+{
+    struct sotto_audit_input audit = {.attribute = in};
+    struct sotto_audit_options options = {.draws = 500, .seed = 2};
+    return audit_run(&audit, &options);
+}
+
+/* Shift 2 at shares .6 and .4: the best rule is right in about 84.5 % (threshold 1 + ln(1.5) / 2). */
+static void a_shown_attribute_is_read_off(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    struct sotto_attribute_input in = hidden_make(&h, 2, false, 31);
+    struct json *doc = infer(&in);
+    assert_true(value(doc, "attribute.attack.accuracy.upper") > 0.845 &&
+                value(doc, "attribute.attack.accuracy.lower") < 0.85);
+    assert_true(value(doc, "attribute.gain.lower") > 0.15);
+    near(value(doc, "attribute.baselines[0].balanced_accuracy.estimate"), 0.5, 1e-15);
+    near(value(doc, "attribute.baselines[0].accuracy.estimate"), 0.6, 0.06);
+    assert_true(value(doc, "attribute.n_known") == 600 && value(doc, "attribute.n_test") == 600);
+    assert_true(value(doc, "attribute.learning_curve[8].n") == 540 &&
+                value(doc, "attribute.learning_curve[0].n") == 60);
+    assert_true(value(doc, "n_member") == 0);
+    json_free(doc);
+}
+
+static void a_network_is_taken_where_it_helps(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    struct sotto_attribute_input in = hidden_make(&h, 5, true, 32);
+    struct json *doc = infer(&in);
+    assert_string_equal(json_text(json_find(doc, "attribute.model")), "network");
+    assert_true(value(doc, "attribute.attack.balanced_accuracy.lower") > 0.85);
+    json_free(doc);
+}
+
+static void nothing_is_found_in_noise(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    struct sotto_attribute_input in = hidden_make(&h, 0, false, 33);
+    struct json *doc = infer(&in);
+    assert_true(value(doc, "attribute.gain.lower") <= 0);
+    assert_true(value(doc, "attribute.attack.balanced_accuracy.lower") < 0.5);
+    json_free(doc);
+}
+
+static void bad_attributes_are_refused(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    struct sotto_attribute_input in = hidden_make(&h, 0, false, 34);
+    struct sotto_audit_input audit = {.attribute = &in};
+    in.n = 39;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: 39 records; at least 40 are needed");
+    in.n = N;
+    h.attribute[7] = -1;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: row 7 is -1; expected 0 .. 999");
+    h.attribute[7] = 1, h.labels[3] = 3;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: row 3 has label 3; expected 0 .. 2");
+    h.labels[3] = 0, h.x[D + 2] = NAN;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: row 1, column 2 of the features is not finite");
+    h.x[D + 2] = 0;
+    for (int i = 0; i < N; i++)
+        h.attribute[i] = 1;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: every record has the value 1; there is nothing to infer");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_by_hand),
+        cmocka_unit_test(intervals_have_the_right_width),
+        cmocka_unit_test(regression_reproduces_shares),
+        cmocka_unit_test(a_shown_attribute_is_read_off),
+        cmocka_unit_test(a_network_is_taken_where_it_helps),
+        cmocka_unit_test(nothing_is_found_in_noise),
+        cmocka_unit_test(bad_attributes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
