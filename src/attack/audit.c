@@ -215,6 +215,15 @@ static const struct job *choose_closer(const struct jobs *jobs)
     return NULL;
 }
 
+static const double *scores_of(const void *arg, const char *attack)
+{
+    const struct jobs *jobs = arg;
+    for (size_t i = 0; i < jobs->count; i++)
+        if (jobs->job[i].attack && strcmp(jobs->job[i].attack->name, attack) == 0)
+            return jobs->job[i].scores;
+    return NULL;
+}
+
 static sotto_status look_closer(struct json **doc, const struct jobs *jobs, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -232,7 +241,7 @@ static sotto_status look_closer(struct json **doc, const struct jobs *jobs, cons
         json_put(doc, "exposed", part);
     }
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        TRY(audit_spread(&part, sides, jobs->settings, ctx));
+        TRY(audit_spread(&part, sides, scores_of, jobs, jobs->settings, ctx));
         json_put(doc, "between_models", part);
     }
 done:

@@ -100,11 +100,16 @@ sotto_status audit_slices(struct json **out, const char *attack, const double *s
 /* The members that an attack is surest of. */
 sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
                            const struct audit_sides *sides, const struct audit_settings *settings);
-/* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the model. */
+/* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the
+ * model. */
 sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,
                              const struct audit_settings *settings, const struct sotto_context *ctx);
-/* Every reference model plays the target once: what the same attack finds on the same recipe. */
-sotto_status audit_spread(struct json **out, const struct audit_sides *sides,
-                          const struct audit_settings *settings, const struct sotto_context *ctx);
+/* Every reference model plays the target once: what the same attack finds on the same recipe. scores_of gives
+ * an attack's scores (all.n) of the real target, NULL if it did not run: the median threshold is tried on
+ * those. */
+typedef const double *(*audit_scores_of)(const void *arg, const char *attack);
+sotto_status audit_spread(struct json **out, const struct audit_sides *sides, audit_scores_of scores_of,
+                          const void *arg, const struct audit_settings *settings,
+                          const struct sotto_context *ctx);
 
 #endif

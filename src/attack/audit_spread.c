@@ -126,11 +126,37 @@ static size_t collect(double *out, const struct spread *s, size_t kind, size_t r
     return n;
 }
 
-static struct json *kind_json(const struct spread *s, size_t kind)
+static double median(double *x, size_t n)
 {
-    double x[TARGETS], scratch[TARGETS];
-    size_t n = collect(x, s, kind, RATES, false);
-    struct json *j = json_make_object(), *tpr = json_make_object(), *thresholds = json_make_object();
+    double scratch[TARGETS];
+    sort_rising(x, n, scratch);
+    if (n % 2 || x[n / 2 - 1] == x[n / 2]) /* equal infinities have no middle */
+        return x[n / 2];
+    return x[n / 2 - 1] / 2 + x[n / 2] / 2;
+}
+
+/* The attacker never saw who is a member of the real target, so all of its records may be scored. */
+static struct json *transferred(const struct curve *c, double threshold, double confidence)
+{
+    struct rates r = curve_rates(c, threshold, confidence);
+    struct json *j = json_make_object();
+    json_put_real(&j, "threshold", threshold);
+    json_put(&j, "tpr", audit_estimate(r.tpr));
+    json_put(&j, "fpr", audit_estimate(r.fpr));
+    audit_put_counts(&j, c);
+    return j;
+}
+
+/* scores: of the real target, or NULL. */
+static sotto_status kind_json(struct json **out, const struct spread *s, size_t kind, const double *scores)
+{
+    sotto_status status = SOTTO_OK;
+    double x[TARGETS];
+    struct curve c = {0};
+    size_t n = collect(x, s, kind, RATES, false), members = s->sides->member.n;
+    struct json *j = json_make_object(), *tpr = json_make_object(), *applied = json_make_object();
+    if (scores)
+        TRY(curve_make(&c, scores, members, scores + members, s->sides->nonmember.n));
     json_put_text(&j, "name", kinds[kind]);
     json_put_integer(&j, "targets", (int64_t)n);
     json_put(&j, "auc", n ? summary(x, n) : json_make_null());
@@ -140,16 +166,25 @@ static struct json *kind_json(const struct spread *s, size_t kind)
         collect(x, s, kind, k, false);
         json_put(&tpr, key, summary(x, n));
         collect(x, s, kind, k, true);
-        sort_rising(x, n, scratch);
-        json_put_real(&thresholds, key, n % 2 ? x[n / 2] : x[n / 2 - 1] / 2 + x[n / 2] / 2);
+        if (scores)
+            json_put(&applied, key, transferred(&c, median(x, n), s->settings->confidence));
     }
     json_put(&j, "tpr_at_fpr", tpr);
-    json_put(&j, "median_threshold", thresholds);
-    return j;
+    json_put(&j, "transferred", applied);
+    tpr = applied = NULL;
+    *out = j;
+    j = NULL;
+done:
+    json_free(tpr);
+    json_free(applied);
+    json_free(j);
+    curve_clear(&c);
+    return status;
 }
 
-sotto_status audit_spread(struct json **out, const struct audit_sides *sides,
-                          const struct audit_settings *settings, const struct sotto_context *ctx)
+sotto_status audit_spread(struct json **out, const struct audit_sides *sides, audit_scores_of scores_of,
+                          const void *arg, const struct audit_settings *settings,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();
@@ -163,8 +198,11 @@ sotto_status audit_spread(struct json **out, const struct audit_sides *sides,
     for (size_t t = 0; t < s->targets; t++)
         s->model[t] = t * models / s->targets;
     TRY(par_chunks(s->targets, par_threads(ctx), play, s));
-    for (size_t k = 0; k < KINDS; k++)
-        json_push(&list, kind_json(s, k));
+    for (size_t k = 0; k < KINDS; k++) {
+        struct json *one;
+        TRY(kind_json(&one, s, k, scores_of(arg, kinds[k])));
+        json_push(&list, one);
+    }
     *out = list;
     list = NULL;
 done:

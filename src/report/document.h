@@ -29,7 +29,7 @@ struct attack_result {
     struct estimate auc, balanced;
     double advantage, epsilon; /* epsilon: lower bound, NAN if none */
     size_t n_member, n_nonmember, scored_member, scored_nonmember;
-    const struct json *rates, *refused, *roc;
+    const struct json *rates, *refused, *roc, *histogram;
     double tpr, fpr;         /* at the threshold of the epsilon bound, NAN if absent; of scored_... records */
     double adjusted;         /* lower end of the AUC's interval, widened for the number of attacks */
     double adjusted_epsilon; /* lower bound on epsilon at the proved delta, widened likewise; 0 if none */
@@ -58,8 +58,8 @@ struct row {
     bool proof_means;  /* ... and epsilon is small enough to mean something (docs/FORMATS.md) */
     const struct json *audit, *notes;
     double confidence;
-    size_t attack_count,
-        headline; /* headline: index of the attack chosen beforehand ("loss", else the first) */
+    size_t attack_count, headline, /* index of the attack chosen beforehand ("loss", else the first) */
+        closer;                    /* of the one that slices look at, else the headline */
     struct attack_result *attacks;
     bool claimed, claim_contradicted; /* a claim of the caller's, tested here, proved nowhere */
     double claim_epsilon, claim_delta, claim_bound;

@@ -215,6 +215,19 @@ static sotto_status check_points(const struct json *list, const char *path, bool
     return SOTTO_OK;
 }
 
+/* Two lists of as many counts and the ends of their axis, or NULL: the page can do without. */
+static const struct json *histogram_of(const struct json *attack)
+{
+    const struct json *h = part(attack, "histogram"), *member = part(h, "member"),
+                      *nonmember = part(h, "nonmember");
+    size_t bins = json_count(member);
+    bool good =
+        bins > 0 && json_count(nonmember) == bins && part_number(h, "upper") >= part_number(h, "lower");
+    for (size_t i = 0; good && i < bins; i++)
+        good = json_number(json_at(member, i)) >= 0 && json_number(json_at(nonmember, i)) >= 0;
+    return good ? h : NULL;
+}
+
 static sotto_status read_attack(struct attack_result *a, const struct reader *at)
 {
     sotto_status status = SOTTO_OK;
@@ -248,6 +261,7 @@ static sotto_status read_attack(struct attack_result *a, const struct reader *at
         TRY(read_estimate(&ignored, &tpr, key, false));
     }
     a->refused = part(object, "tpr_at_fpr_refused");
+    a->histogram = histogram_of(object);
     struct reader roc = enter(at, "roc");
     if (here(&roc)) {
         TRY(json_get_array(&a->roc, at->doc, document, roc.path));
@@ -310,6 +324,11 @@ static sotto_status read_audit(struct row *row, const struct reader *r)
         if (strcmp(row->attacks[i].name, "loss") == 0)
             row->headline = i;
     }
+    const char *closer = part_text(row->audit, "slices.attack");
+    row->closer = row->headline;
+    for (size_t i = 0; closer && i < count; i++)
+        if (strcmp(row->attacks[i].name, closer) == 0)
+            row->closer = i;
     TRY(read_claim(row, &at));
     struct reader spread = enter(r, "measured_draws");
     if (here(&spread))

@@ -94,6 +94,21 @@
             options: options({x: logAxis('false-positive rate', low, 1), y: logAxis('true-positive rate', lowest, 1)})};
   }
 
+  /* Outlines of two histograms, each with area 1. */
+  function scores() {
+    const h = data.rows[0].scores, bins = h.member.length, width = (h.upper - h.lower) / bins || 1;
+    function outline(counts, name, i) {
+      const total = counts.reduce(function (a, b) { return a + b; }, 0) || 1;
+      const xys = counts.map(function (c, k) { return {x: h.lower + k * width, y: c / total}; });
+      xys.push({x: h.lower + bins * width, y: 0});
+      return {label: name, data: xys, stepped: true, borderColor: series(i), backgroundColor: faint(series(i), 0.18), fill: 'origin',
+              borderDash: dashes[i], borderWidth: 1.6, pointRadius: 0, pointHitRadius: 4};
+    }
+    return {type: 'line', data: {datasets: [outline(h.member, 'members', 0), outline(h.nonmember, 'non-members', 1)]},
+            options: options({x: axis('score, higher = more member-like', {type: 'linear', min: h.lower, max: h.upper}),
+                              y: axis('share', {min: 0})})};
+  }
+
   /* Intervals as thin bars, drawn behind the points. */
   const bars = {
     id: 'bars',
@@ -213,7 +228,7 @@
                  function () { return axis('utility loss', {type: 'linear'}); }, 'attack accuracy', 0.5, 'guessing');
   }
 
-  const makers = {roc: roc, cost: cost, training: training, 'sweep-loss': sweepLoss, 'sweep-attack': sweepAttack, 'sweep-rate': sweepRate,
+  const makers = {roc: roc, scores: scores, cost: cost, training: training, 'sweep-loss': sweepLoss, 'sweep-attack': sweepAttack, 'sweep-rate': sweepRate,
                   'sweep-trade': sweepTrade};
   function draw() {
     charts.splice(0).forEach(function (c) { c.destroy(); });

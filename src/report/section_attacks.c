@@ -131,6 +131,24 @@ static void plots(struct page *p, const struct report *r)
         "measurable rate.</p>\n");
 }
 
+/* Plot B, for an audit alone on its page: the scores themselves. */
+static void histogram(struct page *p, const struct report *r)
+{
+    const struct row *row = &r->rows[0];
+    if (r->row_count != 1 || !row->attack_count || !row->attacks[row->closer].histogram)
+        return;
+    page_html(
+        p,
+        "<div class=\"charts\">\n<figure><div class=\"plot\"><canvas data-chart=\"scores\" data-group=\"0\" "
+        "role=\"img\" aria-label=\"Histogram of the scores of members and non-members; the areas are in the "
+        "table of attacks\"></canvas></div><figcaption>Scores of '");
+    page_name(p, row->attacks[row->closer].name);
+    page_html(
+        p,
+        "'</figcaption></figure>\n</div>\n<p class=\"note\">Plot B. Share of members and of non-members at "
+        "each score; where the two differ, an attacker learns something. Bars of equal width.</p>\n");
+}
+
 void section_attacks(struct page *p, const struct report *r)
 {
     const char *rates[MAX_RATES];
@@ -146,6 +164,7 @@ void section_attacks(struct page *p, const struct report *r)
         return;
     }
     plots(p, r);
+    histogram(p, r);
     page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All attacks\"><table "
                  "class=\"attacks\">\n<caption>All "
                  "attacks on all settings. In brackets: intervals at ");

@@ -180,6 +180,8 @@ void section_data(struct page *p, const struct report *r)
         struct json *one = row_json(&r->rows[i], g.of_row[i]);
         if (r->row_count == 1 && r->rows[i].attack_count > 1)
             json_put(&one, "curves", curves_json(&r->rows[i]));
+        if (r->row_count == 1 && r->rows[i].attack_count && r->rows[i].attacks[r->rows[i].closer].histogram)
+            json_put(&one, "scores", json_clone(r->rows[i].attacks[r->rows[i].closer].histogram));
         json_push(&rows, one);
     }
     json_put(&doc, "rows", rows);

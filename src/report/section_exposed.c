@@ -191,6 +191,38 @@ static void spread(struct page *p, const struct json *list)
     page_html(p, "</tbody></table></div>\n");
 }
 
+/* Thresholds that the reference models agreed on, tried on the real target. */
+static void transferred(struct page *p, const struct json *list)
+{
+    bool any = false;
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *rates = part(json_at(list, i), "transferred");
+        for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
+            if (!any)
+                open_table(
+                    p, "Transferred thresholds",
+                    "Thresholds from the reference models alone (the median over them), on all records of "
+                    "the audited model: what an attacker gets who never sees its "
+                    "members.</caption>\n<thead><tr><th "
+                    "scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">Wanted FPR</th><th "
+                    "scope=\"col\" "
+                    "class=\"number\">Members flagged</th><th scope=\"col\" class=\"number\">Non-members "
+                    "flagged</th></tr></thead>\n<tbody>\n");
+            any = true;
+            page_html(p, "<tr><th scope=\"row\">");
+            page_name(p, part_text(json_at(list, i), "name"));
+            page_html(p, "</th><td class=\"number\">");
+            page_percent_plain(p, strtod(key, NULL));
+            page_html(p, "</td>");
+            percent_cell(p, part(json_member(rates, key), "tpr"));
+            percent_cell(p, part(json_member(rates, key), "fpr"));
+            page_html(p, "</tr>\n");
+        }
+    }
+    if (any)
+        page_html(p, "</tbody></table></div>\n");
+}
+
 /* Decisions that the attacker reached without the target's members: no half of the records was needed to
  * choose. */
 static void decisions(struct page *p, const struct json *audit)
@@ -242,4 +274,5 @@ void section_exposed(struct page *p, const struct report *r)
     slices(p, part(row->audit, "slices"));
     members(p, part(row->audit, "exposed"));
     spread(p, part(row->audit, "between_models"));
+    transferred(p, part(row->audit, "between_models"));
 }

@@ -43,3 +43,22 @@ browse() {
   [ "$(head -c 5 page.pdf)" = "%PDF-" ]
   [ "$(stat -c %s page.pdf)" -gt 50000 ]
 }
+
+@test "the page of an audit: every chart drawn, claim and checks on it, nothing on the console" {
+  awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1.2 : 0); print "" } }' > m.csv
+  awk 'BEGIN { srand(4); for (i = 0; i < 400; i++) { y = i % 4; for (k = 0; k < 4; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? .6 : 0); print "" } }' > n.csv
+  awk 'BEGIN { for (i = 0; i < 400; i++) print i % 4 }' > y.csv
+  "$SOTTO" audit --member-logits m.csv --nonmember-logits n.csv --member-labels y.csv --nonmember-labels y.csv --features m.csv --attribute y.csv \
+    --claim eps=50,delta=1e-6 --bootstrap 200 --title '</script><b>' -o out > /dev/null 2>&1
+  cp out/report.html page.html
+  browse --dump-dom --virtual-time-budget=5000 > dom.html || skip "the browser does not start here"
+  run grep -iE 'CONSOLE|Refused to|Uncaught' log.txt
+  [ "$status" -eq 1 ]
+  total=$(grep -o '<canvas [^>]*>' dom.html | wc -l)
+  drawn=$(grep -o '<canvas [^>]*>' dom.html | grep 'style="display: block' | grep -cv 'width="0"')
+  [ "$total" -eq 2 ]
+  [ "$drawn" -eq 2 ]
+  for id in checks claim attacks exposed attribute; do grep -q "id=\"$id\"" dom.html; done
+  # Checks stand before the verdict.
+  [ "$(grep -n 'id="checks"' dom.html | head -1 | cut -d: -f1)" -lt "$(grep -n 'id="verdict"' dom.html | head -1 | cut -d: -f1)" ]
+}

@@ -268,6 +268,11 @@ static void reference_models_play_the_target(void **state)
     assert_true(value(doc, "between_models[1].auc.lowest") > 0.87 &&
                 value(doc, "between_models[1].auc.highest") < 0.94);
     assert_true(value(doc, "between_models[1].auc.deviation") < 0.02);
+    /* The median threshold at 1 % transfers: about 1 % of 400 non-members. */
+    assert_true(value(doc, "between_models[1].transferred.0.01.fpr.lower") < 0.01 &&
+                value(doc, "between_models[1].transferred.0.01.fpr.upper") > 0.01 &&
+                value(doc, "between_models[1].transferred.0.01.fpr.estimate") < 0.03);
+    assert_true(value(doc, "between_models[1].transferred.0.01.tpr.lower") > 0.1);
     assert_true(value(doc, "between_models[0].auc.mean") < 0.65); /* a loss threshold drowns in difficulty */
     json_free(doc);
     in.member_trained = in.nonmember_trained = NULL; /* nobody knows what they were trained on */
