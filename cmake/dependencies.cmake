@@ -58,4 +58,6 @@ else()
   target_include_directories(sotto_deps SYSTEM INTERFACE ${ARB_INCLUDE})
   target_link_libraries(sotto_deps INTERFACE ${ARB_LIBRARY})
 endif()
-target_link_libraries(sotto_deps INTERFACE ${FLINT_LIBRARY})
+find_library(GMP_LIBRARY NAMES gmp REQUIRED) # FLINT's own, for its memory functions
+target_link_libraries(sotto_deps INTERFACE ${FLINT_LIBRARY} ${GMP_LIBRARY})
+string(APPEND SOTTO_FLINT_LIBS " -lgmp")

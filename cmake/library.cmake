@@ -42,6 +42,7 @@ endforeach()
 add_library(sotto_shared SHARED ${SOTTO_OBJECTS})
 set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto VERSION ${PROJECT_VERSION} SOVERSION 0)
 target_link_libraries(sotto_shared PRIVATE sotto_deps)
+target_link_options(sotto_shared PRIVATE -Wl,-z,nodelete) # FLINT keeps pointers to ball_memory.c
 
 # The static library is one relinked object with every other symbol localised, so it cannot clash with its user.
 set(SOTTO_STATIC ${CMAKE_BINARY_DIR}/libsotto.a)

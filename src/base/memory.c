@@ -21,6 +21,14 @@ bool size_add(size_t *out, size_t a, size_t b)
     return !__builtin_add_overflow(a, b, out);
 }
 
+bool base_alloc_refused(void)
+{
+    if (atomic_load(&fail_after) < 0 || atomic_fetch_sub(&fail_after, 1) > 0)
+        return false;
+    atomic_store(&fail_after, 0);
+    return true;
+}
+
 void *base_alloc(size_t count, size_t size)
 {
     size_t bytes, padded;
@@ -29,10 +37,8 @@ void *base_alloc(size_t count, size_t size)
     padded &= ~(size_t)(ALIGNMENT - 1);
     if (padded == 0)
         padded = ALIGNMENT;
-    if (atomic_load(&fail_after) >= 0 && atomic_fetch_sub(&fail_after, 1) <= 0) {
-        atomic_store(&fail_after, 0);
+    if (base_alloc_refused())
         return NULL;
-    }
     atomic_fetch_add(&allocations, 1);
     void *block = aligned_alloc(ALIGNMENT, padded);
     if (block)
@@ -108,10 +114,8 @@ sotto_status arena_reserve(struct arena *a, const char *what)
     size_t padded = (bytes + alignment - 1) & ~(alignment - 1);
     if (padded < bytes)
         return status_fail(SOTTO_ENOMEM, "%s: its size does not fit in memory", what);
-    if (atomic_load(&fail_after) >= 0 && atomic_fetch_sub(&fail_after, 1) <= 0) {
-        atomic_store(&fail_after, 0);
+    if (base_alloc_refused())
         return status_fail(SOTTO_ENOMEM, "%s: cannot allocate %zu bytes", what, bytes);
-    }
     atomic_fetch_add(&allocations, 1);
     a->base = aligned_alloc(alignment, padded);
     if (!a->base)

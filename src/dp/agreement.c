@@ -17,10 +17,12 @@ static void add(struct agreement_way *ways, size_t *n, const char *name, struct 
 
 enum { SUM_MOST = 300, CONTOUR_LEAST = 6 };
 
-sotto_status agreement_measure(struct agreement *out, double t, size_t count, double delta)
+static sotto_status measure(void *arg)
 {
     sotto_status status = SOTTO_OK;
-    struct agreement a = {.t = t, .delta = delta, .count = count};
+    struct agreement *out = arg, a = *out;
+    double t = a.t, delta = a.delta;
+    size_t count = a.count;
     struct ball_step step = {BALL_LOGISTIC, t, 1, 1};
     struct interval epsilon = ball_composed_epsilon(t, count, delta), grid;
     double k = (double)count, at = epsilon.hi;
@@ -40,6 +42,16 @@ sotto_status agreement_measure(struct agreement *out, double t, size_t count, do
     struct pld_part part = {.upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = k};
     TRY(pld_epsilon(&grid, &part, 1, delta, 1));
     a.grid[a.grid_count++] = (struct agreement_way){"grid in doubles", grid};
+    *out = a;
+done:
+    return status;
+}
+
+sotto_status agreement_measure(struct agreement *out, double t, size_t count, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct agreement a = {.t = t, .delta = delta, .count = count};
+    TRY(ball_run(measure, &a));
     *out = a;
 done:
     return status;

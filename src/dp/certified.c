@@ -54,31 +54,46 @@ static double sampled_renyi_bound(const struct mechanism *m, const struct sotto_
     return best;
 }
 
+struct sampled_task {
+    struct sotto_account account; /* in: the account in doubles */
+    const struct sotto_sampled *sampled;
+};
+
 /* A Gaussian is as bad along one coordinate as it can be, so its grid is both bounds; so is that of any noise
  * where gradients are clipped by L1. For logistic noise on a vector clipped by L2 the theorem compares Renyi
  * divergences only: the grid of one coordinate is a lower bound. */
+static sotto_status certify_sampled(void *arg)
+{
+    sotto_status status = SOTTO_OK;
+    struct sampled_task *task = arg;
+    const struct sotto_sampled *s = task->sampled;
+    struct sotto_account *a = &task->account;
+    const struct mechanism *m = mechanism_find(a->mechanism);
+    enum ball_noise noise = BALL_GAUSSIAN;
+    noise_of(&noise, a->mechanism); /* what was accounted is one of the three */
+    const struct ball_step step = {noise, 1, s->noise_multiplier, s->sample_rate};
+    struct interval epsilon;
+    TRY(ball_compose_epsilon(&epsilon, &step, s->steps, s->delta, NAN));
+    reset(a);
+    if (scalar_curve_holds(m, s->clipping))
+        add_bound(a, "pld", epsilon.hi);
+    if (m->by_l2 || m->renyi_ball)
+        add_bound(a, "renyi", sampled_renyi_bound(m, s));
+    a->epsilon.lower = fmin(epsilon.lo, a->epsilon.upper);
+done:
+    return status;
+}
+
 sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled)
 {
     sotto_status status = SOTTO_OK;
-    const struct mechanism *m;
-    enum ball_noise noise = BALL_GAUSSIAN;
-    struct sotto_account a;
-    struct interval epsilon;
-    TRY(sotto_account_sampled(&a, sampled));
+    struct sampled_task task = {.sampled = sampled};
+    TRY(sotto_account_sampled(&task.account, sampled));
     if (sampled->replace_one)
         FAIL(SOTTO_ENOTSUP, "sampled iterations under replace-one adjacency have no certified account; "
                             "expected add-remove");
-    m = mechanism_find(a.mechanism);
-    noise_of(&noise, a.mechanism); /* what was accounted is one of the three */
-    struct ball_step step = {noise, 1, sampled->noise_multiplier, sampled->sample_rate};
-    TRY(ball_compose_epsilon(&epsilon, &step, sampled->steps, sampled->delta, NAN));
-    reset(&a);
-    if (scalar_curve_holds(m, sampled->clipping))
-        add_bound(&a, "pld", epsilon.hi);
-    if (m->by_l2 || m->renyi_ball)
-        add_bound(&a, "renyi", sampled_renyi_bound(m, sampled));
-    a.epsilon.lower = fmin(epsilon.lo, a.epsilon.upper);
-    *out = a;
+    TRY(ball_run(certify_sampled, &task));
+    *out = task.account;
 done:
     return status;
 }
@@ -156,55 +171,73 @@ static const char *scalar_name(enum ball_noise noise, size_t k)
                                                          : "pld by l1";
 }
 
-sotto_status sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
-                                             const struct sotto_sensitivity *sensitivity, double delta,
-                                             size_t compose)
+struct release_task {
+    struct sotto_account account; /* in: the account in doubles */
+    enum ball_noise noise;
+    const struct mechanism *mechanism;
+    struct shifts shifts;
+    double delta;
+    size_t compose;
+};
+
+static sotto_status certify_release(void *arg)
 {
     sotto_status status = SOTTO_OK;
-    const struct mechanism *m;
-    enum ball_noise noise;
-    struct shifts s;
-    struct sotto_account a;
+    struct release_task *task = arg;
+    struct sotto_account *a = &task->account;
+    const struct shifts s = task->shifts;
+    enum ball_noise noise = task->noise;
     struct interval upper = {0, INFINITY}, lower;
-    TRY(sotto_account_release(&a, mechanism, scale, sensitivity, delta, compose));
-    if (!noise_of(&noise, a.mechanism))
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", a.mechanism);
-    m = mechanism_find(a.mechanism);
-    TRY(shifts_for(&s, m, scale, sensitivity));
-    double k = (double)compose, before = a.epsilon.lower;
+    double k = (double)task->compose, delta = task->delta, before = a->epsilon.lower;
     bool by_l1 = noise != BALL_GAUSSIAN && isfinite(s.l1.hi);
-    reset(&a);
+    reset(a);
     if (by_l1)
-        add_bound(&a, "pure", iv_scale(s.l1, k).hi);
+        add_bound(a, "pure", iv_scale(s.l1, k).hi);
     if (delta == 0) { /* sums of exact numbers, rounded outwards: nothing to certify */
-        a.epsilon.lower = before;
-        *out = a;
+        a->epsilon.lower = before;
         goto done;
     }
     struct interval one = iv_min(s.l1, s.l2); /* a shift in one coordinate is within both norms */
     if (noise == BALL_GAUSSIAN)
         one = iv_mul(s.l2, iv_sqrt(iv(k)));
-    TRY(scalar_epsilon(&lower, noise, one, compose, delta));
+    TRY(scalar_epsilon(&lower, noise, one, task->compose, delta));
     if (noise == BALL_GAUSSIAN || (by_l1 && s.l1.hi == one.hi && s.l1.lo == one.lo))
         upper = lower;
     else if (by_l1)
-        TRY(scalar_epsilon(&upper, noise, s.l1, compose, delta));
+        TRY(scalar_epsilon(&upper, noise, s.l1, task->compose, delta));
     if (isfinite(upper.hi))
-        add_bound(&a, scalar_name(noise, compose), upper.hi);
+        add_bound(a, scalar_name(noise, task->compose), upper.hi);
     if (by_l1)
-        add_bound(&a, "renyi by l1", renyi_bound(&(struct curve){noise, s.l1.hi, k, 0}, delta));
-    if (by_l1 && compose > 1) /* one release of k times the shift dominates */
-        add_bound(&a, "closed form by l1", ball_epsilon(noise, iv_scale(s.l1, k).hi, delta).hi);
+        add_bound(a, "renyi by l1", renyi_bound(&(struct curve){noise, s.l1.hi, k, 0}, delta));
+    if (by_l1 && k > 1) /* one release of k times the shift dominates */
+        add_bound(a, "closed form by l1", ball_epsilon(noise, iv_scale(s.l1, k).hi, delta).hi);
     if (noise == BALL_LOGISTIC && s.dimension > 0)
-        add_bound(&a, "l2 theorem, renyi",
+        add_bound(a, "l2 theorem, renyi",
                   renyi_bound(&(struct curve){noise, s.l2.hi, k, s.dimension}, delta));
-    if (noise !=
-        BALL_GAUSSIAN) { /* rho = D2^2 / (divisor s^2) is the Gaussian's of t = D2 / s sqrt(2 / divisor) */
-        double t = iv_mul(s.l2, iv_sqrt(iv_div(iv(2), iv(m->zcdp_divisor)))).hi;
-        add_bound(&a, "zcdp", renyi_bound(&(struct curve){BALL_GAUSSIAN, t, k, 0}, delta));
+    if (noise != BALL_GAUSSIAN) {
+        /* rho = D2^2 / (divisor s^2) is the Gaussian's of t = D2 / s sqrt(2 / divisor) */
+        double t = iv_mul(s.l2, iv_sqrt(iv_div(iv(2), iv(task->mechanism->zcdp_divisor)))).hi;
+        add_bound(a, "zcdp", renyi_bound(&(struct curve){BALL_GAUSSIAN, t, k, 0}, delta));
     }
-    a.epsilon.lower = fmin(lower.lo, a.epsilon.upper);
-    *out = a;
+    a->epsilon.lower = fmin(lower.lo, a->epsilon.upper);
+done:
+    return status;
+}
+
+sotto_status sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
+                                             const struct sotto_sensitivity *sensitivity, double delta,
+                                             size_t compose)
+{
+    sotto_status status = SOTTO_OK;
+    struct release_task task = {.delta = delta, .compose = compose};
+    const char *name = task.account.mechanism;
+    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose));
+    if (!noise_of(&task.noise, name))
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", name);
+    task.mechanism = mechanism_find(name);
+    TRY(shifts_for(&task.shifts, task.mechanism, scale, sensitivity));
+    TRY(ball_run(certify_release, &task));
+    *out = task.account;
 done:
     return status;
 }

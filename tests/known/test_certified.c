@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/memory.h"
 #include "dp/ball/ball.h"
 #include "oracle_sweep.h"
 #include "sotto/dp.h"
@@ -216,26 +215,6 @@ static void refusals(void **state)
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
 }
 
-static void out_of_memory(void **state)
-{
-    (void)state;
-    struct ball_step sampled = {BALL_GAUSSIAN, 1, 1, 0.1}, laplace = {BALL_LAPLACE, 1, 1, 1};
-    const struct ball_step *steps[] = {&sampled, &laplace}; /* by frequencies, and by masses */
-    for (int i = 0; i < 2; i++) {
-        sotto_status status = SOTTO_ENOMEM;
-        struct interval e = {1, 2};
-        long n = 0;
-        for (; status == SOTTO_ENOMEM && n < 100; n++) {
-            assert_true(e.lo == 1 && e.hi == 2);
-            base_alloc_fail_after(n);
-            status = ball_compose_epsilon(&e, steps[i], 4, 1e-5, 0.02);
-            base_alloc_fail_after(-1);
-        }
-        assert_int_equal(status, SOTTO_OK);
-        assert_true(n > 10 && e.lo < e.hi);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms),
@@ -246,7 +225,6 @@ int main(void)
                                        cmocka_unit_test(laplace_atoms),
                                        cmocka_unit_test(sampled_gaussian),
                                        cmocka_unit_test(accounts_overlap),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(out_of_memory)};
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "dp/ledger_account.h"
+#include "leave.h"
 #include "sotto/sotto.h"
 
 #include <fcntl.h>
@@ -423,10 +424,10 @@ static int limited(rlim_t bytes, sotto_status (*use)(void))
 {
     pid_t child = fork();
     if (child == 0) {
-        struct rlimit limit = {bytes, bytes};
+        struct rlimit limit = {bytes, RLIM_INFINITY};
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
-        _exit((int)use());
+        leave((int)use());
     }
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);
@@ -493,7 +494,7 @@ static void a_held_ledger_is_waited_for(void **state)
     pid_t child = fork();
     if (child == 0) {
         close(fd); /* the lock belongs to the open file that the parent still has */
-        _exit((int)release_again());
+        leave((int)release_again());
     }
     usleep(200000);
     close(fd);

@@ -1,12 +1,6 @@
 /* ball.h - the certified path: privacy bounds in ball arithmetic (Arb), where the library itself follows
  * every rounding error. Nothing here rests on the accuracy of the C library. No type of Arb leaves this
- * folder.
- *
- * Memory: tables come from base_alloc, so running out is SOTTO_ENOMEM. FLINT itself aborts when one of its
- * own allocations fails, and its handler belongs to the whole process, so it is left alone: what a
- * composition can need is asked for, and given back, before it starts. Left over is the scratch of single
- * numbers (kilobytes). FLINT keeps constants per thread: call its flint_cleanup() where threads that used
- * this come and go. */
+ * folder. */
 #ifndef DP_BALL_H
 #define DP_BALL_H
 
@@ -15,9 +9,15 @@
 
 enum ball_noise { BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE };
 
+/** Runs body(arg) with all memory of ball arithmetic taken from one pool. Where memory runs out, however deep
+ * inside FLINT, the body is left on the spot and the pool is dropped whole, so a body holds nothing else
+ * (memory, files, locks) while it calls the functions below. Inside another run: only a call.
+ *  Returns: what the body returned; ENOMEM */
+sotto_status ball_run(sotto_status (*body)(void *arg), void *arg);
+
 /* One value each, evaluated at growing precision until the interval is as narrow as doubles allow. Pure
  * functions of doubles taken as exact; t = shift / scale > 0. A value that cannot be had gives the whole
- * range. */
+ * range; so does want of memory, outside of ball_run(). */
 
 /** Functions that double intervals are checked against; outside of their range the whole line. NORMAL_CDF is
  * Phi, MILLS (1 - Phi(x)) / phi(x), LOG_SINHC ln(sinh x / x). */

@@ -168,13 +168,22 @@ static bool holds(double epsilon, const void *arg)
     return ball_delta(c->noise, c->t, epsilon).hi <= c->x;
 }
 
+struct search {
+    struct closed closed;
+    struct interval found;
+};
+
 /* No closed form: the smallest double found where delta holds, and one just below where it does not. */
-static struct interval gaussian_epsilon(const struct closed *c)
+static sotto_status gaussian_epsilon(void *arg)
 {
+    struct search *s = arg;
+    const struct closed *c = &s->closed;
     struct interval out = {0, INFINITY};
     double high = 1, low;
-    if (holds(0, c))
-        return iv(0);
+    if (holds(0, c)) {
+        s->found = iv(0);
+        return SOTTO_OK;
+    }
     while (high < 1e300 && !holds(high, c))
         high *= 2;
     for (low = high / 2; holds(low, c); low /= 2)
@@ -186,14 +195,18 @@ static struct interval gaussian_epsilon(const struct closed *c)
             out.lo = out.hi * (1 - step);
             break;
         }
-    return out;
+    s->found = out;
+    return SOTTO_OK;
 }
 
 struct interval ball_epsilon(enum ball_noise noise, double t, double delta)
 {
     const struct closed c = {noise, t, delta};
-    if (noise == BALL_GAUSSIAN)
-        return gaussian_epsilon(&c);
+    if (noise == BALL_GAUSSIAN) {
+        struct search search = {c, {0, INFINITY}};
+        ball_run(gaussian_epsilon, &search);
+        return search.found;
+    }
     struct interval e = within(ball_narrow(epsilon_formula, &c), -INFINITY, t);
     return iv_max(e, iv(0));
 }

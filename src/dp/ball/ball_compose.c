@@ -6,7 +6,6 @@
  *
  * The table holds losses of index A .. A+N-1. What lies outside (bounded by Chernoff, in balls) is folded
  * onto some place inside: the upper law adds the part above to delta, the lower law subtracts all of it. */
-#include "base/memory.h"
 #include "dp/ball/ball_window.h"
 #include "num/special.h"
 
@@ -130,23 +129,19 @@ static void composed_clear(struct composed *c)
         arb_clear(c->base[i]);
         arb_clear(c->outside[i]);
     }
-    base_free(c->frequency);
+    ball_give(c->frequency);
 }
 
 /* Few frequencies: keep their powers. */
-static sotto_status keep_powers(struct composed *c, acb_srcptr v, size_t count)
+static void keep_powers(struct composed *c, acb_srcptr v, size_t count)
 {
-    sotto_status status = SOTTO_OK;
     for (int i = 0; i < 2; i++)
-        if (!(c->powers[i] = ball_complexes(c->kept)))
-            FAIL(SOTTO_ENOMEM, "out of memory (%zu frequencies)", c->kept);
+        c->powers[i] = ball_complexes(c->kept);
     for (size_t i = 0; i < c->kept; i++) {
         unpack(c->powers[0] + i, c->powers[1] + i, v, c->frequency[i], c);
         acb_pow_ui(c->powers[0] + i, c->powers[0] + i, count, c->bits);
         acb_pow_ui(c->powers[1] + i, c->powers[1] + i, count, c->bits);
     }
-done:
-    return status;
 }
 
 /* Many: powers in place, both laws packed again. */
@@ -178,20 +173,17 @@ static void raise_all(struct composed *c, acb_ptr v, size_t count)
     acb_clear(lower);
 }
 
-static sotto_status sum_masses(struct composed *c, acb_ptr v, size_t count)
+static void sum_masses(struct composed *c, acb_ptr v, size_t count)
 {
-    sotto_status status = SOTTO_OK;
     size_t n = (size_t)1 << c->depth;
     arb_t weight, step;
     arb_init(weight);
     arb_init(step);
     raise_all(c, v, count);
-    TRY(ball_transform(v, c->depth, true, c->bits));
+    ball_transform(v, c->depth, true, c->bits);
     for (int i = 0; i < 2; i++) {
         c->above[i] = ball_numbers(n + 1);
         c->weighted[i] = ball_numbers(n + 1);
-        if (!c->above[i] || !c->weighted[i])
-            FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss table of %zu points)", n);
     }
     arb_set_d(step, c->spacing);
     arb_mul_ui(weight, step, n, c->bits);
@@ -208,18 +200,15 @@ static sotto_status sum_masses(struct composed *c, acb_ptr v, size_t count)
             arb_addmul(c->weighted[i] + j, part, weight, c->bits);
         }
     }
-done:
     arb_clear(weight);
     arb_clear(step);
-    return status;
 }
 
 /* Frequencies with |C_f| <= 2^-quiet are left out: all of them together change delta by at most 2^-quiet N,
  * since |S_f| <= N. */
-static sotto_status compose(struct composed *c, const struct ball_pair *pair, const struct ball_window *w,
-                            size_t count, slong quiet)
+static void compose(struct composed *c, const struct ball_pair *pair, const struct ball_window *w,
+                    size_t count, slong quiet)
 {
-    sotto_status status = SOTTO_OK;
     size_t n = (size_t)1 << c->depth;
     acb_t upper, lower;
     arb_t left_out;
@@ -231,30 +220,29 @@ static sotto_status compose(struct composed *c, const struct ball_pair *pair, co
     acb_init(upper);
     acb_init(lower);
     arb_init(left_out);
-    c->frequency = base_alloc(n / 2 + 1, sizeof *c->frequency);
-    if (!v || !c->frequency)
-        FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss table of %zu points)", n);
+    c->frequency = ball_take((n / 2 + 1) * sizeof *c->frequency);
     for (size_t i = 0; i < pair->length; i++)
         acb_add(v + i % n, v + i % n, pair->mass + i, c->bits);
-    TRY(ball_transform(v, c->depth, false, c->bits));
+    ball_transform(v, c->depth, false, c->bits);
     for (size_t f = 0; f <= n / 2; f++) {
         unpack(upper, lower, v, f, c);
         if (matters(upper, count, quiet) || matters(lower, count, quiet))
             c->frequency[c->kept++] = (uint32_t)f;
     }
     /* delta is asked for some 60 times: that many times the kept frequencies against one more transform */
-    TRY(c->kept <= n / 64 ? keep_powers(c, v, count) : sum_masses(c, v, count));
+    if (c->kept <= n / 64)
+        keep_powers(c, v, count);
+    else
+        sum_masses(c, v, count);
     bound_outside(c, pair, w, count);
     arb_one(left_out);
     arb_mul_2exp_si(left_out, left_out, c->depth - quiet);
     for (int i = 0; i < 2; i++)
         arb_add(c->outside[i], c->outside[i], left_out, c->bits);
-done:
     acb_clear(upper);
     acb_clear(lower);
     arb_clear(left_out);
     ball_complexes_free(v, n);
-    return status;
 }
 
 /* sum over j = from .. A+N-1 of (1 - gap e^(-h (j-from))) zeta^j, zeta = e^(-2 pi i f / N): two geometric
@@ -412,29 +400,31 @@ static struct interval epsilon_at(const struct composed *c, double delta, double
     return out;
 }
 
-static sotto_status one_direction(struct interval *out, struct ball_law *law, arb_srcptr p, arb_srcptr q,
-                                  slong first, size_t length, double spacing, bool swapped, size_t count,
-                                  double delta)
+struct task {
+    struct interval epsilon;
+    const struct ball_step *step;
+    size_t count;
+    double delta, grid;
+};
+
+static struct interval one_direction(const struct task *t, struct ball_law *law, arb_srcptr p, arb_srcptr q,
+                                     slong first, size_t length, double spacing, bool swapped)
 {
-    sotto_status status = SOTTO_OK;
     struct composed c = {.bits = law->bits, .spacing = spacing};
-    struct ball_pair pair = {.mass = NULL};
+    struct ball_pair pair;
     struct ball_window w;
-    TRY(ball_pair_make(&pair, p, q, first, length, spacing, swapped, law));
-    TRY(ball_window_of(&w, &pair, (double)count, ldexp(delta, -SPARE_BITS)));
+    ball_pair_make(&pair, p, q, first, length, spacing, swapped, law);
+    ball_window_of(&w, &pair, (double)t->count, ldexp(t->delta, -SPARE_BITS));
     while (c.depth < MOST_DEPTH && (double)((size_t)1 << c.depth) < (w.end - w.start) / spacing + 4)
         c.depth++;
     for (int lower = 0; lower < 2; lower++)
         c.start[lower] =
-            (slong)floor(w.start / spacing - (double)count * ((double)pair.first + 0.5 * lower)) - 1;
-    TRY(compose(&c, &pair, &w, count, (slong)(SPARE_BITS + 8 + c.depth - log2(delta))));
-    *out = epsilon_at(&c, delta, fmax(w.end, 1e-9));
-done:
-    if (c.frequency)
-        composed_clear(&c);
-    if (pair.mass)
-        ball_pair_clear(&pair);
-    return status;
+            (slong)floor(w.start / spacing - (double)t->count * ((double)pair.first + 0.5 * lower)) - 1;
+    compose(&c, &pair, &w, t->count, (slong)(SPARE_BITS + 8 + c.depth - log2(t->delta)));
+    struct interval out = epsilon_at(&c, t->delta, fmax(w.end, 1e-9));
+    composed_clear(&c);
+    ball_pair_clear(&pair);
+    return out;
 }
 
 /* Laplace losses have atoms at +-t: there a midpoint between two grid points must lie, just inside, or the
@@ -451,20 +441,6 @@ static double choose_spacing(struct ball_range r, double wide, const struct ball
     return spacing;
 }
 
-/* FLINT aborts where an allocation of its own fails. Up to 128 bits numbers hold their digits themselves and
- * only small scratch is left; beyond, each number has a block. So as much as FLINT can need is asked for
- * here, in a way that may fail, and given back before it starts. */
-static sotto_status check_memory(slong bits, size_t length, double table)
-{
-    size_t numbers = 7 * ((size_t)1 << (int)ceil(log2(fmax(table, 1) + 4))) + 7 * length;
-    size_t bytes = ((size_t)4 << 20) + (bits > 128 ? numbers * ((size_t)bits / 8 + 32) : 0);
-    void *block = base_alloc(bytes, 1);
-    if (!block)
-        return status_fail(SOTTO_ENOMEM, "out of memory (%zu MiB for ball arithmetic)", bytes >> 20);
-    base_free(block);
-    return SOTTO_OK;
-}
-
 /* Absolute accuracy that delta needs, plus what is lost: 1/h in the masses, the sums of the transform, the
  * power. */
 static slong choose_bits(double delta, double count)
@@ -473,41 +449,43 @@ static slong choose_bits(double delta, double count)
     return bits <= 128 ? 128 : 64 * (slong)ceil(bits / 64);
 }
 
+static sotto_status grid_epsilon(void *arg)
+{
+    sotto_status status = SOTTO_OK;
+    struct task *t = arg;
+    struct ball_law law;
+    struct ball_range range;
+    struct ball_window w;
+    double wide = 0;
+    ball_law_init(&law, t->step, choose_bits(t->delta, (double)t->count));
+    int directions = t->step->sample_rate < 1 ? 2 : 1; /* symmetric noise: both are the same unless sampled */
+    for (int i = 0; i < directions; i++) {
+        TRY(ball_window_find(&range, &w, &law, (double)t->count, ldexp(t->delta, -SPARE_BITS), i));
+        wide = fmax(wide, w.end - w.start);
+    }
+    double spacing = choose_spacing(range, wide, t->step, t->grid);
+    slong first = (slong)floor(range.low / spacing);
+    size_t length = (size_t)(ceil(range.high / spacing) - (double)first) + 2;
+    arb_ptr p = ball_numbers(length), q = ball_numbers(length);
+    ball_tails(p, q, &law, first, length, spacing);
+    for (int i = 0; i < directions; i++)
+        t->epsilon = iv_max(t->epsilon, one_direction(t, &law, p, q, first, length, spacing, i));
+    ball_numbers_free(p, length);
+    ball_numbers_free(q, length);
+done:
+    ball_law_clear(&law);
+    return status;
+}
+
 sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_step *step, size_t count,
                                   double delta, double grid)
 {
     sotto_status status = SOTTO_OK;
-    struct ball_law law;
-    struct ball_range range;
-    struct ball_window w;
-    struct interval each[2] = {{0, 0}, {0, 0}};
-    size_t length = 0;
-    double wide = 0;
-    arb_ptr p = NULL, q = NULL;
+    struct task task = {{0, 0}, step, count, delta, grid};
     if (count > MOST_STEPS)
-        return status_fail(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; at most 2^32",
-                           count);
-    ball_law_init(&law, step, choose_bits(delta, (double)count));
-    int directions = step->sample_rate < 1 ? 2 : 1; /* symmetric noise: without sampling both are the same */
-    for (int i = 0; i < directions; i++) {
-        TRY(ball_window_find(&range, &w, &law, (double)count, ldexp(delta, -SPARE_BITS), i));
-        wide = fmax(wide, w.end - w.start);
-    }
-    double spacing = choose_spacing(range, wide, step, grid);
-    slong first = (slong)floor(range.low / spacing);
-    length = (size_t)(ceil(range.high / spacing) - (double)first) + 2;
-    TRY(check_memory(law.bits, length, wide / spacing));
-    p = ball_numbers(length);
-    q = ball_numbers(length);
-    if (!p || !q)
-        FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss grid of %zu points)", length);
-    ball_tails(p, q, &law, first, length, spacing);
-    for (int i = 0; i < directions; i++)
-        TRY(one_direction(&each[i], &law, p, q, first, length, spacing, i, count, delta));
-    *epsilon = iv_max(each[0], each[1]);
+        FAIL(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; at most 2^32", count);
+    TRY(ball_run(grid_epsilon, &task));
+    *epsilon = task.epsilon;
 done:
-    ball_numbers_free(p, length);
-    ball_numbers_free(q, length);
-    ball_law_clear(&law);
     return status;
 }

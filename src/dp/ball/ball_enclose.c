@@ -1,5 +1,4 @@
 /* From balls to doubles, and the vectors everything else is kept in. */
-#include "base/memory.h"
 #include "dp/ball/ball_private.h"
 
 struct interval ball_enclosure(const arb_t x)
@@ -19,14 +18,21 @@ struct interval ball_enclosure(const arb_t x)
 
 enum { FIRST_BITS = 96, MOST_BITS = 1 << 14, KNOWN = 8, GAIN = 8 };
 
-struct interval ball_narrow(ball_formula *formula, const void *arg)
+struct narrow {
+    ball_formula *formula;
+    const void *arg;
+    struct interval best;
+};
+
+static sotto_status narrow(void *arg)
 {
+    struct narrow *n = arg;
+    struct interval best = n->best;
     arb_t x;
-    struct interval best = {-INFINITY, INFINITY};
     slong before = -1;
     arb_init(x);
     for (slong bits = FIRST_BITS; bits <= MOST_BITS && best.hi > next_up(best.lo); bits *= 2) {
-        formula(x, arg, bits);
+        n->formula(x, n->arg, bits);
         struct interval now = ball_enclosure(x);
         best = (struct interval){fmax(best.lo, now.lo), fmin(best.hi, now.hi)};
         slong accuracy = arb_rel_accuracy_bits(x);         /* huge for exact values */
@@ -35,13 +41,21 @@ struct interval ball_narrow(ball_formula *formula, const void *arg)
         before = accuracy;
     }
     arb_clear(x);
-    return best;
+    n->best = best;
+    return SOTTO_OK;
+}
+
+struct interval ball_narrow(ball_formula *formula, const void *arg)
+{
+    struct narrow n = {formula, arg, {-INFINITY, INFINITY}};
+    ball_run(narrow, &n); /* without memory the whole line is left */
+    return n.best;
 }
 
 arb_ptr ball_numbers(size_t count)
 {
-    arb_ptr v = base_alloc(count, sizeof *v);
-    for (size_t i = 0; v && i < count; i++)
+    arb_ptr v = ball_take(count * sizeof *v);
+    for (size_t i = 0; i < count; i++)
         arb_init(v + i);
     return v;
 }
@@ -50,13 +64,13 @@ void ball_numbers_free(arb_ptr v, size_t count)
 {
     for (size_t i = 0; v && i < count; i++)
         arb_clear(v + i);
-    base_free(v);
+    ball_give(v);
 }
 
 acb_ptr ball_complexes(size_t count)
 {
-    acb_ptr v = base_alloc(count, sizeof *v);
-    for (size_t i = 0; v && i < count; i++)
+    acb_ptr v = ball_take(count * sizeof *v);
+    for (size_t i = 0; i < count; i++)
         acb_init(v + i);
     return v;
 }
@@ -65,5 +79,5 @@ void ball_complexes_free(acb_ptr v, size_t count)
 {
     for (size_t i = 0; v && i < count; i++)
         acb_clear(v + i);
-    base_free(v);
+    ball_give(v);
 }

@@ -9,7 +9,6 @@
  * last is on its left line, still above 0 there, and also takes what that line would put further right. A
  * mass that may be negative is set to 0 and owed by the next masses to the right, whose loss is larger: that
  * only lowers the curve. docs/derivations/certified.md has the proofs. */
-#include "base/memory.h"
 #include "dp/ball/ball_private.h"
 
 void ball_tails(arb_ptr p, arb_ptr q, struct ball_law *law, slong first, size_t length, double spacing)
@@ -175,14 +174,12 @@ void ball_pair_clear(struct ball_pair *pair)
 {
     ball_complexes_free(pair->mass, pair->length);
     arb_clear(pair->infinite);
-    pair->mass = NULL;
 }
 
-sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, slong first, size_t length,
-                            double spacing, bool swapped, const struct ball_law *law)
+void ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, slong first, size_t length,
+                    double spacing, bool swapped, const struct ball_law *law)
 {
     slong bits = law->bits;
-    sotto_status status = SOTTO_OK;
     struct grid g;
     grid_init(&g, spacing, bits);
     *out = (struct ball_pair){.bits = bits,
@@ -192,8 +189,6 @@ sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, s
     arb_init(out->infinite);
     arb_ptr curve = ball_numbers(length), p_new = ball_numbers(length), q_new = ball_numbers(length);
     out->mass = ball_complexes(length);
-    if (!curve || !p_new || !q_new || !out->mass)
-        FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss grid of %zu points)", length);
     for (size_t i = 0; i < length; i++) {
         if (!swapped) {
             arb_set(p_new + i, p + i);
@@ -209,12 +204,8 @@ sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, s
     if (law->noise == BALL_LAPLACE && !law->sampled)
         use_top_atom(p_new, q_new, length, law);
     make_lower(out, p_new, q_new, curve, &g);
-done:
     ball_numbers_free(curve, length);
     ball_numbers_free(p_new, length);
     ball_numbers_free(q_new, length);
     grid_clear(&g);
-    if (status != SOTTO_OK)
-        ball_pair_clear(out);
-    return status;
 }

@@ -7,6 +7,14 @@
 
 #include <stdbool.h>
 
+/* Everything below is for the inside of a ball_run(). */
+
+/** Memory of the run, aligned to 16 bytes, not zeroed; leaves the run where there is none. */
+void *ball_take(size_t bytes);
+void ball_give(void *block);
+/** Blocks taken and not given back, FLINT's included. */
+size_t ball_live(void);
+
 /** Doubles around a ball, rounded outwards; the whole line for NaN. */
 struct interval ball_enclosure(const arb_t x);
 
@@ -45,18 +53,18 @@ struct ball_pair {
 void ball_pair_clear(struct ball_pair *pair);
 /** Tails at (first + i) * spacing, i < length; p and q from ball_numbers(). */
 void ball_tails(arb_ptr p, arb_ptr q, struct ball_law *law, slong first, size_t length, double spacing);
-/** Both distributions from tails of `law`; `swapped`: of the pair with P and Q exchanged. ENOMEM. */
-sotto_status ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, slong first, size_t length,
-                            double spacing, bool swapped, const struct ball_law *law);
+/** Both distributions from tails of `law`; `swapped`: of the pair with P and Q exchanged. */
+void ball_pair_make(struct ball_pair *out, arb_srcptr p, arb_srcptr q, slong first, size_t length,
+                    double spacing, bool swapped, const struct ball_law *law);
 
-/** Vectors from base_alloc; NULL when memory is out. */
+/** Vectors of zeros; NULL may be freed. */
 arb_ptr ball_numbers(size_t count);
 void ball_numbers_free(arb_ptr v, size_t count);
 acb_ptr ball_complexes(size_t count);
 void ball_complexes_free(acb_ptr v, size_t count);
 
 /** In place, natural order in, bit-reversed order out: out[f] = sum_j in[j] e^(2 pi i f j / 2^depth); `back`:
- * its inverse, bit-reversed order in, natural order out. ENOMEM. */
-sotto_status ball_transform(acb_ptr v, int depth, bool back, slong bits);
+ * its inverse, bit-reversed order in, natural order out. */
+void ball_transform(acb_ptr v, int depth, bool back, slong bits);
 
 #endif

@@ -27,15 +27,12 @@ static void backwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t turned, slong
             }
 }
 
-sotto_status ball_transform(acb_ptr v, int depth, bool back, slong bits)
+void ball_transform(acb_ptr v, int depth, bool back, slong bits)
 {
-    sotto_status status = SOTTO_OK;
     size_t n = (size_t)1 << depth;
     acb_ptr roots = ball_complexes(n / 2);
     acb_t scratch;
     acb_init(scratch);
-    if (!roots)
-        FAIL(SOTTO_ENOMEM, "out of memory (a transform of %zu points)", n);
     _acb_vec_unit_roots(roots, (slong)n, (slong)(n / 2), bits);
     if (back) {
         for (size_t i = 0; i < n / 2; i++)
@@ -45,8 +42,6 @@ sotto_status ball_transform(acb_ptr v, int depth, bool back, slong bits)
     } else {
         forwards(v, n, roots, scratch, bits);
     }
-done:
     acb_clear(scratch);
     ball_complexes_free(roots, n / 2);
-    return status;
 }

@@ -1,7 +1,6 @@
 /* The range of one step by bisection on its tails; that of the composition by Chernoff's bound on a coarse
  * grid: P(sum >= u) <= M(t)^k e^(-t u),  so u = min over t of (k ln M(t) - ln rest) / t. */
 #include "dp/ball/ball_window.h"
-#include "base/memory.h"
 #include "num/special.h"
 
 enum { COARSE = 2048 };
@@ -60,13 +59,10 @@ static double quantile(double t, const void *arg)
     return (c->count * (log(sum) + peak) - c->log_rest) / t;
 }
 
-sotto_status ball_window_of(struct ball_window *out, const struct ball_pair *pair, double count, double rest)
+void ball_window_of(struct ball_window *out, const struct ball_pair *pair, double count, double rest)
 {
-    sotto_status status = SOTTO_OK;
     size_t n = pair->length;
-    double *mass = base_alloc(n, sizeof *mass), *loss = base_alloc(n, sizeof *loss);
-    if (!mass || !loss)
-        FAIL(SOTTO_ENOMEM, "out of memory (a privacy-loss grid of %zu points)", n);
+    double *mass = ball_take(n * sizeof *mass), *loss = ball_take(n * sizeof *loss);
     for (size_t i = 0; i < n; i++) {
         mass[i] = arf_get_d(arb_midref(acb_realref(pair->mass + i)), ARF_RND_NEAR);
         loss[i] = (double)(pair->first + (slong)i) * pair->spacing;
@@ -78,10 +74,8 @@ sotto_status ball_window_of(struct ball_window *out, const struct ball_pair *pai
     c.sign = -1;
     out->tilt_left = minimise_log(1e-9 / size, 1e5 / size, 0, quantile, &c);
     out->start = -quantile(out->tilt_left, &c);
-done:
-    base_free(mass);
-    base_free(loss);
-    return status;
+    ball_give(mass);
+    ball_give(loss);
 }
 
 sotto_status ball_window_find(struct ball_range *range, struct ball_window *out, struct ball_law *law,
@@ -89,13 +83,11 @@ sotto_status ball_window_find(struct ball_range *range, struct ball_window *out,
 {
     sotto_status status = SOTTO_OK;
     struct tails t = {.law = law, .rest = rest / count};
-    struct ball_pair pair = {.mass = NULL};
+    struct ball_pair pair;
     arb_ptr p = ball_numbers(COARSE), q = ball_numbers(COARSE);
     arb_init(t.epsilon);
     arb_init(t.p);
     arb_init(t.q);
-    if (!p || !q)
-        FAIL(SOTTO_ENOMEM, "out of memory (privacy-loss window)");
     range->high = reach(nothing_above, &t);
     range->low = -reach(nothing_below, &t);
     if (fmax(range->high, -range->low) > 1e6)
@@ -103,11 +95,10 @@ sotto_status ball_window_find(struct ball_range *range, struct ball_window *out,
     double spacing = (range->high - range->low) / (COARSE - 3);
     slong first = (slong)floor(range->low / spacing);
     ball_tails(p, q, law, first, COARSE, spacing);
-    TRY(ball_pair_make(&pair, p, q, first, COARSE, spacing, swapped, law));
-    TRY(ball_window_of(out, &pair, count, rest));
+    ball_pair_make(&pair, p, q, first, COARSE, spacing, swapped, law);
+    ball_window_of(out, &pair, count, rest);
+    ball_pair_clear(&pair);
 done:
-    if (pair.mass)
-        ball_pair_clear(&pair);
     arb_clear(t.epsilon);
     arb_clear(t.p);
     arb_clear(t.q);
