@@ -164,7 +164,7 @@ static sotto_status use_compose(void)
 
 static sotto_status use_account_text(void)
 {
-    struct sotto_sampled s = {"gaussian", 2, 0.5, 2, 1e-3, SOTTO_NORM_L2, 0};
+    struct sotto_sampled s = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
     sotto_status status = sotto_account_sampled(&a, &s);
@@ -395,7 +395,7 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     document = last_entry();
     try_entry(document);
     json_decref(document);
-    struct sotto_reserve r = {.sampled = {"gaussian", 1.1, 0.01, 10, 1e-5},
+    struct sotto_reserve r = {.sampled = {"gaussian", 8, 0.01, 10, 1e-5},
                               .max_grad_norm = 1,
                               .dimension = 3,
                               .fingerprint = "toy",
