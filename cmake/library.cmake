@@ -12,6 +12,13 @@ file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/report/*.html $
      ${CMAKE_SOURCE_DIR}/src/report/*.js)
 set_source_files_properties(src/report/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
 
+# Coverage is that of the privacy core, built as written (no optimisation); the rest runs at full speed.
+if(SOTTO_COVERAGE)
+  set(SOTTO_CORE ${SOTTO_SOURCES})
+  list(FILTER SOTTO_CORE INCLUDE REGEX "/src/dp/")
+  set_source_files_properties(${SOTTO_CORE} PROPERTIES COMPILE_OPTIONS "-U_FORTIFY_SOURCE;-O0;--coverage")
+endif()
+
 add_library(sotto_objects OBJECT ${SOTTO_SOURCES})
 target_include_directories(sotto_objects PUBLIC include src)
 target_link_libraries(sotto_objects PUBLIC sotto_deps)
