@@ -102,13 +102,20 @@ static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sampl
     r->ledger = option_text(o, "ledger");
     r->purpose = option_text(o, "purpose");
     r->records = (size_t)option_count(o, "records");
+    if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "protect: --budget-delta goes with --budget-epsilon");
+    if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
+        return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
     if (option_given(o, "budget-epsilon"))
         r->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     r->constant_time = option_given(o, "constant-time");
     p->classes = (size_t)option_count(o, "classes");
     r->insecure = option_given(o, "insecure-noise-seed");
     r->insecure_seed = option_count(o, "insecure-noise-seed");
-    return sensitivity_from(p, sample, o);
+    sotto_status status = sensitivity_from(p, sample, o);
+    if (option_given(o, "value-step"))
+        r->sensitivity.value_step = option_real(o, "value-step");
+    return status;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)

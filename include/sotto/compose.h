@@ -95,7 +95,8 @@ struct sotto_event {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
                                                              const struct sotto_event *events, size_t n,
                                                              double delta, enum sotto_adjacency target);
-/** The same for a file of schema sotto.events/1 (docs/FORMATS.md); EFORMAT names what is wrong with it. */
+/** The same for a file of schema sotto.events/1 (docs/FORMATS.md), JSON or, by its ending .yaml or .yml,
+ * YAML; EFORMAT names what is wrong with it. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
                                                                   double delta, enum sotto_adjacency target);
 /** The same for the state of an Opacus accountant as JSON: {"history": [[noise_multiplier, sample_rate,

@@ -209,18 +209,21 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
  * pays for the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
 struct sotto_reserve {
     struct sotto_sampled sampled; /**< steps: how many are reserved; delta: the one that is recorded */
-    double max_grad_norm;         /**< L2 norm to which every record's contribution is clipped */
-    size_t dimension;             /**< values per step */
-    size_t first_step;            /**< of the run, for the record: where a checkpoint resumes; else 0 */
+    double max_grad_norm; /**< norm (sampled.clipping) to which every record's contribution is clipped */
+    size_t dimension;     /**< values per step */
+    size_t first_step;    /**< of the run, for the record: where a checkpoint resumes; else 0 */
     const char *fingerprint, *ledger, *purpose; /**< as in struct sotto_release */
     size_t records;
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
+    const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
+                        new run */
 };
 struct sotto_steps;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
- * sotto_dp_release() and sotto_account_sampled(). Close with sotto_steps_close(). */
+ * sotto_dp_release() and sotto_account_sampled(); EINVAL also for a run that the ledger does not hold, or
+ * whose reservations differ from this one in more than their steps. Close with sotto_steps_close(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **out,
                                                          const struct sotto_reserve *request,
                                                          const struct sotto_context *ctx);
@@ -229,9 +232,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **ou
  * all reserved steps are used; EINVAL: a value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum`
  * is then untouched and the step not used. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, float *sum);
-/** Steps drawn so far (of this reservation) and the hash of its entry: what a checkpoint keeps. */
+/** Steps drawn so far (of this reservation), the run's name and the hash of its entry: what a checkpoint
+ * keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
 SOTTO_API size_t sotto_steps_used(const struct sotto_steps *steps);
+SOTTO_API const char *sotto_steps_run(const struct sotto_steps *steps);
 SOTTO_API const char *sotto_steps_entry(const struct sotto_steps *steps);
+/** The certificate of what the run made so far, finished or interrupted: charged are the steps of all its
+ * reservations, also those that the ledger alone remembers. Text as that of sotto_dp_release(): give it to
+ * sotto_certificate_save() with the output's hash, then to sotto_text_free(). ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_steps_certificate(char **certificate,
+                                                                const struct sotto_steps *steps);
 SOTTO_API void sotto_steps_close(struct sotto_steps *steps);
 /** Adds "output_sha256" and writes the certificate file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,

@@ -22,6 +22,16 @@ const char *sensitivity_source_name(enum sotto_sensitivity_source source)
     return (unsigned)source <= SOTTO_SENSITIVITY_PROVED ? source_names[source] : "unknown";
 }
 
+bool sensitivity_source_of(enum sotto_sensitivity_source *out, const char *name)
+{
+    for (int i = SOTTO_SENSITIVITY_GIVEN; i <= SOTTO_SENSITIVITY_PROVED; i++)
+        if (strcmp(name, source_names[i]) == 0) {
+            *out = (enum sotto_sensitivity_source)i;
+            return true;
+        }
+    return false;
+}
+
 bool sensitivity_is_proved(enum sotto_sensitivity_source source)
 {
     return source == SOTTO_SENSITIVITY_CLIPPED || source == SOTTO_SENSITIVITY_PROVED;
@@ -56,7 +66,7 @@ void certificate_put_account(struct json **object, const struct sotto_account *a
         json_put_text(object, "note", a->note);
 }
 
-static struct json *guarantee(const struct certificate_facts *f)
+struct json *certificate_guarantee(const struct certificate_facts *f)
 {
     struct json *object = json_make_object();
     if (f->seeded) {
@@ -109,7 +119,7 @@ struct json *certificate_make(const struct certificate_facts *f)
     json_put_integer(&object, "lattice_exponent", f->lattice_exponent);
     json_put_integer(&object, "dimension", (int64_t)f->dimension);
     json_put(&object, "sensitivity", certificate_sensitivity(f->sensitivity));
-    json_put(&object, "guarantee", guarantee(f));
+    json_put(&object, "guarantee", certificate_guarantee(f));
     json_put_text(&object, "randomness",
                   f->seeded ? "noise was seeded: no privacy guarantee"
                             : "operating system (getrandom, ChaCha20)");

@@ -13,6 +13,8 @@
 
 /** "given", "sampled", "clipped", "proved". */
 const char *sensitivity_source_name(enum sotto_sensitivity_source source);
+/** The other way round; false: no such name. */
+bool sensitivity_source_of(enum sotto_sensitivity_source *out, const char *name);
 bool sensitivity_is_proved(enum sotto_sensitivity_source source);
 
 /** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
@@ -29,6 +31,8 @@ struct certificate_facts {
     const char *sampler;
     int lattice_exponent; /* step 2^exponent */
 };
+/** Its part "guarantee": what is proved, what is conditional, and one line for people. */
+struct json *certificate_guarantee(const struct certificate_facts *facts);
 struct json *certificate_make(const struct certificate_facts *facts);
 
 #endif

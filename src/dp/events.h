@@ -12,7 +12,8 @@ struct event_list {
 enum { EVENTS_FILE_LIMIT = 1 << 26 };
 /** Frees the list; harmless on {0}. */
 void events_free(struct event_list *list);
-/** From JSON text; `name` stands in errors. EFORMAT, EINVAL, ENOMEM; *list untouched. */
+/** From JSON text, or YAML where `name` ends in .yaml or .yml; it also stands in errors. EFORMAT, EINVAL, ENOMEM;
+ * *list untouched. */
 sotto_status events_parse(struct event_list *list, const char *text, size_t size, const char *name);
 sotto_status events_parse_opacus(struct event_list *list, const char *text, size_t size, const char *name);
 

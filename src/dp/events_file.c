@@ -1,16 +1,25 @@
-/* Lists of events from JSON: sotto.events/1 and the state of an Opacus accountant. Strict: an unknown member,
- * or one that does not belong to its kind of event, is an error. */
+/* Lists of events from JSON or YAML: sotto.events/1 and the state of an Opacus accountant. Strict: an unknown
+ * member, or one that does not belong to its kind of event, is an error. */
 #include "dp/events.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/accountant.h"
 #include "io/json.h"
 #include "io/utf8.h"
+#include "io/yaml_json.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_EVENTS = 100000 };
+
+/* What a file's name says it is. */
+static sotto_status parse_document(struct json **out, const char *text, size_t size, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    bool yaml = dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    return yaml ? json_from_yaml(out, text, size, name) : json_parse(out, text, size, name);
+}
 
 /* Which kinds of event a member belongs to. */
 enum { NOISE = 1, SAMPLED = 2, STATED = 4, ALL = 7 };
@@ -192,7 +201,7 @@ sotto_status events_parse(struct event_list *out, const char *text, size_t size,
     const struct json *array;
     const char *schema;
     char where[320];
-    TRY(json_parse(&document, text, size, name));
+    TRY(parse_document(&document, text, size, name));
     array = document;
     if (json_kind(document) == JSON_KIND_OBJECT) {
         TRY(json_get_text(&schema, document, name, "schema"));
@@ -253,7 +262,7 @@ sotto_status events_parse_opacus(struct event_list *out, const char *text, size_
     const struct json *array;
     const char *mechanism;
     char where[320], shown[40];
-    TRY(json_parse(&document, text, size, name));
+    TRY(parse_document(&document, text, size, name));
     array = document;
     if (json_kind(document) == JSON_KIND_OBJECT) {
         TRY(json_get_array(&array, document, name, "history"));

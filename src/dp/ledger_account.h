@@ -11,6 +11,8 @@ sotto_status ledger_column_account(struct sotto_account *out, const struct ledge
 /** EBUDGET unless the ledger with this entry stays within its budget (if it has one). ENOMEM. */
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
                                  const struct json *entry);
+/** EINVAL: no budget; asked before a ledger is touched. */
+sotto_status ledger_require_budget(struct sotto_dp budget);
 /** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). epsilon 0:
  * none came. EINVAL; errors of ledger_append(). */
 sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget);

@@ -89,6 +89,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     REQUIRE(r->fingerprint && r->fingerprint[0],
             "release: the private data set has no fingerprint and no --dataset-id");
     REQUIRE(n > 0, "release: there is nothing to release (0 values)");
+    TRY(ledger_require_budget(r->budget));
     TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
     *plan = p;
 done:

@@ -1,11 +1,14 @@
 /* Noise for many steps under one ledger entry. Order as in release.c: check, account, entry on disk, and only
- * then noise. Rounding a sum to the lattice of step r moves it by up to sqrt(n) r / 2 in either of two
- * adjacent data sets, so what is accounted is a noise multiplier of scale / (max_grad_norm + sqrt(n) r). */
+ * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
+ * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
+ * reservation that the ledger holds under the run's name. */
 #include "base/memory.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
 #include "dp/ledger_account.h"
+#include "dp/run_record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +21,12 @@ struct sotto_steps {
     size_t dimension, reserved, used;
     int128 *q, *drawn;
     char entry[65];
+    /* for the certificate: */
+    struct run_facts facts;
+    struct run_record run;
+    struct sotto_account account; /* of all steps that the run has charged */
+    size_t first_step;
+    char *purpose;
 };
 
 void sotto_steps_close(struct sotto_steps *s)
@@ -29,6 +38,8 @@ void sotto_steps_close(struct sotto_steps *s)
     if (s->drawn)
         base_wipe(s->drawn, s->dimension * sizeof *s->drawn);
     noise_close(s->stream);
+    run_record_free(&s->run);
+    base_free(s->purpose);
     base_free(s->q);
     base_free(s->drawn);
     base_free(s);
@@ -44,6 +55,11 @@ const char *sotto_steps_entry(const struct sotto_steps *s)
     return s->entry;
 }
 
+const char *sotto_steps_run(const struct sotto_steps *s)
+{
+    return s->run.id;
+}
+
 static sotto_status check(const struct sotto_reserve *r)
 {
     sotto_status status = SOTTO_OK;
@@ -53,42 +69,80 @@ static sotto_status check(const struct sotto_reserve *r)
     REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
     REQUIRE(r->fingerprint && r->fingerprint[0],
             "reserve: the private data set has no fingerprint and no --dataset-id");
+    TRY(ledger_require_budget(r->budget));
+    REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
+            "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
+    REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
+            r->first_step);
 done:
     return status;
 }
 
-/* As accounted: with the clipping norm enlarged by the rounding. */
-static double effective_multiplier(const struct sotto_reserve *r, double scale)
+static struct sotto_sensitivity clipped(const struct run_facts *f)
 {
-    struct interval rounding = iv_scale(iv_sqrt(iv((double)r->dimension)), lattice_step(scale));
-    return iv_div(iv(scale), iv_add(iv(r->max_grad_norm), rounding)).lo;
+    struct sotto_sensitivity s = {.l1 = NAN, .l2 = NAN, .source = SOTTO_SENSITIVITY_CLIPPED};
+    *(f->clipping == SOTTO_NORM_L1 ? &s.l1 : &s.l2) = f->max_grad_norm;
+    return s;
 }
 
-static struct json *entry_of(const struct sotto_reserve *r, const struct sotto_account *account, double scale)
+/* The ledger keeps the add-remove account of this reservation alone; it composes by the facts. */
+static struct json *entry_of(const struct sotto_steps *s, const struct sotto_reserve *r,
+                             const struct sotto_account *account)
 {
-    const struct sotto_sensitivity clipped = {
-        .l1 = NAN, .l2 = r->max_grad_norm, .source = SOTTO_SENSITIVITY_CLIPPED};
+    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
     struct json *entry = json_make_object();
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "reserve");
+    json_put_text(&entry, "run", s->run.id);
     json_put_text(&entry, "fingerprint", r->fingerprint);
     json_put_text(&entry, "purpose", r->purpose);
-    json_put_text(&entry, "mechanism", account->mechanism);
-    json_put_real(&entry, "scale", scale);
-    json_put_real(&entry, "noise_multiplier", account->scale);
-    json_put_real(&entry, "sample_rate", account->sample_rate);
+    run_put_facts(&entry, &s->facts);
     json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
     json_put_integer(&entry, "first_step", (int64_t)r->first_step);
-    json_put_integer(&entry, "dimension", (int64_t)r->dimension);
-    json_put(&entry, "sensitivity", certificate_sensitivity(&clipped));
+    json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
     certificate_put_account(&entry, account);
     json_put_text(&entry, "sampler", sampler);
     json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
     return entry;
 }
 
+/* Never from a seed: two seeded runs are two runs. */
+static sotto_status name_run(char id[RUN_ID + 1])
+{
+    struct noise *os;
+    sotto_status status = noise_open(&os);
+    if (status != SOTTO_OK)
+        return status;
+    snprintf(id, RUN_ID + 1, "%016llx%016llx", (unsigned long long)noise_u64(os),
+             (unsigned long long)noise_u64(os));
+    noise_close(os);
+    return SOTTO_OK;
+}
+
+/* What the run has charged before, and what it costs with this reservation. */
+static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger,
+                             const struct sotto_sampled *sampled)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sampled all = *sampled;
+    if (r->run) {
+        TRY(run_record_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
+        REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
+    } else {
+        s->run.reservations = json_make_array();
+        TRY(name_run(s->run.id));
+    }
+    all.steps += s->run.charged;
+    all.replace_one = r->sampled.replace_one;
+    TRY(sotto_account_sampled(&s->account, &all));
+    s->run.seeded = s->run.seeded || r->insecure;
+done:
+    return status;
+}
+
 static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
-                           const struct sotto_account *account, double scale, const struct sotto_context *ctx)
+                           const struct sotto_sampled *sampled, const struct sotto_account *account,
+                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct ledger ledger = {.fd = -1};
@@ -97,12 +151,14 @@ static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
     if (!r->ledger)
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
+    TRY(find_run(s, r, ledger.path, sampled));
     TRY(ledger_record_budget(&ledger, r->budget));
-    entry = entry_of(r, account, scale);
+    entry = entry_of(s, r, account);
     TRY(ledger_check_budget(&ledger, account, entry));
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(ledger_append(&ledger, &entry));
     memcpy(s->entry, ledger.last, sizeof s->entry);
+    run_record_add(&s->run, (int64_t)ledger.entries - 1, s->entry, r->first_step, sampled->steps);
 done:
     json_free(entry);
     ledger_close(&ledger);
@@ -119,21 +175,28 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     struct sotto_steps *s = NULL;
     TRY(check(r));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
-    sampled.noise_multiplier = effective_multiplier(r, scale);
+    const struct run_facts facts = {r->sampled.mechanism, scale,        r->max_grad_norm,
+                                    sampled.sample_rate,  r->dimension, sampled.clipping};
+    sampled.noise_multiplier = run_multiplier(&facts);
+    sampled.replace_one = 0;
     TRY(sotto_account_sampled(&account, &sampled));
     s = base_alloc(1, sizeof *s);
     if (!s)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
     s->mechanism = mechanism_find(sampled.mechanism);
+    s->facts = facts;
+    s->facts.mechanism = s->mechanism->name;
     s->lattice = lattice_make(scale);
     s->dimension = r->dimension;
     s->reserved = sampled.steps;
+    s->first_step = r->first_step;
     s->q = base_alloc(r->dimension, sizeof *s->q);
     s->drawn = base_alloc(r->dimension, sizeof *s->drawn);
-    if (!s->q || !s->drawn)
+    s->purpose = base_strdup(r->purpose ? r->purpose : "");
+    if (!s->q || !s->drawn || !s->purpose)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
     TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
-    TRY(record(s, r, &account, scale, ctx));
+    TRY(record(s, r, &sampled, &account, ctx));
     *out = s;
     s = NULL;
 done:
@@ -160,5 +223,32 @@ sotto_status sotto_dp_step(struct sotto_steps *s, float *sum)
     for (size_t i = 0; i < s->dimension; i++)
         sum[i] = lattice_value(2 * s->q[i] + s->drawn[i], s->lattice);
 done:
+    return status;
+}
+
+/* The account is that of all charged steps, whatever became of them. */
+sotto_status sotto_steps_certificate(char **certificate, const struct sotto_steps *s)
+{
+    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct sotto_account account = s->account;
+    account.scale = s->facts.scale;
+    account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
+    struct json *object = certificate_make(&(struct certificate_facts){
+        &account, &sensitivity, s->dimension, s->run.seeded, sampler, s->lattice.exponent});
+    struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
+    json_put_text(&run, "id", s->run.id);
+    run_put_facts(&run, &s->facts);
+    json_put_integer(&steps, "charged", (int64_t)s->run.charged);
+    json_put_integer(&steps, "used", (int64_t)(s->first_step + s->used));
+    json_put(&run, "steps", steps);
+    const struct json *last = json_at(s->run.reservations, json_count(s->run.reservations) - 1);
+    json_put_integer(&where, "index", json_whole(json_member(last, "index")));
+    json_put_text(&where, "hash", s->entry);
+    json_put(&run, "reservations", json_clone(s->run.reservations));
+    json_put(&object, "run", run);
+    json_put(&object, "ledger", where);
+    json_put_text(&object, "purpose", s->purpose[0] ? s->purpose : NULL);
+    sotto_status status = json_dump(certificate, object, JSON_PRETTY);
+    json_free(object);
     return status;
 }

@@ -1,12 +1,13 @@
 /* A certificate re-derived from its own facts: the account of (mechanism, scale, sensitivity, dimension,
- * delta), the wording that the source of the sensitivity allows, the hash of the released file, and its entry
- * in the ledger. */
+ * delta), or of all steps of a run, the wording that the source of the sensitivity allows, the hash of the
+ * released file, and its entries in the ledger. */
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
 #include "dp/lattice_fixed.h"
 #include "dp/ledger.h"
+#include "dp/run_record.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +43,32 @@ struct facts {
     struct sotto_sensitivity sensitivity;
     double distance;          /* of the sampler from its law */
     const struct json *claim; /* "proved" or "conditional", NULL: neither */
+    const struct json *run;   /* NULL: one release */
+    struct run_facts run_facts;
+    int64_t index; /* of the entry */
+    size_t charged;
 };
+
+/* What only the certificate of a run has. */
+static sotto_status read_run(struct facts *f, const struct json *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *ignored;
+    const char *id;
+    f->run = json_member(certificate, "run");
+    if (!f->run)
+        goto done;
+    TRY(json_get_object(&f->run, certificate, f->path, "run"));
+    TRY(run_get_facts(&f->run_facts, f->run, f->path));
+    TRY(json_get_text(&id, f->run, f->path, "id"));
+    TRY(json_get_array(&ignored, f->run, f->path, "reservations"));
+    TRY(json_get_size(&f->charged, f->run, f->path, "steps.charged"));
+    TRY(json_get_integer(&f->index, certificate, f->path, "ledger.index"));
+    if (strlen(id) != RUN_ID)
+        FAIL(SOTTO_EFORMAT, "%s: 'run.id' is not the name of a run", f->path);
+done:
+    return status;
+}
 
 static sotto_status read_facts(struct facts *f, const struct json *c)
 {
@@ -62,6 +88,7 @@ static sotto_status read_facts(struct facts *f, const struct json *c)
     TRY(json_get_text(&f->randomness, c, f->path, "randomness"));
     TRY(json_get_text(&f->hash, c, f->path, "ledger.hash"));
     TRY(json_get_text(&f->output, c, f->path, "output_sha256"));
+    TRY(read_run(f, c));
     f->sensitivity.dimension = f->dimension;
     const struct mechanism *m = mechanism_find(f->mechanism);
     if (m && m->kind == RELEASE_INTEGER && f->exponent > -400 && f->exponent < 400)
@@ -89,7 +116,62 @@ static void check_number(struct checks *c, const char *name, double claimed, dou
     note(c, name, ok, "certificate says %.12g, re-derived %.12g", claimed, derived);
 }
 
-static sotto_status check_account(struct checks *c, const struct facts *f)
+static sotto_status derive(struct sotto_account *a, const struct facts *f, double delta,
+                           const char *adjacency)
+{
+    sotto_status status = SOTTO_OK;
+    if (!f->run)
+        return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance);
+    TRY(require_positive(f->scale, "scale"));
+    TRY(require_positive(f->run_facts.max_grad_norm, "max_grad_norm"));
+    const struct sotto_sampled all = {.mechanism = f->mechanism,
+                                      .noise_multiplier = run_multiplier(&f->run_facts),
+                                      .sample_rate = f->run_facts.sample_rate,
+                                      .steps = f->charged,
+                                      .delta = delta,
+                                      .clipping = f->run_facts.clipping,
+                                      .replace_one = strcmp(adjacency, "replace-one") == 0};
+    TRY(sotto_account_sampled(a, &all));
+done:
+    return status;
+}
+
+/* The lines for people say what the numbers say. */
+static sotto_status check_lines(struct checks *c, const struct facts *f, const struct json *certificate,
+                                const struct sotto_account *a, bool seeded)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity s = f->sensitivity;
+    struct json *guarantee = NULL, *sensitivity = NULL;
+    const struct mechanism *m = mechanism_find(f->mechanism);
+    const char *statement = json_text(json_find(certificate, "guarantee.statement")),
+               *origin = json_text(json_find(certificate, "sensitivity.statement")),
+               *sampler = json_text(json_find(certificate, "sampler"));
+    if (!sensitivity_source_of(&s.source, f->source)) {
+        note(c, "statement", false, "the sensitivity is '%.40s'", f->source);
+        goto done;
+    }
+    guarantee =
+        certificate_guarantee(&(struct certificate_facts){.account = a, .sensitivity = &s, .seeded = seeded});
+    sensitivity = certificate_sensitivity(&s);
+    if (!guarantee || !sensitivity)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", f->path);
+    note(c, "statement", statement && strcmp(statement, json_text(json_member(guarantee, "statement"))) == 0,
+         "%.300s", statement ? statement : "(none)");
+    note(c, "sensitivity", origin && strcmp(origin, json_text(json_member(sensitivity, "statement"))) == 0,
+         "%.300s", origin ? origin : "(none)");
+    const char *wanted = m && m->kind == RELEASE_VECTOR ? "NOT exact"
+                         : f->distance > 0              ? FIXED_SAMPLER
+                                                        : "exact";
+    note(c, "sampler", sampler && strncmp(sampler, wanted, strlen(wanted)) == 0, "%.300s",
+         sampler ? sampler : "(none)");
+done:
+    json_free(guarantee);
+    json_free(sensitivity);
+    return status;
+}
+
+static sotto_status check_account(struct checks *c, const struct facts *f, const struct json *certificate)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a;
@@ -102,7 +184,7 @@ static sotto_status check_account(struct checks *c, const struct facts *f)
     TRY(json_get_real_or_null(&rho, f->claim, f->path, "zcdp_rho"));
     TRY(json_get_text(&adjacency, f->claim, f->path, "adjacency"));
     TRY(json_get_text(&accountant, f->claim, f->path, "accountant"));
-    status = account_within(&a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance);
+    status = derive(&a, f, delta, adjacency);
     if (status != SOTTO_OK) {
         note(c, "account", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -116,6 +198,7 @@ static sotto_status check_account(struct checks *c, const struct facts *f)
     note(c, "accountant", strcmp(accountant, a.accountant) == 0, "certificate says '%s', re-derived '%s'",
          accountant, a.accountant);
     note(c, "adjacency", strcmp(adjacency, a.adjacency) == 0, "%s", adjacency);
+    TRY(check_lines(c, f, certificate, &a, false));
 done:
     return status;
 }
@@ -144,6 +227,96 @@ static void check_wording(struct checks *c, const struct facts *f)
     note(c, "lattice", lattice_fits(f), "step 2^%d for scale %g", (int)f->exponent, f->scale);
 }
 
+/* A run agrees with itself: its facts with the certificate's, its steps with its reservations. */
+static void check_run(struct checks *c, const struct facts *f, const struct json *certificate)
+{
+    const struct run_facts *r = &f->run_facts;
+    const struct json *list = json_member(f->run, "reservations"),
+                      *last = json_at(list, json_count(list) - 1);
+    const char *hash = json_text(json_member(last, "hash"));
+    double reserved = 0, used = json_number(json_find(f->run, "steps.used"));
+    double norm = r->clipping == SOTTO_NORM_L1 ? f->sensitivity.l1 : f->sensitivity.l2;
+    bool agrees = strcmp(r->mechanism, f->mechanism) == 0 && r->scale == f->scale &&
+                  r->dimension == f->dimension && norm == r->max_grad_norm &&
+                  strcmp(f->source, "clipped") == 0;
+    note(c, "run", agrees, "%s noise of scale %g on %zu values, clipped to %g (%s)", r->mechanism, r->scale,
+         r->dimension, r->max_grad_norm, f->source);
+    for (size_t i = 0; i < json_count(list); i++)
+        reserved += json_number(json_member(json_at(list, i), "steps"));
+    note(c, "steps", reserved == (double)f->charged && used <= reserved,
+         "%zu charged, %.0f reserved in %zu entries, %.0f used", f->charged, reserved, json_count(list),
+         used);
+    note(c, "last entry",
+         hash && strcmp(hash, f->hash) == 0 &&
+             json_whole(json_member(last, "index")) == json_whole(json_find(certificate, "ledger.index")),
+         "reservation %.16s..., entry %.16s...", hash ? hash : "(none)", f->hash);
+}
+
+/* The ledger knows exactly the reservations that the certificate lists, up to its own. */
+static sotto_status check_reservations(struct checks *c, const struct facts *f, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_record run = {.reservations = NULL};
+    char *mine = NULL, *theirs = NULL;
+    status = run_record_read(&run, path, json_text(json_member(f->run, "id")), f->index, &f->run_facts);
+    if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT) {
+        note(c, "reservations", false, "%s", sotto_error_text());
+        status = SOTTO_OK;
+        goto done;
+    }
+    TRY(status);
+    TRY(json_dump(&mine, json_member(f->run, "reservations"), JSON_SORTED));
+    TRY(json_dump(&theirs, run.reservations, JSON_SORTED));
+    note(c, "reservations", strcmp(mine, theirs) == 0 && !(run.seeded && f->claim),
+         "the ledger holds %zu of this run, %zu steps, noise %s", json_count(run.reservations), run.charged,
+         run.seeded ? "seeded" : "from the operating system");
+done:
+    base_free(mine);
+    base_free(theirs);
+    run_record_free(&run);
+    return status;
+}
+
+/* Some members as one text; what is missing is null. */
+static sotto_status members_of(char **text, const struct json *from, const char *const *keys)
+{
+    struct json *some = json_make_object();
+    for (; *keys; keys++) {
+        const struct json *member = json_member(from, *keys);
+        json_put(&some, *keys, member ? json_clone(member) : json_make_null());
+    }
+    sotto_status status = json_dump(text, some, JSON_SORTED);
+    json_free(some);
+    return status;
+}
+
+/* Before the noise was drawn, the same was written down. */
+static sotto_status check_entry(struct checks *c, const struct facts *f, const struct json *certificate,
+                                const struct json *entry)
+{
+    static const char *const facts[] = {"mechanism", "scale",   "dimension", "sensitivity",
+                                        "sampler",   "purpose", NULL},
+                             *const claim[] = {"epsilon",  "delta",     "accountant", "pure_epsilon",
+                                               "zcdp_rho", "adjacency", "bounds",     NULL};
+    sotto_status status = SOTTO_OK;
+    char *texts[4] = {NULL, NULL, NULL, NULL};
+    const char *randomness = json_text(json_find(entry, "randomness"));
+    TRY(members_of(&texts[0], entry, facts));
+    TRY(members_of(&texts[1], certificate, facts));
+    note(c, "recorded facts", strcmp(texts[0], texts[1]) == 0, "%.300s", texts[0]);
+    if (f->claim) {
+        TRY(members_of(&texts[2], entry, claim));
+        TRY(members_of(&texts[3], f->claim, claim));
+        note(c, "recorded account", strcmp(texts[2], texts[3]) == 0, "%.300s", texts[2]);
+    }
+    note(c, "recorded randomness", randomness && (strcmp(randomness, "os") == 0) == (f->claim != NULL),
+         "%.100s", randomness ? randomness : "(none)");
+done:
+    for (int i = 0; i < 4; i++)
+        base_free(texts[i]);
+    return status;
+}
+
 /* The ledger's own line with that hash, and the commitment to the input. */
 static sotto_status check_ledger(struct checks *c, const struct json *certificate, const struct facts *f,
                                  const char *path)
@@ -166,9 +339,14 @@ static sotto_status check_ledger(struct checks *c, const struct json *certificat
     note(c, "ledger entry", end != NULL, "entry %.16s...", f->hash);
     if (!end)
         goto done;
+    if (f->run) {
+        TRY(check_reservations(c, f, path));
+        goto done;
+    }
     while (start > (char *)data && start[-1] != '\n')
         start--;
     TRY(json_parse(&entry, start, (size_t)(strchr(end, '\n') - start), path));
+    TRY(check_entry(c, f, certificate, entry));
     const char *nonce = json_text(json_find(entry, "input_nonce")),
                *input = json_text(json_find(entry, "input_sha256"));
     const char *claimed = json_text(json_find(certificate, "input_commitment"));
@@ -197,8 +375,12 @@ sotto_status sotto_certificate_verify(char **report, const char *certificate, co
     TRY(json_read_file(&c, certificate));
     TRY(read_facts(&facts, c));
     check_wording(&checks, &facts);
+    if (facts.run)
+        check_run(&checks, &facts, c);
     if (facts.claim)
-        TRY(check_account(&checks, &facts));
+        TRY(check_account(&checks, &facts, c));
+    else
+        TRY(check_lines(&checks, &facts, c, &(struct sotto_account){0}, true));
     if (output) {
         char hash[SHA256_HEX];
         TRY(sha256_file(hash, output));

@@ -288,6 +288,14 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   done
 }
 
+@test "protect --value-step: the noise is whole multiples of it, and the certificate says so" {
+  printf '\0\0\0\x3f\0\0\x80\x3f\0\0\xc0\x3f\0\0\0\x40' | npy halves.npy '<f4' '4,'   # 0.5 1 1.5 2
+  refused 65 "value 0" "$SOTTO" protect --vector halves.npy --mechanism discrete-laplace --scale 4 --l1 1 --dataset-id toy -o out.npy
+  "$SOTTO" protect --vector halves.npy --mechanism discrete-laplace --scale 4 --l1 1 --value-step 0.5 --dataset-id toy -o out.npy
+  grep -q '"lattice_exponent": -1' out.npy.certificate.json
+  "$SOTTO" account --verify out.npy.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+}
+
 @test "account --choose: the certificate of each, whole numbers, K-norm noise" {
   run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
   [ "$status" -eq 0 ]

@@ -362,7 +362,8 @@ static void try_entry(json_t *document)
     status = ledger_read(&open_ledger, ledger);
     assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
     if (status == SOTTO_OK) {
-        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, 1e-5);
+        double delta = json_object_get(document, "steps") ? 0 : 1e-5; /* sampled steps take long at others */
+        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta);
         assert_true(status == SOTTO_OK && a.epsilon.upper >= 0);
         ledger_close(&open_ledger);
     }

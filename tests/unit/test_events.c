@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "dp/accountant.h"
 #include "dp/events.h"
 #include "sotto/sotto.h"
@@ -273,6 +274,61 @@ static void event_files(void **state)
     }
 }
 
+static void events_in_yaml(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message; /* NULL: good */
+    } cases[] = {
+        {"schema: sotto.events/1\n"
+         "adjacency: add-remove\n"
+         "events:\n"
+         "  - {mechanism: laplace, scale: 2, l1: 1.5, count: 3}   # three counts\n"
+         "  - mechanism: gaussian\n"
+         "    noise_multiplier: 1.1\n"
+         "    sample_rate: 1e-2\n"
+         "    steps: 100\n",
+         NULL},
+        {"- {mechanism: 'stated', epsilon: 0.1, delta: 1.0e-9, adjacency: replace-one}\n", NULL},
+        {"", "input.yaml: is empty"},
+        {"events: [\n", "input.yaml:2:1:"},
+        {"- &a {mechanism: stated}\n- *a\n", "input.yaml:1:"},
+        {"- {mechanism: stated, epsilon: '0.1', adjacency: replace-one}\n", "'epsilon' is \"0.1\""},
+        {"- {mechanism: stated, epsilon: nan, adjacency: replace-one}\n", "'epsilon' is \"nan\""},
+        {"- {mechanism: stated, epsilon: ~, adjacency: replace-one}\n", "'epsilon' is null"},
+        {"- {mechanism: stated, epsilon: true, adjacency: replace-one}\n", "'epsilon' is true"},
+        {"- {mechanism: stated, epsilon: 1, count: -2, adjacency: replace-one}\n", "'count' is -2"},
+        {"- {mechanism: stated, epsilon: 1, count: -, adjacency: replace-one}\n", "input.yaml"},
+        {"7\n", "0 events"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct event_list list = {NULL, 77};
+        sotto_status status = events_parse(&list, cases[i].text, strlen(cases[i].text), "input.yaml");
+        if (cases[i].message) {
+            if (status != SOTTO_EFORMAT || !strstr(sotto_error_text(), cases[i].message))
+                fail_msg("%s: %s", cases[i].text, status == SOTTO_OK ? "accepted" : sotto_error_text());
+            continue;
+        }
+        if (status != SOTTO_OK)
+            fail_msg("%s", sotto_error_text());
+        assert_true(upper_of(list.events, list.count, 1e-5, SOTTO_SAME_ADJACENCY) > 0);
+        events_free(&list);
+    }
+    struct event_list list = {NULL, 77};
+    sotto_status status = SOTTO_ENOMEM;
+    int n;
+    for (n = 0; status == SOTTO_ENOMEM; n++) {
+        base_alloc_fail_after(n);
+        status = events_parse(&list, cases[0].text, strlen(cases[0].text), "input.yml");
+        base_alloc_fail_after(-1);
+    }
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(n > 10 && list.count == 2);
+    events_free(&list);
+    assert_int_equal(events_parse_opacus(&list, "[[1.5, 0.04, 2250]]", 19, "state.yaml"), SOTTO_OK);
+    events_free(&list);
+}
+
 static void opacus_histories(void **state)
 {
     (void)state;
@@ -326,6 +382,7 @@ int main(void)
         cmocka_unit_test(groups_and_adjacency),
         cmocka_unit_test(bad_events),
         cmocka_unit_test(event_files),
+        cmocka_unit_test(events_in_yaml),
         cmocka_unit_test(opacus_histories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,125 @@
+/* Every reservation is an entry of its own; those of one run carry its name. Reading them back from the
+ * ledger, and not from what the run remembers, is what charges steps that were interrupted and forgotten. */
+#include "dp/run_record.h"
+#include "base/file.h"
+#include "dp/account_pld.h"
+#include "dp/lattice.h"
+#include "num/interval.h"
+
+#include <string.h>
+
+enum { LEDGER_LIMIT = 1 << 28 };
+
+double run_multiplier(const struct run_facts *f)
+{
+    struct interval n = iv((double)f->dimension), moved = f->clipping == SOTTO_NORM_L1 ? n : iv_sqrt(n);
+    struct interval rounding = iv_scale(moved, lattice_step(f->scale));
+    return iv_div(iv(f->scale), iv_add(iv(f->max_grad_norm), rounding)).lo;
+}
+
+void run_put_facts(struct json **object, const struct run_facts *f)
+{
+    json_put_text(object, "mechanism", f->mechanism);
+    json_put_real(object, "scale", f->scale);
+    json_put_real(object, "noise_multiplier", run_multiplier(f));
+    json_put_real(object, "max_grad_norm", f->max_grad_norm);
+    json_put_text(object, "clipping", norm_name(f->clipping));
+    json_put_real(object, "sample_rate", f->sample_rate);
+    json_put_integer(object, "dimension", (int64_t)f->dimension);
+}
+
+sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_facts f;
+    const char *clipping;
+    TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
+    TRY(json_get_real(&f.scale, object, name, "scale"));
+    TRY(json_get_real(&f.max_grad_norm, object, name, "max_grad_norm"));
+    TRY(json_get_text(&clipping, object, name, "clipping"));
+    TRY(json_get_real(&f.sample_rate, object, name, "sample_rate"));
+    TRY(json_get_size(&f.dimension, object, name, "dimension"));
+    if (strcmp(clipping, "l1") != 0 && strcmp(clipping, "l2") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'clipping' is neither l1 nor l2", name);
+    f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
+    *out = f;
+done:
+    return status;
+}
+
+void run_record_add(struct run_record *run, int64_t index, const char *hash, size_t first_step, size_t steps)
+{
+    struct json *one = json_make_object();
+    json_put_integer(&one, "index", index);
+    json_put_text(&one, "hash", hash);
+    json_put_integer(&one, "first_step", (int64_t)first_step);
+    json_put_integer(&one, "steps", (int64_t)steps);
+    json_push(&run->reservations, one);
+    run->charged += steps;
+}
+
+void run_record_free(struct run_record *run)
+{
+    json_free(run->reservations);
+    run->reservations = NULL;
+}
+
+static bool same_facts(const struct run_facts *a, const struct run_facts *b)
+{
+    return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
+           a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
+           a->dimension == b->dimension && a->clipping == b->clipping;
+}
+
+/* One line of the ledger; others than this run's reservations are passed over. */
+static sotto_status take_line(struct run_record *run, const struct json *entry, int64_t last,
+                              const char *name, const struct run_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_facts found;
+    const char *id = json_text(json_find(entry, "run")), *hash, *randomness;
+    size_t first_step, steps, index;
+    if (!id || strcmp(id, run->id) != 0)
+        goto done;
+    TRY(json_get_size(&index, entry, name, "index"));
+    if ((int64_t)index > last)
+        goto done;
+    TRY(run_get_facts(&found, entry, name));
+    TRY(json_get_text(&hash, entry, name, "hash"));
+    TRY(json_get_text(&randomness, entry, name, "randomness"));
+    TRY(json_get_size(&first_step, entry, name, "first_step"));
+    TRY(json_get_size(&steps, entry, name, "steps"));
+    REQUIRE(same_facts(&found, facts),
+            "run %s: entry %zu of %s has another mechanism, scale, norm, sample rate or dimension", run->id,
+            index, name);
+    run->seeded = run->seeded || strcmp(randomness, "os") != 0;
+    run_record_add(run, (int64_t)index, hash, first_step, steps);
+done:
+    return status;
+}
+
+sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
+                             const struct run_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_record run = {.reservations = json_make_array()};
+    struct json *entry = NULL;
+    unsigned char *data = NULL;
+    size_t size;
+    memcpy(run.id, id, sizeof run.id);
+    TRY(file_read(&data, &size, ledger, LEDGER_LIMIT));
+    for (char *line = (char *)data, *end; (end = memchr(line, '\n', size - (size_t)(line - (char *)data)));
+         line = end + 1) {
+        TRY(json_parse(&entry, line, (size_t)(end - line), ledger));
+        TRY(take_line(&run, entry, last, ledger, facts));
+        json_free(entry);
+        entry = NULL;
+    }
+    *out = run;
+    run.reservations = NULL;
+done:
+    json_free(entry);
+    base_free(data);
+    run_record_free(&run);
+    return status;
+}

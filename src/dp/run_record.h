@@ -1,0 +1,40 @@
+/* run_record.h - an iterated run as its ledger tells it: all its reservations, and what they cost together.
+ */
+#ifndef DP_RUN_RECORD_H
+#define DP_RUN_RECORD_H
+
+#include "io/json.h"
+#include "sotto/dp.h"
+
+#include <stdbool.h>
+
+/** What all reservations of a run have in common. */
+struct run_facts {
+    const char *mechanism; /* the table's own text, or a document's */
+    double scale, max_grad_norm, sample_rate;
+    size_t dimension; /* of a step */
+    enum sotto_norm clipping;
+};
+/** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
+ * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */
+double run_multiplier(const struct run_facts *facts);
+/** Adds mechanism, scale, max_grad_norm, clipping, sample_rate, dimension and the noise multiplier. */
+void run_put_facts(struct json **object, const struct run_facts *facts);
+/** Reads them back; texts are borrowed. EFORMAT. */
+sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name);
+
+enum { RUN_ID = 32 /* hexadecimal digits */ };
+struct run_record {
+    char id[RUN_ID + 1];
+    struct json *reservations; /* [{"index", "hash", "first_step", "steps"}], oldest first */
+    size_t charged;            /* steps of all of them */
+    bool seeded;               /* one of them drew seeded noise */
+};
+/** The reservations of run `id` among the entries of a ledger whose chain was checked, up to index `last`.
+ *  `facts`: what they must agree with. EINVAL: they do not; ENOENT, EIO, ENOMEM. */
+sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
+                             const struct run_facts *facts);
+void run_record_add(struct run_record *run, int64_t index, const char *hash, size_t first_step, size_t steps);
+void run_record_free(struct run_record *run);
+
+#endif
