@@ -1,5 +1,7 @@
 #include "run/run_answers.h"
 
+#include <math.h>
+
 sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
@@ -43,6 +45,11 @@ void run_answers_clear(struct run_answers *a)
     sotto_array_clear(&a->own_member);
     sotto_array_clear(&a->own_nonmember);
     *a = (struct run_answers){0};
+}
+
+double run_utility_loss(double accuracy, double unprotected)
+{
+    return unprotected > 0 ? 1 - accuracy / unprotected : NAN;
 }
 
 static size_t argmax(const float *z, size_t k)

@@ -15,6 +15,9 @@ struct run_answers {
 sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t index);
 sotto_status run_answers_ask(struct run_answers *a, const struct sotto_head *head);
 void run_answers_clear(struct run_answers *a);
+/** 1 - accuracy / unprotected (Def. 6.1 of the additive logistic mechanism paper): negative where noise
+ * helped, NAN where the unprotected head was never right. */
+double run_utility_loss(double accuracy, double unprotected);
 /** How many of n rows have their largest logit at their label; ties: lower class. */
 size_t run_count_right(const float *logits, const int64_t *y, size_t n, size_t classes);
 

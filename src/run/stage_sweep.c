@@ -164,7 +164,7 @@ static sotto_status measure_draw(void *arg, size_t draw, int thread)
     TRY(run_answers_ask(a, noisy));
     out->accuracy = (double)run_count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /
                     (double)a->n_nonmember;
-    out->utility_loss = s->unprotected > 0 ? 1 - out->accuracy / s->unprotected : NAN;
+    out->utility_loss = run_utility_loss(out->accuracy, s->unprotected);
     TRY(attack_answers(out, s, a));
     if (s->shadow->own)
         keep_for_network(s, a, draw);

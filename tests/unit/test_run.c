@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/run_answers.h"
 #include "run/run_config.h"
 #include "run/run_folder.h"
 #include "sotto/io.h"
@@ -100,6 +101,17 @@ static void mistakes_name_their_place(void **state)
     }
 }
 
+static void utility_loss_at_its_edges(void **state)
+{
+    (void)state;
+    assert_true(run_utility_loss(0.5, 0.5) == 0);
+    assert_true(run_utility_loss(0, 0.5) == 1);
+    assert_true(fabs(run_utility_loss(0.45, 0.5) - 0.1) < 1e-15);
+    assert_true(fabs(run_utility_loss(0.6, 0.5) + 0.2) < 1e-15); /* noise may help */
+    assert_true(isnan(run_utility_loss(0, 0)) && isnan(run_utility_loss(0.1, 0)));
+    assert_true(isnan(run_utility_loss(0.1, NAN)));
+}
+
 struct folder_state {
     char path[64];
 };
@@ -161,6 +173,26 @@ static void stages_are_reused_only_while_nothing_changed(void **state)
     run_folder_close(&f);
 }
 
+/* No stage may touch what pre-training on public images left. */
+static void a_changed_encoder_is_noticed(void **state)
+{
+    struct folder_state *s = *state;
+    static const char *const outputs[] = {"models/encoder.safetensors", NULL};
+    struct run r = {0};
+    struct run_stage stage;
+    char path[RUN_PATH];
+    assert_int_equal(run_folder_open(&r.folder, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_path(path, &r.folder, outputs[0]), SOTTO_OK);
+    assert_int_equal(file_write(path, "weights", 7), SOTTO_OK);
+    assert_int_equal(run_stage_begin(&stage, &r.folder, "pretrain", key_with(1)), SOTTO_OK);
+    assert_int_equal(run_stage_end(&stage, &r.folder, outputs, NULL), SOTTO_OK);
+    assert_int_equal(run_check_encoder(&r), SOTTO_OK);
+    assert_int_equal(file_write(path, "weightz", 7), SOTTO_OK);
+    assert_int_equal(run_check_encoder(&r), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "changed while the experiment ran"));
+    run_folder_close(&r.folder);
+}
+
 static void one_process_at_a_time(void **state)
 {
     struct folder_state *s = *state;
@@ -192,6 +224,8 @@ int main(void)
         cmocka_unit_test(mistakes_name_their_place),
         cmocka_unit_test_setup_teardown(stages_are_reused_only_while_nothing_changed, make_folder,
                                         remove_folder),
+        cmocka_unit_test(utility_loss_at_its_edges),
+        cmocka_unit_test_setup_teardown(a_changed_encoder_is_noticed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_process_at_a_time, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_foreign_run_json_is_refused, make_folder, remove_folder),
     };
