@@ -49,12 +49,16 @@ struct head_update {
     real rate, forget1, forget2, epsilon; /* forget = 1 - beta, rounded once */
 };
 
+struct head_bit_rows; /* head_bits.h */
 struct head_kernels {
     /** Fills value of every layer for x (rows, layer[0].in). */
     void (*forward)(const struct head_net *net, const real *x, size_t rows);
     /** Forward, gradient of the MEAN cross-entropy over the rows, update. Returns the summed loss in nats. */
     double (*step)(const struct head_net *net, const real *x, const int64_t *y, size_t rows,
                    const struct head_update *update);
+    /** The same for records of zeros and ones, bit for bit. */
+    double (*step_bits)(const struct head_net *net, const struct head_bit_rows *bits, const int64_t *y,
+                        size_t rows, const struct head_update *update);
     /** out (rows, classes) = softmax of logits (rows, ld); out is dense. */
     void (*softmax)(real *out, const real *logits, size_t ld, size_t rows, size_t classes);
 };

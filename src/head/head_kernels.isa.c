@@ -3,15 +3,17 @@
  *
  * The weight gradient never exists as a whole: blocks of it go from registers through the first-level cache
  * into the update. */
+#include "head/head_bits.h"
 #include "head/head_dense.h"
 
 #include <string.h>
 
-static void forward(const struct head_net *net, const real *x, size_t rows)
+enum { LISTED_VECTORS = 8 };
+
+static void forward_from(const struct head_net *net, size_t first, const real *input, size_t stride,
+                         size_t rows)
 {
-    const real *input = x;
-    size_t stride = net->layer[0].in;
-    for (size_t l = 0; l < net->layers; l++) {
+    for (size_t l = first; l < net->layers; l++) {
         const struct head_layer *layer = &net->layer[l];
         struct product p = {layer->value,
                             layer->ld,
@@ -31,6 +33,52 @@ static void forward(const struct head_net *net, const real *x, size_t rows)
         input = layer->value;
         stride = layer->ld;
     }
+}
+
+static void forward(const struct head_net *net, const real *x, size_t rows)
+{
+    forward_from(net, 0, x, net->layer[0].in, rows);
+}
+
+/* out (vectors) = from + the rows `list` of b, added in order. from NULL: zero. */
+INLINE void add_listed(real *out, const real *from, const real *b, size_t ldb, const uint16_t *list,
+                       size_t count, int vectors, int open)
+{
+    vec sum[LISTED_VECTORS];
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++)
+        sum[j] = from ? v_load(from + (size_t)j * LANES) : (vec){0};
+    for (size_t k = 0; k < count; k++) {
+        const real *row = b + (size_t)list[k] * ldb;
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; j++)
+            sum[j] += v_load(row + (size_t)j * LANES);
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++)
+        v_store(out + (size_t)j * LANES, open ? sum[j] : v_max(sum[j], (vec){0}));
+}
+
+/* A row of `ld` sums, as many vectors at a time as registers hold. */
+INLINE void add_listed_row(real *out, const real *from, const real *b, size_t ldb, const uint16_t *list,
+                           size_t count, int open)
+{
+    size_t column = 0;
+    for (; ldb - column >= (size_t)LISTED_VECTORS * LANES; column += (size_t)LISTED_VECTORS * LANES)
+        add_listed(out + column, from ? from + column : NULL, b + column, ldb, list, count, LISTED_VECTORS,
+                   open);
+    for (; column < ldb; column += LANES)
+        add_listed(out + column, from ? from + column : NULL, b + column, ldb, list, count, 1, open);
+}
+
+static void forward_bits(const struct head_net *net, const struct head_bit_rows *ones, size_t rows)
+{
+    const struct head_layer *layer = &net->layer[0];
+    int open = net->layers == 1;
+    for (size_t r = 0; r < rows; r++)
+        add_listed_row(layer->value + r * layer->ld, layer->w + layer->in * layer->ld, layer->w, layer->ld,
+                       ones->column[r], ones->count[r], open);
+    forward_from(net, 1, layer->value, layer->ld, rows);
 }
 
 /* Turns one row of logits (padded to ld) into exponentials, padding 0. Returns their sum; *largest is the
@@ -115,17 +163,46 @@ static void update(const struct head_layer *layer, const real *input, size_t str
     apply(u, layer, layer->in * layer->ld, tile, layer->ld);
 }
 
+static void update_bits(const struct head_layer *layer, const struct head_bit_rows *ones, size_t rows,
+                        real *tile, const struct head_update *u)
+{
+    for (size_t i = 0; i < layer->in; i++) {
+        add_listed_row(tile, NULL, layer->diff, layer->ld, ones->row + ones->start[i],
+                       ones->start[i + 1] - ones->start[i], 1);
+        apply(u, layer, i * layer->ld, tile, layer->ld);
+    }
+    bias_gradient(tile, layer, rows);
+    apply(u, layer, layer->in * layer->ld, tile, layer->ld);
+}
+
+/* What both kinds of input share: the loss, and all layers but the first. */
+static double backward_to_first(const struct head_net *net, const int64_t *y, size_t rows,
+                                const struct head_update *u)
+{
+    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows);
+    for (size_t l = net->layers; l-- > 1;) {
+        const struct head_layer *layer = &net->layer[l], *below = layer - 1;
+        backward(below, layer, rows); /* needs the weights from before the update */
+        update(layer, below->value, below->ld, rows, net->tile, u);
+    }
+    return loss;
+}
+
 static double step(const struct head_net *net, const real *x, const int64_t *y, size_t rows,
                    const struct head_update *u)
 {
     forward(net, x, rows);
-    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows);
-    for (size_t l = net->layers; l-- > 0;) {
-        const struct head_layer *layer = &net->layer[l], *below = layer - 1;
-        if (l > 0)
-            backward(below, layer, rows); /* needs the weights from before the update */
-        update(layer, l > 0 ? below->value : x, l > 0 ? below->ld : layer->in, rows, net->tile, u);
-    }
+    double loss = backward_to_first(net, y, rows, u);
+    update(&net->layer[0], x, net->layer[0].in, rows, net->tile, u);
+    return loss;
+}
+
+static double step_bits(const struct head_net *net, const struct head_bit_rows *ones, const int64_t *y,
+                        size_t rows, const struct head_update *u)
+{
+    forward_bits(net, ones, rows);
+    double loss = backward_to_first(net, y, rows, u);
+    update_bits(&net->layer[0], ones, rows, net->tile, u);
     return loss;
 }
 
@@ -144,4 +221,4 @@ static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_
 }
 
 extern const struct head_kernels ISA_NAME(head_kernels);
-const struct head_kernels ISA_NAME(head_kernels) = {forward, step, softmax};
+const struct head_kernels ISA_NAME(head_kernels) = {forward, step, step_bits, softmax};

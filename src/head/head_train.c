@@ -15,7 +15,7 @@ static size_t batch_rows(const struct head_data *data, const struct sotto_head_r
 }
 
 /* Called twice: to measure, then to place. */
-static void layout(struct head_trainer *t, size_t batch)
+static void layout(struct head_trainer *t, size_t batch, size_t ones)
 {
     struct arena *a = &t->memory;
     int adam = strcmp(t->recipe->trainer, "adam") == 0;
@@ -34,6 +34,14 @@ static void layout(struct head_trainer *t, size_t batch)
     t->x = arena_take(a, batch * t->data->d, sizeof *t->x);
     t->y = arena_take(a, batch, sizeof *t->y);
     t->order = arena_take(a, t->data->n, sizeof *t->order);
+    if (!t->sparse)
+        return;
+    t->bits.start = arena_take(a, t->data->n + 1, sizeof *t->bits.start);
+    t->bits.column = arena_take(a, ones, sizeof *t->bits.column);
+    t->bit_rows.column = arena_take(a, batch, sizeof *t->bit_rows.column);
+    t->bit_rows.count = arena_take(a, batch, sizeof *t->bit_rows.count);
+    t->bit_rows.start = arena_take(a, t->data->d + 2, sizeof *t->bit_rows.start);
+    t->bit_rows.row = arena_take(a, batch * t->data->d, sizeof *t->bit_rows.row);
 }
 
 sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
@@ -53,9 +61,13 @@ sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *d
                     size_multiply(&ignored, batch_rows(data, recipe), (layer->ld + data->d) * sizeof(real)),
                 "head: layer %zu is %zu x %zu; its size does not fit in memory", l, layer->out, layer->in);
     }
-    layout(t, batch_rows(data, recipe));
+    size_t ones = 0;
+    t->sparse = batch_rows(data, recipe) <= UINT16_MAX && head_bits_suit(&ones, data);
+    layout(t, batch_rows(data, recipe), ones);
     TRY(arena_reserve(&t->memory, "head trainer"));
-    layout(t, batch_rows(data, recipe));
+    layout(t, batch_rows(data, recipe), ones);
+    if (t->sparse)
+        head_bits_fill(&t->bits, data);
 done:
     return status;
 }
@@ -84,7 +96,12 @@ static void initialise(struct head_trainer *t)
 
 static size_t append(struct head_trainer *t, size_t rows, size_t record)
 {
-    memcpy(t->x + rows * t->data->d, t->data->x + record * t->data->d, t->data->d * sizeof *t->x);
+    if (t->sparse) {
+        t->bit_rows.column[rows] = t->bits.column + t->bits.start[record];
+        t->bit_rows.count[rows] = t->bits.start[record + 1] - t->bits.start[record];
+    } else {
+        memcpy(t->x + rows * t->data->d, t->data->x + record * t->data->d, t->data->d * sizeof *t->x);
+    }
     t->y[rows] = t->data->y[record];
     return rows + 1;
 }
@@ -133,7 +150,12 @@ sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *s
         for (size_t start = 0; start < n; start += batch) {
             size_t rows = gather(t, slots, subset, start, n - start < batch ? n : start + batch);
             struct head_update update = head_update_at(r, ++steps);
-            t->kernels->step(&t->net, t->x, t->y, rows, &update);
+            if (t->sparse) {
+                head_bit_rows_turn(&t->bit_rows, rows, t->data->d);
+                t->kernels->step_bits(&t->net, &t->bit_rows, t->y, rows, &update);
+            } else {
+                t->kernels->step(&t->net, t->x, t->y, rows, &update);
+            }
         }
         if (stage)
             context_progress(ctx, stage, epoch + 1, r->epochs, "epochs");

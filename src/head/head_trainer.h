@@ -3,6 +3,7 @@
 #ifndef HEAD_HEAD_TRAINER_H
 #define HEAD_HEAD_TRAINER_H
 
+#include "head/head_bits.h"
 #include "head/head_kernels.h"
 #include "head/head_model.h"
 #include "rng/rng.h"
@@ -17,6 +18,9 @@ struct head_trainer {
     float *x;       /* (batch, d): gathered records */
     int64_t *y;     /* (batch) */
     int64_t *order; /* (n) */
+    bool sparse;    /* the records are bits, mostly zeros: x is not used, these are */
+    struct head_bits bits;
+    struct head_bit_rows bit_rows;
 };
 
 /** One head of a replace-one pair. Slot `hole` is empty; slot `rival_slot` holds

@@ -1,0 +1,97 @@
+/* Records of bits: looking only at the ones gives the bits of the dense product, at every level, and only
+ * such records are looked at that way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "head/head_trainer.h"
+#include "rng/rng.h"
+
+enum { N = 90, D = 37, K = 5, MOST = 8000 };
+static float x[N * D];
+static int64_t y[N];
+static const struct head_data data = {x, y, N, D, K};
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        struct rng r = rng_stream(1, RNG_TEST, 0, i);
+        y[i] = (int64_t)(i % K);
+        for (size_t j = 0; j < D; j++) /* record 4 is empty, column 3 too, record 9 is full */
+            x[i * D + j] = i != 4 && j != 3 && (i == 9 || rng_below(&r, 5) == 0);
+    }
+    return 0;
+}
+
+static void ones_alone_give_the_dense_bits(void **state)
+{
+    (void)state;
+    static const char *const levels[] = {"v2", "v3", "v4"}, *const trainers[] = {"adam", "sgd"};
+    static const struct {
+        size_t count, width[2];
+    } shapes[] = {{0, {0}}, {1, {20}}, {1, {128}}, {1, {150}}, {2, {33, 16}}};
+    static float dense[MOST], sparse[MOST];
+    for (size_t l = 0; l < 3; l++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (size_t a = 0; a < 2; a++) {
+                struct sotto_head_recipe r;
+                struct head_trainer t;
+                struct head_slots slots = {5, 11, 60}, *each[] = {NULL, &slots};
+                size_t count = 0;
+                setenv("SOTTO_ISA", levels[l], 1);
+                sotto_head_defaults(&r);
+                r.trainer = trainers[a];
+                r.hidden_count = shapes[s].count;
+                memcpy(r.hidden, shapes[s].width, sizeof shapes[s].width);
+                r.epochs = 6;
+                r.batch = 7;
+                r.lr = 0.02;
+                assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
+                assert_true(t.sparse);
+                for (size_t k = 0; k < t.net.layers; k++)
+                    count += (t.net.layer[k].in + 1) * t.net.layer[k].out;
+                assert_true(count <= MOST);
+                for (size_t e = 0; e < 2; e++) {
+                    t.sparse = true;
+                    assert_int_equal(head_trainer_run(&t, each[e], NULL, NULL, NULL), SOTTO_OK);
+                    head_trainer_export(&t, sparse);
+                    t.sparse = false;
+                    assert_int_equal(head_trainer_run(&t, each[e], NULL, NULL, NULL), SOTTO_OK);
+                    head_trainer_export(&t, dense);
+                    assert_memory_equal(dense, sparse, count * sizeof *dense);
+                }
+                head_trainer_clear(&t);
+            }
+    unsetenv("SOTTO_ISA");
+}
+
+static void only_sparse_bits_are_treated_so(void **state)
+{
+    (void)state;
+    size_t ones;
+    float few[] = {0, 0, 1, 0, 0, 0}, many[] = {0, 1, 1, 0, 0, 1}, number[] = {0, 0, 2, 0, 0, 0};
+    struct head_data d = {few, y, 2, 3, 2};
+    assert_true(head_bits_suit(&ones, &d));
+    assert_int_equal(ones, 1);
+    d.x = many;
+    assert_false(head_bits_suit(&ones, &d));
+    d.x = number;
+    assert_false(head_bits_suit(&ones, &d));
+    float *wide = calloc(70000, sizeof *wide);
+    d = (struct head_data){wide, y, 1, 70000, 2};
+    assert_false(head_bits_suit(&ones, &d));
+    free(wide);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ones_alone_give_the_dense_bits),
+                                       cmocka_unit_test(only_sparse_bits_are_treated_so)};
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
