@@ -7,6 +7,7 @@
 #include "attack/audit_private.h"
 #include "attack/model_attack.h"
 #include "attack/model_decision.h"
+#include "attack/record_overlap.h"
 #include "par/par.h"
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
@@ -131,70 +132,86 @@ done:
     return status;
 }
 
-/* The audit of some arrays: what a "sotto.audit/1" document says about them. */
-static sotto_status audit(struct json **out, const struct sotto_audit_input *in, const char *const *names,
-                          const struct sotto_attack_options *o)
+/* The entries of "attacks" with the last, which is ours, first. */
+static struct json *ours_first(const struct json *attacks)
+{
+    struct json *list = json_make_array();
+    size_t count = json_count(attacks);
+    for (size_t i = 0; i < count; i++)
+        json_push(&list, json_clone(json_at(attacks, (i + count - 1) % count)));
+    return list;
+}
+
+/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
+ */
+static sotto_status measure(struct json **out, const double *scores, double threshold,
+                            const struct model_attack *a, const struct model_input *in,
+                            const struct sotto_attack_input *given)
 {
     sotto_status status = SOTTO_OK;
     static const double usual[] = {0.01, 0.001};
-    struct sotto_audit_options options = o->audit;
+    static const char *const baselines[] = {"loss", "correctness", NULL};
+    size_t m = given->member.n, k = in->records.classes;
+    struct sotto_audit_options options = in->options->audit;
+    struct sotto_audit_scores own = {.name = a->name,
+                                     .title = a->title,
+                                     .source = a->source,
+                                     .member = scores,
+                                     .nonmember = scores + m,
+                                     .has_threshold = !isnan(threshold),
+                                     .threshold = threshold};
+    struct sotto_audit_input arrays = {.n_member = m,
+                                       .n_nonmember = given->nonmember.n,
+                                       .classes = k,
+                                       .probabilities = 1,
+                                       .member_features = given->member.x,
+                                       .nonmember_features = given->nonmember.x,
+                                       .feature_count = in->records.d,
+                                       .named = &own,
+                                       .named_count = 1};
     char *text = NULL;
-    options.names = names;
-    options.seed = o->seed;
+    struct json *doc = NULL;
+    if (in->posteriors) {
+        arrays.member_f8 = in->posteriors, arrays.nonmember_f8 = in->posteriors + m * k;
+        arrays.member_labels = given->member.y, arrays.nonmember_labels = given->nonmember.y;
+        options.names = baselines;
+    }
+    options.seed = in->options->seed;
     if (options.fpr_count == 0)
         options.fpr = usual, options.fpr_count = 2;
     if (options.confidence == 0)
         options.confidence = 0.95;
-    TRY(sotto_audit(&text, in, &options, NULL));
-    TRY(json_parse(out, text, strlen(text), "audit"));
+    TRY(sotto_audit(&text, &arrays, &options, in->ctx));
+    TRY(json_parse(&doc, text, strlen(text), "audit"));
+    json_put(&doc, "attacks", ours_first(json_find(doc, "attacks")));
+    *out = doc;
+    doc = NULL;
 done:
+    json_free(doc);
     sotto_text_free(text);
     return status;
 }
 
-/* One document: this attack first, then two that need nothing but the answers. */
-static sotto_status measure(struct json **out, const double *scores, const struct model_attack *a,
-                            const struct model_input *in, const struct sotto_attack_input *given)
+/* An attacker whose records trained the target needs no attack; what is measured is then something else. */
+static sotto_status check_overlap(struct json **doc, const struct sotto_attack_input *given,
+                                  const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const baselines[] = {"loss", "correctness", NULL}, *const own[] = {"scores", NULL};
-    size_t m = given->member.n, k = in->records.classes;
-    struct sotto_audit_input of_scores = {.member_scores = scores,
-                                          .nonmember_scores = scores + m,
-                                          .n_member = m,
-                                          .n_nonmember = given->nonmember.n},
-                             of_answers = {.member_f8 = in->posteriors,
-                                           .nonmember_f8 = in->posteriors ? in->posteriors + m * k : NULL,
-                                           .probabilities = 1,
-                                           .member_labels = given->member.y,
-                                           .nonmember_labels = given->nonmember.y,
-                                           .n_member = m,
-                                           .n_nonmember = given->nonmember.n,
-                                           .classes = k};
-    struct json *mine = NULL, *doc = NULL, *list = json_make_array(), *entry = NULL;
-    TRY(audit(&mine, &of_scores, own, in->options));
-    entry = json_clone(json_find(mine, "attacks[0]"));
-    json_put_text(&entry, "name", a->name);
-    json_put_text(&entry, "title", a->title);
-    json_put_text(&entry, "source", a->source);
-    json_push(&list, entry);
-    if (in->posteriors) {
-        TRY(audit(&doc, &of_answers, baselines, in->options));
-        const struct json *others = json_member(doc, "attacks");
-        for (size_t i = 0; i < json_count(others); i++)
-            json_push(&list, json_clone(json_at(others, i)));
-    } else {
-        doc = mine;
-        mine = NULL;
-    }
-    json_put(&doc, "attacks", list);
-    list = NULL;
-    *out = doc;
-    doc = NULL;
+    size_t shared = 0, d = given->target->inputs;
+    char text[256];
+    TRY(record_overlap(&shared, given->attacker.x, given->attacker.n, given->member.x, given->member.n, d));
+    if (shared == 0)
+        goto done;
+    snprintf(text, sizeof text,
+             "%zu of the attacker's %zu records are also among the members: he would not need to attack "
+             "those, and the "
+             "result flatters him",
+             shared, given->attacker.n);
+    context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
+    struct json *warnings = json_clone(json_find(*doc, "warnings"));
+    json_push(&warnings, json_make_text(text));
+    json_put(doc, "warnings", warnings);
 done:
-    json_free(mine);
-    json_free(doc);
-    json_free(list);
     return status;
 }
 
@@ -269,7 +286,8 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
         doc = json_make_object();
         json_put_text(&doc, "schema", "sotto.shadows/1");
     } else {
-        TRY(measure(&doc, fresh, a, &in, given));
+        TRY(measure(&doc, fresh, result.threshold, a, &in, given));
+        TRY(check_overlap(&doc, given, ctx));
     }
     TRY(describe(&doc, fresh, &result, a, &in, given->member.n));
     TRY(json_dump(json, doc, JSON_LINE));

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attack/model_attack.h"
+#include "attack/record_overlap.h"
 #include "head_blobs.h"
 #include "sotto/sotto.h"
 #include "temporary_folder.h"
@@ -201,6 +202,29 @@ static void what_is_missing_is_named(void **state)
     sotto_target_close(in.target);
 }
 
+static void overlap_is_counted_and_said(void **state)
+{
+    (void)state;
+    static const float a[] = {1, 2, 3, 4, 0, 1, 1, 2, 5, 6}, b[] = {5, 6, 7, 8, -0.0f, 1, 1, 2};
+    size_t shared;
+    assert_int_equal(record_overlap(&shared, a, 5, b, 4, 2), SOTTO_OK);
+    assert_int_equal(shared, 4); /* (1, 2) twice, (0, 1), (5, 6) */
+    assert_int_equal(record_overlap(&shared, a, 0, b, 4, 2), SOTTO_OK);
+    assert_int_equal(shared, 0);
+    assert_int_equal(record_overlap(&shared, a, 5, b, 0, 2), SOTTO_OK);
+    assert_int_equal(shared, 0);
+    struct sotto_attack_input in = input(&member, &nonmember);
+    struct sotto_attack_options o = options("ml-leaks-1");
+    double scores[2 * N];
+    char *text;
+    int finished;
+    in.attacker = (struct sotto_records){x + (N - 3) * D, y + N - 3, 3 * N}; /* the last three members too */
+    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_non_null(strstr(text, "3 of the attacker's 240 records are also among the members"));
+    sotto_text_free(text);
+    sotto_target_close(in.target);
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -227,9 +251,11 @@ static void memory_may_run_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_attack_finds_a_leak_and_no_other), cmocka_unit_test(made_up_records_serve_too),
-        cmocka_unit_test(shards_deliver_in_turn), cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(memory_may_run_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_attack_finds_a_leak_and_no_other),
+                                       cmocka_unit_test(made_up_records_serve_too),
+                                       cmocka_unit_test(shards_deliver_in_turn),
+                                       cmocka_unit_test(what_is_missing_is_named),
+                                       cmocka_unit_test(overlap_is_counted_and_said),
+                                       cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
