@@ -95,3 +95,22 @@ const struct dataset_source source_location = {
     .obtain = "sotto data import PATH --name location (PATH: the CSV file, packed or not)",
     .classes = 30,
     .class_names = NULL};
+
+const struct dataset_source source_purchase = {
+    .name = "purchase",
+    .title = "Purchase-100, 100 classes, 600 binary columns",
+    .origin =
+        "Shokri et al. 2017 from Kaggle's \"acquire valued shoppers\", github.com/privacytrustlab/datasets",
+    .licence = "none stated; research use",
+    .obtain = "sotto data import PATH --name purchase (PATH: dataset_purchase, or the archive with it)",
+    .classes = 100,
+    .class_names = NULL};
+
+const struct dataset_source source_texas = {
+    .name = "texas",
+    .title = "Texas-100 (hospital stays), 100 classes, 6,169 binary columns",
+    .origin = "Shokri et al. 2017 from Texas hospital discharge data, github.com/privacytrustlab/datasets",
+    .licence = "none stated; research use",
+    .obtain = "sotto data import PATH --name texas (PATH: a folder or archive with feats and labels)",
+    .classes = 100,
+    .class_names = NULL};
