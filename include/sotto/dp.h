@@ -227,11 +227,18 @@ struct sotto_steps;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **out,
                                                          const struct sotto_reserve *request,
                                                          const struct sotto_context *ctx);
+/** Who is in the next step: each of 0 .. n-1 with probability sample_rate, independently, by coins of the
+ * stream that also gives the noise; so what is sampled is what is accounted. rows: room for n; rows[0 ..
+ * *count) ascending, *count may be 0 (the step is then noise alone). EBUDGET: all reserved steps are used;
+ * EINVAL: this step was sampled before, or n is 2^32 or more. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *steps, uint32_t *rows,
+                                                        size_t *count, size_t n);
 /** Adds the noise of the next step to sum[0..dimension): exact, of scale noise_multiplier * max_grad_norm, on
- * the lattice. `sum` must be a sum over a Poisson sample of contributions clipped to max_grad_norm. EBUDGET:
- * all reserved steps are used; EINVAL: a value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum`
- * is then untouched and the step not used. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, float *sum);
+ * the lattice. `sum` must be a sum over the records of sotto_dp_sample() of contributions clipped to
+ * max_grad_norm. EBUDGET: all reserved steps are used; EINVAL: the step was not sampled (rates below 1), or a
+ * value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum` is then untouched and the step not
+ * used. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, double *sum);
 /** Steps drawn so far (of this reservation), the run's name and the hash of its entry: what a checkpoint
  * keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
 SOTTO_API size_t sotto_steps_used(const struct sotto_steps *steps);

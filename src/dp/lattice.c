@@ -16,17 +16,17 @@ double lattice_step(double scale)
     return ldexp(1, lattice_make(scale).exponent);
 }
 
-bool lattice_index(int128 *q, float x, struct lattice lattice)
+bool lattice_index(int128 *q, double x, struct lattice lattice)
 {
     int exponent;
-    int64_t mantissa = (int64_t)ldexpf(frexpf(x, &exponent), 24); /* x = mantissa 2^(exponent - 24) */
-    int left = exponent - 24 - lattice.exponent;
-    if (mantissa == 0 || left < -25) { /* below half a step */
+    int64_t mantissa = (int64_t)ldexp(frexp(x, &exponent), 53); /* x = mantissa 2^(exponent - 53) */
+    int left = exponent - 53 - lattice.exponent;
+    if (mantissa == 0 || left < -54) { /* below half a step */
         *q = 0;
         return true;
     }
     if (left >= 0) {
-        if (left > 76)
+        if (left > 47)
             return false;
         *q = (int128)mantissa * ((int128)1 << left);
         return true;

@@ -38,7 +38,7 @@ integer_magnitude integer_laplace, integer_gaussian;
 int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 
 /** round(x / r), half to even. False: |x| / r is 2^100 or more. */
-bool lattice_index(int128 *q, float x, struct lattice lattice);
+bool lattice_index(int128 *q, double x, struct lattice lattice);
 /** The float nearest to odd * r / 2; the largest finite float instead of an infinity. */
 float lattice_value(int128 odd, struct lattice lattice);
 /** One release of one coordinate: 2 q + 2 K + 1. The sign is one fair bit: K or -1 - K. */

@@ -8,6 +8,7 @@
 #include "dp/ledger_account.h"
 #include "dp/run_record.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@ struct sotto_steps {
     struct noise *stream;
     struct lattice lattice;
     size_t dimension, reserved, used;
+    bool sampled;  /* for the next step */
+    uint64_t rate; /* sample_rate in units of 2^-64, rounded down */
+    bool everyone; /* sample_rate is 1 */
     int128 *q, *drawn;
     char entry[65];
     /* for the certificate: */
@@ -189,6 +193,8 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->lattice = lattice_make(scale);
     s->dimension = r->dimension;
     s->reserved = sampled.steps;
+    s->everyone = sampled.sample_rate == 1;
+    s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
     s->first_step = r->first_step;
     s->q = base_alloc(r->dimension, sizeof *s->q);
     s->drawn = base_alloc(r->dimension, sizeof *s->drawn);
@@ -204,12 +210,60 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_step(struct sotto_steps *s, float *sum)
+static sotto_status check_left(const struct sotto_steps *s)
+{
+    if (s->used == s->reserved)
+        return status_fail(SOTTO_EBUDGET,
+                           "step: all %zu reserved steps are used; reserve more before drawing noise",
+                           s->reserved);
+    return SOTTO_OK;
+}
+
+/* Heads with probability rate / 2^64. 16 bits decide all but one coin in 65,536, which then looks at 48 more.
+ */
+static size_t draw_sample(struct sotto_steps *s, uint32_t *rows, size_t n)
+{
+    enum { COINS = 1024 };
+    uint16_t coin[COINS], first = (uint16_t)(s->rate >> 48);
+    uint64_t rest = s->rate & 0xffffffffffff;
+    size_t count = 0;
+    for (size_t start = 0; start < n; start += COINS) {
+        size_t coins = n - start < COINS ? n - start : COINS;
+        noise_bytes(s->stream, coin, coins * sizeof *coin);
+        for (size_t i = 0; i < coins; i++) {
+            bool in = coin[i] < first || (coin[i] == first && noise_bits(s->stream, 48) < rest);
+            rows[count] = (uint32_t)(start + i);
+            count += in;
+        }
+    }
+    base_wipe(coin, sizeof coin);
+    return count;
+}
+
+sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *count, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    if (s->used == s->reserved)
-        FAIL(SOTTO_EBUDGET, "step: all %zu reserved steps are used; reserve more before drawing noise",
-             s->reserved);
+    TRY(check_left(s));
+    REQUIRE(!s->sampled, "step: it was sampled already; a second sample would be a choice");
+    REQUIRE(n <= UINT32_MAX, "step: %zu records; at most %u are supported", n, UINT32_MAX);
+    s->sampled = true;
+    if (s->everyone) {
+        for (size_t i = 0; i < n; i++)
+            rows[i] = (uint32_t)i;
+        *count = n;
+        goto done;
+    }
+    *count = draw_sample(s, rows, n);
+done:
+    return status;
+}
+
+sotto_status sotto_dp_step(struct sotto_steps *s, double *sum)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_left(s));
+    REQUIRE(s->sampled || s->everyone,
+            "step: who is in it was not sampled; its account needs a Poisson sample");
     for (size_t i = 0; i < s->dimension; i++) {
         REQUIRE(isfinite(sum[i]), "step: value %zu of %zu is %s; all must be finite", i, s->dimension,
                 isnan(sum[i]) ? "NaN" : "infinite");
@@ -217,6 +271,7 @@ sotto_status sotto_dp_step(struct sotto_steps *s, float *sum)
             FAIL(SOTTO_EDOMAIN, "step: value %zu of %zu is 2^100 times larger than the lattice of the noise",
                  i, s->dimension);
     }
+    s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     for (size_t i = 0; i < s->dimension; i++)
         s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));

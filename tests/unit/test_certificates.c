@@ -46,10 +46,14 @@ static void run_for(char name[33], const struct sotto_reserve *r, size_t used, b
 {
     struct sotto_steps *s;
     char *text, hash[SHA256_HEX];
-    float sum[3] = {1, 2, 3};
+    double sum[3] = {1, 2, 3};
+    uint32_t rows[8];
+    size_t count;
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
-    for (size_t i = 0; i < used; i++)
+    for (size_t i = 0; i < used; i++) {
+        assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    }
     memcpy(name, sotto_steps_run(s), 33);
     if (!forget) {
         assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);

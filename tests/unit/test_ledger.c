@@ -159,7 +159,7 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 1.0 */
     sotto_text_free(certificate);
     certificate = NULL;
-    float before = v[0];
+    double before = v[0];
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET); /* 1.5 */
     assert_non_null(strstr(
         sotto_error_text(),
@@ -313,23 +313,34 @@ static double steps_alone(size_t steps)
     return a.epsilon.upper;
 }
 
+/* A step on whatever sample of 3 records comes up. */
+static sotto_status step(struct sotto_steps *s, double *sum)
+{
+    uint32_t rows[3];
+    size_t count;
+    sotto_status status = sotto_dp_sample(s, rows, &count, 3);
+    if (status != SOTTO_OK && status != SOTTO_EINVAL) /* EINVAL: sampled before a step that was refused */
+        return status;
+    return sotto_dp_step(s, sum);
+}
+
 static void a_run_is_charged_whole_before_its_first_step(void **state)
 {
     (void)state;
     struct sotto_reserve r = reserve_of(10);
     struct sotto_steps *s;
-    float sum[3] = {1, 2, 3};
+    double sum[3] = {1, 2, 3};
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     double charged = total();
     assert_true(fabs(charged / steps_alone(10) - 1) < 1e-6);
     assert_int_equal(strlen(sotto_steps_entry(s)), 64);
     for (size_t i = 0; i < 10; i++) {
         assert_int_equal(sotto_steps_used(s), i);
-        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+        assert_int_equal(step(s, sum), SOTTO_OK);
     }
     assert_true(sum[0] != 1 && sum[1] != 2 && sum[2] != 3);
-    float before = sum[0];
-    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EBUDGET);
+    double before = sum[0];
+    assert_int_equal(step(s, sum), SOTTO_EBUDGET);
     assert_non_null(strstr(sotto_error_text(), "all 10 reserved steps are used"));
     assert_true(sum[0] == before);
     sotto_steps_close(s);
@@ -341,9 +352,9 @@ static void interrupted_steps_stay_charged(void **state)
     (void)state;
     struct sotto_reserve r = reserve_of(10);
     struct sotto_steps *s;
-    float sum[3] = {0};
+    double sum[3] = {0};
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    assert_int_equal(step(s, sum), SOTTO_OK);
     sotto_steps_close(s); /* dies after step 1, resumes from a checkpoint at 0 */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     sotto_steps_close(s);
@@ -400,13 +411,13 @@ static void reservations_are_checked(void **state)
     good.records = 100;
     good.sampled.delta = 0.02; /* warned about */
     assert_int_equal(sotto_dp_reserve(&s, &good, NULL), SOTTO_OK);
-    float sum[3] = {1, NAN, 2};
-    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
+    double sum[3] = {1, NAN, 2};
+    assert_int_equal(step(s, sum), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "value 1 of 3 is NaN"));
     sum[1] = INFINITY;
-    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
-    sum[1] = 3e38f;
-    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EDOMAIN);
+    assert_int_equal(step(s, sum), SOTTO_EINVAL);
+    sum[1] = 3e38;
+    assert_int_equal(step(s, sum), SOTTO_EDOMAIN);
     assert_true(sum[0] == 1 && sotto_steps_used(s) == 0);
     sotto_steps_close(s);
     sotto_steps_close(NULL);
@@ -427,10 +438,10 @@ static void step_noise_has_its_scale(void **state)
     r.insecure = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     for (int i = 0; i < STEPS; i++) {
-        float sum[3] = {5, 5, 5};
-        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+        double sum[3] = {5, 5, 5};
+        assert_int_equal(step(s, sum), SOTTO_OK);
         for (int j = 0; j < 3; j++)
-            square += pow((double)sum[j] - 5, 2) / (3 * STEPS);
+            square += pow(sum[j] - 5, 2) / (3 * STEPS);
     }
     sotto_steps_close(s);
     assert_true(fabs(square - expected) < 5 * error);
@@ -451,10 +462,10 @@ static void killed_runs_were_charged_before_they_began(void **state)
             for (;;) {
                 struct sotto_reserve r = reserve_of(25);
                 struct sotto_steps *s;
-                float sum[3] = {0};
+                double sum[3] = {0};
                 if (sotto_dp_reserve(&s, &r, NULL) != SOTTO_OK)
                     _exit(1);
-                while (sotto_dp_step(s, sum) == SOTTO_OK)
+                while (step(s, sum) == SOTTO_OK)
                     if (write(pipes[1], "x", 1) != 1)
                         _exit(2);
                 sotto_steps_close(s);
