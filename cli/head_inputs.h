@@ -16,7 +16,8 @@
      OPTION_TEXT,                                                                                            \
      "NAME",                                                                                                 \
      "adam",                                                                                                 \
-     "adam or sgd; with a proved sensitivity: convex, convex-sgd or convex-lbfgs",                           \
+     "adam or sgd; with a proved sensitivity: convex, convex-sgd or convex-lbfgs; sotto head alone: "        \
+     "dp-sgd or dp-adam",                                                                                    \
      NULL},                                                                                                  \
         {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 512 or 512,128 (default: a linear head)", \
          NULL},                                                                                              \

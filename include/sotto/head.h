@@ -14,8 +14,9 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 
 /** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
 struct sotto_head_recipe {
-    const char *trainer;             /**< ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd",
-                                        "convex-lbfgs" */
+    /** ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs"; with noise in every
+     * step: "dp-sgd", "dp-adam" (sotto_head_train_private() only) */
+    const char *trainer;
     size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
     size_t epochs, batch;            /**< [20], [25] */
@@ -31,6 +32,13 @@ struct sotto_head_recipe {
     size_t steps;  /**< [500] "convex": full-batch gradient steps from zero, a fixed number */
     double step_size; /**< [0: the largest that the proof allows] "convex", "convex-sgd" */
     double tolerance; /**< [0.01] "convex-lbfgs": stops at a gradient of this times Lipschitz constant / n */
+
+    /* The DP trainers use these besides hidden, epochs, lr, seed and batch, which is the EXPECTED number of
+     * records of a step. */
+    const char *noise;       /**< ["gaussian"], "logistic" */
+    double max_grad_norm;    /**< [1] C: a record's gradient of a larger L2 norm is scaled to it */
+    double noise_multiplier; /**< [0: found for a target epsilon] noise scale / C */
+    double momentum;         /**< [0] "dp-sgd": of the privatised gradient, below 1 */
 };
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 
@@ -51,6 +59,36 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
                                                          const int64_t *y, size_t n, size_t d, size_t classes,
                                                          const struct sotto_head_recipe *recipe,
                                                          const struct sotto_context *ctx);
+/** What a privately trained head costs, and who is charged. */
+struct sotto_head_privacy {
+    struct sotto_dp target;  /**< delta; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
+                                noise_multiplier for it is found */
+    const char *fingerprint; /**< of the private data set; NULL: the SHA-256 of X and y */
+    const char *ledger, *purpose; /**< as in struct sotto_release */
+    struct sotto_dp budget;
+    int insecure;
+    uint64_t insecure_seed;
+};
+/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
+ * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is
+ * added to the sum, and the sum is divided by `batch`, not by the sample's size. Norms are exact from one
+ * pass (no gradient of a single record exists). The whole run is charged to the ledger before its first step,
+ * and stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating
+ * system: two runs differ.
+ *
+ *  Protected are X and y together against adding or removing a record, in everything that leaves this
+ *  function; *certificate (sotto_text_free) says how far.
+ *
+ *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate,
+                                                                 const float *x, const int64_t *y, size_t n,
+                                                                 size_t d, size_t classes,
+                                                                 const struct sotto_head_recipe *recipe,
+                                                                 const struct sotto_head_privacy *privacy,
+                                                                 const struct sotto_context *ctx);
+/** Saves such a head and, beside it, PATH.certificate.json with the file's hash. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
+                                                                const char *certificate);
 /** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata:
  *  recipe, recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);

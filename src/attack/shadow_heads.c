@@ -37,7 +37,7 @@ sotto_status shadow_heads_train(struct shadow_heads *out, const struct head_data
     struct shadow_heads s = {.models = models, .records = pool->n};
     size_t width[HEAD_MAX_LAYERS + 1] = {pool->d}, count;
     REQUIRE(models >= 4 && models % 2 == 0, "shadow heads: %zu models; expected an even number >= 4", models);
-    TRY(head_recipe_check(&r));
+    TRY(head_recipe_check_open(&r));
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = pool->classes;
     r.batch *= 2;

@@ -172,7 +172,7 @@ sotto_status head_many_train(float *parameters, const struct head_data *data,
                            .stride = heads,
                            .take = keep,
                            .arg = &m};
-    TRY(head_recipe_check(&r));
+    TRY(head_recipe_check_open(&r));
     TRY(head_data_check(data, head_recipe_convex(&r), ctx));
     for (size_t h = 0; h < heads; h++) {
         size_t records = 0;

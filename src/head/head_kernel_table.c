@@ -1,4 +1,5 @@
 #include "head/convex_kernels.h"
+#include "head/head_clip.h"
 #include "head/head_kernels.h"
 #include "head/head_lanes.h"
 
@@ -32,4 +33,13 @@ const struct convex_kernels *convex_kernels_find(enum cpu_isa *isa)
         &convex_kernels_v2, &convex_kernels_v3, &convex_kernels_v4, &convex_kernels_v4bf16};
     *isa = cpu_best_isa();
     return tables[*isa];
+}
+
+extern const struct clip_kernels clip_kernels_v2, clip_kernels_v3, clip_kernels_v4, clip_kernels_v4bf16;
+
+const struct clip_kernels *head_clip_kernels_find(void)
+{
+    static const struct clip_kernels *const tables[CPU_ISA_COUNT] = {&clip_kernels_v2, &clip_kernels_v3,
+                                                                     &clip_kernels_v4, &clip_kernels_v4bf16};
+    return tables[cpu_best_isa()];
 }

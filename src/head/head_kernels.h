@@ -59,6 +59,8 @@ struct head_kernels {
     /** The same for records of zeros and ones, bit for bit. */
     double (*step_bits)(const struct head_net *net, const struct head_bit_rows *bits, const int64_t *y,
                         size_t rows, const struct head_update *update);
+    /** Forward, then diff of every layer = gradients of each record's OWN loss; changes no weight. */
+    void (*gradients)(const struct head_net *net, const real *x, const int64_t *y, size_t rows);
     /** out (rows, classes) = softmax of logits (rows, ld); out is dense. */
     void (*softmax)(real *out, const real *logits, size_t ld, size_t rows, size_t classes);
 };

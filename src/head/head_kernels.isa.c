@@ -99,11 +99,10 @@ INLINE real exponentials(real *out, const real *logits, size_t ld, size_t classe
     return sum;
 }
 
-/* diff = (softmax - one-hot) / rows; the loss of a row is log(sum of exp(z - top)) + top - z_y. */
-static double loss_gradient(const struct head_layer *last, const int64_t *y, size_t rows)
+/* diff = (softmax - one-hot) * share; the loss of a row is log(sum of exp(z - top)) + top - z_y. */
+static double loss_gradient(const struct head_layer *last, const int64_t *y, size_t rows, real share)
 {
     double loss = 0;
-    real share = (real)1 / (real)rows;
     for (size_t i = 0; i < rows; i++) {
         const real *logits = last->value + i * last->ld;
         real *diff = last->diff + i * last->ld, top;
@@ -179,7 +178,7 @@ static void update_bits(const struct head_layer *layer, const struct head_bit_ro
 static double backward_to_first(const struct head_net *net, const int64_t *y, size_t rows,
                                 const struct head_update *u)
 {
-    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows);
+    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows);
     for (size_t l = net->layers; l-- > 1;) {
         const struct head_layer *layer = &net->layer[l], *below = layer - 1;
         backward(below, layer, rows); /* needs the weights from before the update */
@@ -206,6 +205,14 @@ static double step_bits(const struct head_net *net, const struct head_bit_rows *
     return loss;
 }
 
+static void gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
+{
+    forward(net, x, rows);
+    loss_gradient(&net->layer[net->layers - 1], y, rows, 1);
+    for (size_t l = net->layers; l-- > 1;)
+        backward(&net->layer[l - 1], &net->layer[l], rows);
+}
+
 static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_t classes)
 {
     for (size_t i = 0; i < rows; i++) {
@@ -221,4 +228,4 @@ static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_
 }
 
 extern const struct head_kernels ISA_NAME(head_kernels);
-const struct head_kernels ISA_NAME(head_kernels) = {forward, step, step_bits, softmax};
+const struct head_kernels ISA_NAME(head_kernels) = {forward, step, step_bits, gradients, softmax};

@@ -47,6 +47,10 @@ void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe
 /** The inverse; EFORMAT texts start with `where`. */
 sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
                                const char *text, const char *where);
+/** The same, and EINVAL for a trainer that draws noise: for everything that trains again and again. */
+sotto_status head_recipe_check_open(struct sotto_head_recipe *r);
+/** Is it a trainer with noise in every step? */
+bool head_recipe_private(const struct sotto_head_recipe *r);
 /** Is it a trainer with a proved sensitivity? */
 bool head_recipe_convex(const struct sotto_head_recipe *r);
 

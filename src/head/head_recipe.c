@@ -21,12 +21,25 @@ void sotto_head_defaults(struct sotto_head_recipe *r)
                                     .bias = 1,
                                     .lambda = 0.01,
                                     .steps = 500,
-                                    .tolerance = 0.01};
+                                    .tolerance = 0.01,
+                                    .noise = "gaussian",
+                                    .max_grad_norm = 1};
 }
 
 bool head_recipe_convex(const struct sotto_head_recipe *r)
 {
     return strncmp(r->trainer, "convex", 6) == 0;
+}
+
+bool head_recipe_private(const struct sotto_head_recipe *r)
+{
+    return strncmp(r->trainer, "dp-", 3) == 0;
+}
+
+static void clear_private(struct sotto_head_recipe *r)
+{
+    r->noise = NULL;
+    r->max_grad_norm = r->noise_multiplier = r->momentum = 0;
 }
 
 static sotto_status check_step(struct sotto_head_recipe *r)
@@ -64,6 +77,7 @@ static sotto_status check_convex(struct sotto_head_recipe *r)
     REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be within 1e-9 and 1e9 (got %g)", r->lambda);
     bool batches = strcmp(r->trainer, "convex-sgd") == 0, lbfgs = strcmp(r->trainer, "convex-lbfgs") == 0;
     /* What has no influence has one value. */
+    clear_private(r);
     r->lr = 0;
     if (!batches) {
         r->epochs = r->batch = 0;
@@ -87,20 +101,46 @@ done:
     return status;
 }
 
+static sotto_status check_private(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
+    REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
+            "noise '%s' is not known; expected gaussian or logistic", r->noise);
+    r->noise = logistic ? "logistic" : "gaussian"; /* static text */
+    REQUIRE(r->max_grad_norm >= 1e-6 && r->max_grad_norm <= 1e6,
+            "max_grad_norm must be within 1e-6 and 1e6 (got %g)", r->max_grad_norm);
+    REQUIRE(isfinite(r->noise_multiplier) && r->noise_multiplier > 0,
+            "noise_multiplier must be finite and > 0 (got %g)", r->noise_multiplier);
+    REQUIRE(r->momentum >= 0 && r->momentum < 1, "momentum must be at least 0 and below 1 (got %g)",
+            r->momentum);
+    REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
+            "momentum belongs to trainer dp-sgd; %s has its own", r->trainer);
+done:
+    return status;
+}
+
 sotto_status head_recipe_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-sgd", "convex-lbfgs"};
+    static const char *const trainers[] = {"adam",         "sgd",    "convex", "convex-sgd",
+                                           "convex-lbfgs", "dp-sgd", "dp-adam"};
     const char *asked = r->trainer ? r->trainer : "adam", *trainer = NULL;
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
         trainer = strcmp(asked, trainers[i]) == 0 ? trainers[i] : trainer;
-    REQUIRE(trainer, "trainer '%s' is not known; expected adam or sgd, or convex, convex-sgd or convex-lbfgs",
+    REQUIRE(trainer,
+            "trainer '%s' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, or dp-sgd or "
+            "dp-adam",
             asked);
     r->trainer = trainer;
     if (head_recipe_convex(r))
         return check_convex(r);
     r->clip = r->bias = r->lambda = r->step_size = r->tolerance = 0;
     r->steps = 0;
+    if (head_recipe_private(r))
+        TRY(check_private(r));
+    else
+        clear_private(r);
     REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers; at most %d are supported",
             r->hidden_count, SOTTO_MAX_HIDDEN);
     for (size_t i = 0; i < r->hidden_count; i++)
@@ -109,6 +149,17 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     TRY(check_epochs(r));
     REQUIRE(isfinite(r->lr) && r->lr > 0, "lr must be finite and > 0 (got %g)", r->lr);
 done:
+    return status;
+}
+
+sotto_status head_recipe_check_open(struct sotto_head_recipe *r)
+{
+    sotto_status status = head_recipe_check(r);
+    if (status == SOTTO_OK && head_recipe_private(r))
+        return status_fail(SOTTO_EINVAL,
+                           "trainer %s draws private noise: no two runs agree, and each is charged; "
+                           "expected a repeatable trainer here",
+                           r->trainer);
     return status;
 }
 
@@ -145,6 +196,16 @@ static void convex_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_reci
              batch, bias, classes, clip, epochs, inputs, lambda, solver, r->trainer);
 }
 
+static void private_text(char *out, size_t size, const struct sotto_head_recipe *r)
+{
+    char norm[32], momentum[32], multiplier[32];
+    shortest(norm, r->max_grad_norm);
+    shortest(momentum, r->momentum);
+    shortest(multiplier, r->noise_multiplier);
+    snprintf(out, size, "\"max_grad_norm\":%s,\"momentum\":%s,\"noise\":\"%s\",\"noise_multiplier\":%s,",
+             norm, momentum, r->noise, multiplier);
+}
+
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                       size_t classes)
 {
@@ -157,12 +218,16 @@ void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe
     shortest(lr, r->lr);
     for (size_t i = 0; i < r->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", r->hidden[i]);
-    bool adam = strcmp(r->trainer, "adam") == 0;
+    bool adam = strcmp(r->trainer, "adam") == 0 || strcmp(r->trainer, "dp-adam") == 0;
+    char noise[HEAD_RECIPE_TEXT / 2] = "";
+    if (head_recipe_private(r))
+        private_text(noise, sizeof noise, r);
     snprintf(out, HEAD_RECIPE_TEXT,
              "{\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
-             "\"inputs\":%zu,\"lr\":%s,\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
+             "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
              r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
-             adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, (unsigned long long)r->seed, r->trainer);
+             adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, (unsigned long long)r->seed,
+             r->trainer);
 }
 
 void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
@@ -237,6 +302,12 @@ static sotto_status parse_batches(struct sotto_head_recipe *r, const struct json
     TRY(json_get_size(&seed, doc, name, "seed"));
     r->seed = seed;
     TRY(read_hidden(r, doc, name));
+    if (head_recipe_private(r)) {
+        TRY(json_get_text(&r->noise, doc, name, "noise"));
+        TRY(json_get_real(&r->max_grad_norm, doc, name, "max_grad_norm"));
+        TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
+        TRY(json_get_real(&r->momentum, doc, name, "momentum"));
+    }
 done:
     return status;
 }

@@ -4,19 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
-
 struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step)
 {
     struct head_update u = {.adam = strcmp(r->trainer, "adam") == 0, .rate = (real)r->lr};
     if (!u.adam)
         return u;
     double t = (double)step;
-    u.rate = (real)(r->lr * sqrt(1 - pow(beta2, t)) / (1 - pow(beta1, t)));
+    u.rate = (real)(r->lr * sqrt(1 - pow(HEAD_BETA2, t)) / (1 - pow(HEAD_BETA1, t)));
     u.flush = step % 64 == 0; /* 0.9^64 keeps what is above 2^-100 far from denormal numbers */
-    u.forget1 = (real)(1 - beta1);
-    u.forget2 = (real)(1 - beta2);
-    u.epsilon = (real)epsilon;
+    u.forget1 = (real)(1 - HEAD_BETA1);
+    u.forget2 = (real)(1 - HEAD_BETA2);
+    u.epsilon = (real)HEAD_EPSILON;
     return u;
 }
 

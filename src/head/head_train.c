@@ -215,7 +215,7 @@ sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int
     struct sotto_head_recipe r = *recipe;
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
     const char *isa;
-    TRY(head_recipe_check(&r));
+    TRY(head_recipe_check_open(&r));
     TRY(head_data_check(&data, head_recipe_convex(&r), ctx));
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;

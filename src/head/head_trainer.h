@@ -51,6 +51,11 @@ void head_trainer_clear(struct head_trainer *t);
 
 /* What every way of training shares. */
 
+/** Adam's constants, Keras's. */
+#define HEAD_BETA1 0.9
+#define HEAD_BETA2 0.999
+#define HEAD_EPSILON 1e-7
+
 /** The update of step 1, 2, ... under a recipe. */
 struct head_update head_update_at(const struct sotto_head_recipe *r, size_t step);
 /** order (n): the records in the order of an epoch. */

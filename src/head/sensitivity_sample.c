@@ -179,7 +179,7 @@ sotto_status sensitivity_sample(struct sotto_sensitivity_sample *out, const stru
     struct head_job job = {.stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .arg = &s};
     struct sotto_context silent = ctx ? *ctx : (struct sotto_context){0};
     silent.progress = NULL;
-    TRY(head_recipe_check(&r));
+    TRY(head_recipe_check_open(&r));
     TRY(head_data_check(data, head_recipe_convex(&r), ctx));
     TRY(check_pairs(pairs, data->n));
     s.seed = r.seed;

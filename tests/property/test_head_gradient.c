@@ -12,6 +12,7 @@
 #include "head/head_kernels.isa.c"
 
 #include "base/memory.h"
+#include "head/head_clip.h"
 #include "rng/rng.h"
 
 enum { MAX_LAYERS = 4, ROWS = 7 };
@@ -143,9 +144,135 @@ static void loss_of_uniform_logits_is_log_classes(void **state)
     clear(&p);
 }
 
+/* A record's gradient over all parameters: what a step of SGD at rate 1 on it alone takes off. */
+static void own_gradient(double *out, struct problem *p, size_t row)
+{
+    struct head_update whole = {.rate = 1};
+    for (size_t l = 0; l < p->net.layers; l++) {
+        struct head_layer *layer = &p->net.layer[l];
+        size_t count = (layer->in + 1) * layer->ld;
+        memcpy(out, layer->w, count * sizeof *out);
+        out += count;
+    }
+    const double *before = out;
+    step(&p->net, p->x + row * p->net.layer[0].in, p->y + row, 1, &whole);
+    for (size_t l = p->net.layers; l-- > 0;) {
+        struct head_layer *layer = &p->net.layer[l];
+        size_t count = (layer->in + 1) * layer->ld;
+        before -= count;
+        for (size_t i = 0; i < count; i++) {
+            double w = before[i];
+            ((double *)before)[i] -= layer->w[i];
+            layer->w[i] = w;
+        }
+    }
+}
+
+static double norm_of(const double *x, size_t count)
+{
+    double square = 0;
+    for (size_t i = 0; i < count; i++)
+        square += x[i] * x[i];
+    return sqrt(square);
+}
+
+/* sum (parameters, padded) of rows first .. first + rows - 1 by the product's kernels. */
+static void clipped_sum(double *sum, struct problem *p, size_t first, size_t rows, double norm)
+{
+    struct clip_layer clip[MAX_LAYERS];
+    struct clip_scratch scratch = {numbers(ROWS, NULL, 0), numbers(ROWS * 64, NULL, 0),
+                                   numbers(ROWS * 64, NULL, 0), numbers(HEAD_CLIP_STRIP * 64, NULL, 0)};
+    float *inputs[MAX_LAYERS], *diffs[MAX_LAYERS];
+    gradients(&p->net, p->x + first * p->net.layer[0].in, p->y + first, rows);
+    for (size_t l = 0; l < p->net.layers; l++) {
+        struct head_layer *layer = &p->net.layer[l], *below = layer - 1;
+        const double *input = l ? below->value : p->x + first * layer->in;
+        size_t stride = l ? below->ld : layer->in;
+        inputs[l] = base_alloc(rows * stride, sizeof(float));
+        diffs[l] = base_alloc(rows * layer->ld, sizeof(float));
+        for (size_t i = 0; i < rows * stride; i++)
+            inputs[l][i] = (float)input[i];
+        for (size_t i = 0; i < rows * layer->ld; i++)
+            diffs[l][i] = (float)layer->diff[i];
+        clip[l] = (struct clip_layer){layer->in, layer->ld, inputs[l], stride, diffs[l], sum};
+        sum += (layer->in + 1) * layer->ld;
+    }
+    head_clip_kernels_find()->add(clip, p->net.layers, rows, norm, &scratch);
+    for (size_t l = 0; l < p->net.layers; l++) {
+        base_free(inputs[l]);
+        base_free(diffs[l]);
+    }
+    base_free(scratch.factor);
+    base_free(scratch.input);
+    base_free(scratch.diff);
+    base_free(scratch.tile);
+}
+
+static void clipped_sums_match_a_loop_over_records(void **state)
+{
+    (void)state;
+    const size_t widths[][MAX_LAYERS + 1] = {{5, 3}, {13, 2}, {6, 5, 3}, {13, 33, 4}, {4, 20, 7, 3}};
+    const size_t layers[] = {1, 1, 2, 2, 3};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        struct problem p;
+        make(&p, layers[i], widths[i], i + 11);
+        size_t count = 0;
+        for (size_t l = 0; l < layers[i]; l++)
+            count += (p.net.layer[l].in + 1) * p.net.layer[l].ld;
+        double *own = numbers(count, NULL, 0), *sum = numbers(count, NULL, 0),
+               *wanted = numbers(count, NULL, 0);
+        double norms[ROWS], middle = 0;
+        for (size_t r = 0; r < ROWS; r++) {
+            own_gradient(own, &p, r);
+            norms[r] = norm_of(own, count);
+            middle += norms[r] / ROWS; /* some records are clipped, some are not */
+        }
+        size_t clipped = 0;
+        for (size_t r = 0; r < ROWS; r++) {
+            own_gradient(own, &p, r);
+            double factor = norms[r] > middle ? middle / norms[r] : 1;
+            clipped += norms[r] > middle;
+            for (size_t k = 0; k < count; k++)
+                wanted[k] += factor * own[k];
+        }
+        assert_true(clipped > 0 && clipped < ROWS);
+        clipped_sum(sum, &p, 0, 3, middle); /* a sum goes on over chunks */
+        clipped_sum(sum, &p, 3, ROWS - 3, middle);
+        for (size_t k = 0; k < count; k++)
+            own[k] = sum[k] - wanted[k];
+        assert_true(norm_of(own, count) < 1e-6 * norm_of(wanted, count));
+        for (size_t r = 0; r < ROWS; r++) { /* no record adds more than the norm, in floats too */
+            memset(sum, 0, count * sizeof *sum);
+            clipped_sum(sum, &p, r, 1, 0.25 * middle);
+            assert_true(norm_of(sum, count) <= 0.25 * middle);
+            assert_true(norm_of(sum, count) >= 0.25 * middle * (1 - 1e-6) || norms[r] < 0.25 * middle);
+        }
+        p.x[0] = NAN; /* a record whose gradient is no number adds nothing */
+        memset(sum, 0, count * sizeof *sum);
+        clipped_sum(sum, &p, 0, 1, middle);
+        assert_true(norm_of(sum, count) == 0);
+        base_free(own);
+        base_free(sum);
+        base_free(wanted);
+        clear(&p);
+    }
+}
+
+/* What double sums of n clipped vectors may add to a record's influence fits between the norms. */
+static void clipping_leaves_room_for_rounding(void **state)
+{
+    (void)state;
+    for (double n = 1; n < 1e8; n *= 10) {
+        double norm = head_clip_norm(1, (size_t)n), rounding = 2 * n * (n + 8) * 0x1p-53 * norm;
+        assert_true(norm + rounding < 1 && norm + rounding > 1 - 1e-13);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_match_differences),
-                                       cmocka_unit_test(loss_of_uniform_logits_is_log_classes)};
+                                       cmocka_unit_test(loss_of_uniform_logits_is_log_classes),
+                                       cmocka_unit_test(clipped_sums_match_a_loop_over_records),
+                                       cmocka_unit_test(clipping_leaves_room_for_rounding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,297 @@
+/* DP-SGD on a head. What is proved rests on three things here: who is in a step is decided by the
+ * reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
+ * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double; the
+ * network that gives gradients is the one of head_train.c. */
+#include "head/head_clip.h"
+#include "head/head_trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
+
+struct private_trainer {
+    struct head_trainer network; /* weights, layers of CHUNK records */
+    const struct clip_kernels *kernels;
+    struct clip_layer clip[HEAD_MAX_LAYERS];
+    struct clip_scratch scratch;
+    struct arena memory;
+    size_t count;          /* weights and biases */
+    double *w;             /* (count): what is trained, in double */
+    double *vector;        /* (count): the sum, then the privatised mean gradient */
+    double *mean, *square; /* (count): momentum, or Adam's moments */
+    uint32_t *rows;        /* (n): the sample of a step */
+};
+
+/* Called twice: to measure, then to place. */
+static void layout(struct private_trainer *t)
+{
+    struct arena *a = &t->memory;
+    size_t widest_in = 0, widest_out = 0;
+    t->count = 0;
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        t->clip[l].sum = arena_take(a, (layer->in + 1) * layer->ld, sizeof(double));
+        t->count += (layer->in + 1) * layer->out;
+        widest_in = layer->in > widest_in ? layer->in : widest_in;
+        widest_out = layer->ld > widest_out ? layer->ld : widest_out;
+    }
+    t->scratch.factor = arena_take(a, CHUNK, sizeof(double));
+    t->scratch.input = arena_take(a, CHUNK * widest_in, sizeof(double));
+    t->scratch.diff = arena_take(a, CHUNK * widest_out, sizeof(double));
+    t->scratch.tile = arena_take(a, HEAD_CLIP_STRIP * widest_out, sizeof(double));
+    t->w = arena_take(a, t->count, sizeof *t->w);
+    t->vector = arena_take(a, t->count, sizeof *t->vector);
+    t->mean = arena_take(a, t->count, sizeof *t->mean);
+    t->square = arena_take(a, t->count, sizeof *t->square);
+    t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
+}
+
+static sotto_status plan(struct private_trainer *t, const struct head_data *data,
+                         const struct sotto_head_recipe *chunked)
+{
+    sotto_status status = SOTTO_OK;
+    *t = (struct private_trainer){.kernels = head_clip_kernels_find()};
+    TRY(head_trainer_plan(&t->network, data, chunked));
+    layout(t);
+    TRY(arena_reserve(&t->memory, "private head trainer"));
+    layout(t);
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l], *below = layer - 1;
+        t->clip[l] = (struct clip_layer){.in = layer->in,
+                                         .ld = layer->ld,
+                                         .input = l ? below->value : t->network.x,
+                                         .stride = l ? below->ld : layer->in,
+                                         .diff = layer->diff,
+                                         .sum = t->clip[l].sum};
+    }
+done:
+    return status;
+}
+
+static void clear(struct private_trainer *t)
+{
+    head_trainer_clear(&t->network);
+    arena_clear(&t->memory);
+}
+
+double head_clip_norm(double max_grad_norm, size_t n)
+{
+    return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
+}
+
+/* Weights in double, layer by layer as (in + 1, out), to the network's padded floats, or the padded sums to
+ * the vector: the same walk. */
+static void show_weights(struct private_trainer *t)
+{
+    const double *w = t->w;
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        for (size_t i = 0; i <= layer->in; i++)
+            for (size_t o = 0; o < layer->out; o++)
+                layer->w[i * layer->ld + o] = (float)*w++;
+    }
+}
+
+static void pack_sums(struct private_trainer *t)
+{
+    double *v = t->vector;
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        for (size_t i = 0; i <= layer->in; i++, v += layer->out)
+            memcpy(v, t->clip[l].sum + i * layer->ld, layer->out * sizeof *v);
+    }
+}
+
+static void initialise(struct private_trainer *t)
+{
+    double *w = t->w;
+    memset(t->w, 0, t->count * sizeof *t->w);
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        struct head_initial draw = head_initial_start(t->network.recipe->seed, l, layer->out, layer->in);
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t i = 0; i < layer->in; i++)
+                w[i * layer->out + o] = head_initial_next(&draw);
+        w += (layer->in + 1) * layer->out;
+    }
+    show_weights(t);
+}
+
+/* The clipped sum over the sample. */
+static void sum_gradients(struct private_trainer *t, size_t count, double norm)
+{
+    struct head_trainer *network = &t->network;
+    const struct head_data *data = network->data;
+    for (size_t l = 0; l < network->net.layers; l++)
+        memset(t->clip[l].sum, 0, (t->clip[l].in + 1) * t->clip[l].ld * sizeof(double));
+    for (size_t start = 0; start < count; start += CHUNK) {
+        size_t rows = count - start < CHUNK ? count - start : CHUNK;
+        for (size_t r = 0; r < rows; r++) {
+            size_t record = t->rows[start + r];
+            memcpy(network->x + r * data->d, data->x + record * data->d, data->d * sizeof *data->x);
+            network->y[r] = data->y[record];
+        }
+        network->kernels->gradients(&network->net, network->x, network->y, rows);
+        t->kernels->add(t->clip, network->net.layers, rows, norm, &t->scratch);
+    }
+    pack_sums(t);
+}
+
+/* vector: the noisy sum. */
+static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
+{
+    double share = 1 / (double)r->batch;
+    if (strcmp(r->trainer, "dp-adam") == 0) {
+        double rate = r->lr * sqrt(1 - pow(HEAD_BETA2, (double)step)) / (1 - pow(HEAD_BETA1, (double)step));
+        for (size_t i = 0; i < t->count; i++) {
+            double g = t->vector[i] * share;
+            t->mean[i] += (1 - HEAD_BETA1) * (g - t->mean[i]);
+            t->square[i] += (1 - HEAD_BETA2) * (g * g - t->square[i]);
+            t->w[i] -= rate * t->mean[i] / (sqrt(t->square[i]) + HEAD_EPSILON);
+        }
+    } else {
+        for (size_t i = 0; i < t->count; i++) {
+            t->mean[i] = r->momentum * t->mean[i] + t->vector[i] * share;
+            t->w[i] -= r->lr * t->mean[i];
+        }
+    }
+    show_weights(t);
+}
+
+static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (!(fabs(t->w[i]) <= 0x1p126))
+            return head_diverged(epoch, t->network.recipe);
+    return SOTTO_OK;
+}
+
+static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
+{
+    return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
+}
+
+static sotto_status train(struct private_trainer *t, const struct sotto_head_recipe *r, size_t n,
+                          struct sotto_steps *reserved, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t steps = steps_of(r, n), count;
+    double norm = head_clip_norm(r->max_grad_norm, n);
+    initialise(t);
+    for (size_t step = 1; step <= steps; step++) {
+        size_t epoch = step * r->epochs / (steps + 1);
+        TRY(head_stop_check(ctx, epoch, r));
+        TRY(sotto_dp_sample(reserved, t->rows, &count, n));
+        sum_gradients(t, count, norm);
+        TRY(sotto_dp_step(reserved, t->vector));
+        update(t, r, step);
+        if (step % 16 == 0 || step == steps)
+            context_progress(ctx, "head", step, steps, "steps");
+        TRY(check_weights(t, epoch));
+    }
+done:
+    return status;
+}
+
+static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *r, size_t dimension,
+                            const struct head_data *data, const struct sotto_head_privacy *p,
+                            const struct sotto_context *ctx)
+{
+    char fingerprint[SHA256_HEX];
+    head_data_fingerprint(fingerprint, data);
+    const struct sotto_reserve request = {.sampled = {.mechanism = r->noise,
+                                                      .noise_multiplier = r->noise_multiplier,
+                                                      .sample_rate = (double)r->batch / (double)data->n,
+                                                      .steps = steps_of(r, data->n),
+                                                      .delta = p->target.delta},
+                                          .max_grad_norm = r->max_grad_norm,
+                                          .dimension = dimension,
+                                          .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
+                                          .ledger = p->ledger,
+                                          .purpose = p->purpose ? p->purpose : "head by DP-SGD",
+                                          .records = data->n,
+                                          .budget = p->budget,
+                                          .insecure = p->insecure,
+                                          .insecure_seed = p->insecure_seed};
+    return sotto_dp_reserve(out, &request, ctx);
+}
+
+/* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
+static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p)
+{
+    sotto_status status = SOTTO_OK;
+    if (isnan(p->target.epsilon))
+        goto done;
+    REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+            r->batch, n);
+    const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
+                                          .sample_rate = (double)r->batch / (double)n,
+                                          .steps = steps_of(r, n),
+                                          .delta = p->target.delta};
+    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
+    r->noise_multiplier *= 1 + 1e-9;
+done:
+    return status;
+}
+
+sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate, const float *x,
+                                      const int64_t *y, size_t n, size_t d, size_t classes,
+                                      const struct sotto_head_recipe *recipe,
+                                      const struct sotto_head_privacy *privacy,
+                                      const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    struct sotto_steps *reserved = NULL;
+    struct private_trainer trainer = {0};
+    struct head_data data = {x, y, n, d, classes};
+    struct sotto_head_recipe r = *recipe, chunked;
+    size_t width[HEAD_MAX_LAYERS + 1] = {d};
+    char *text = NULL;
+    REQUIRE(r.trainer && head_recipe_private(&r), "trainer %s draws no noise; expected dp-sgd or dp-adam",
+            r.trainer ? r.trainer : "adam");
+    TRY(head_data_check(&data, true, ctx));
+    TRY(calibrate(&r, n, privacy));
+    TRY(head_recipe_check(&r));
+    REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
+            n);
+    memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
+    width[r.hidden_count + 1] = classes;
+    TRY(head_create(&h, r.hidden_count + 1, width));
+    chunked = r;
+    chunked.batch = CHUNK;
+    TRY(plan(&trainer, &data, &chunked));
+    TRY(reserve(&reserved, &r, trainer.count, &data, privacy, ctx));
+    TRY(train(&trainer, &r, n, reserved, ctx));
+    head_trainer_export(&trainer.network, h->parameters);
+    TRY(sotto_steps_certificate(&text, reserved));
+    head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
+    h->fingerprint[0] = 0; /* a hash of the records would tell who tries them all */
+    *certificate = text;
+    *out = h;
+    h = NULL;
+done:
+    sotto_steps_close(reserved);
+    clear(&trainer);
+    sotto_head_free(h);
+    return status;
+}
+
+sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h, const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    char hash[SHA256_HEX], *beside = NULL;
+    size_t capacity = strlen(path) + 32;
+    beside = base_alloc(capacity, 1);
+    if (!beside)
+        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    snprintf(beside, capacity, "%s.certificate.json", path);
+    TRY(sotto_head_save(path, h));
+    TRY(sha256_file(hash, path));
+    TRY(sotto_certificate_save(beside, certificate, hash));
+done:
+    base_free(beside);
+    return status;
+}
