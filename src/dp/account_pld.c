@@ -16,14 +16,14 @@ void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
     if (p->direction == PLD_REPLACE) {
         double end = log1p(q * expm1(t)) - log1p(q * expm1(-t));
         part->atom = p->mechanism->pure && end < 700 ? end : 0;
-        part->inset = p->mechanism->atoms ? 0 : 1e-3;
+        part->inset = p->mechanism->atom > 0 ? 0 : 1e-3;
     } else if (q == 1) {
-        part->atom = p->mechanism->atoms ? t : 0;
+        part->atom = p->mechanism->atom > 0 ? t : 0;
     } else {
         double more = log1p(q * expm1(t)), less = -log1p(-q);
         bool bounded = p->mechanism->pure;
         part->atom = bounded && more < 700 ? more : less;
-        part->inset = p->mechanism->atoms && bounded ? 0 : 1e-3;
+        part->inset = p->mechanism->atom > 0 && bounded ? 0 : 1e-3;
     }
 }
 

@@ -50,9 +50,9 @@ sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_se
         l1 = iv_max(iv_add(l1, iv_mul(both, iv_mul(n, step))), iv(0));
         l2 = iv_max(iv_add(l2, iv_mul(both, iv_mul(iv_sqrt(n), step))), iv(0));
     }
+    *out = (struct shifts){.dimension = (double)s->dimension};
     out->l1 = isinf(l1.hi) ? iv(INFINITY) : iv_div(l1, iv(scale));
     out->l2 = iv_div(l2, iv(scale));
-    out->dimension = (double)s->dimension;
 done:
     return status;
 }
@@ -76,15 +76,16 @@ static sotto_status whole_steps(struct shifts *out, double scale, const struct s
     exact.dimension = 0; /* nothing is rounded */
     TRY(require_step(step));
     TRY(shifts_make(out, scale, &exact));
-    double most = isnan(s->l2) ? s->l1 / step : iv_square(iv_div(iv(s->l2), iv(step))).hi;
-    if (!isnan(s->l2) && s->dimension > 0)
-        most = fmin(most, iv_mul(iv_sqrt(iv((double)s->dimension)), iv_div(iv(s->l2), iv(step))).hi);
-    if (!isnan(s->l1))
-        most = fmin(most, s->l1 / step);
+    double one = isnan(s->l1) ? INFINITY : s->l1 / step; /* exact: the step is a power of two */
+    double far = isnan(s->l2) ? one : s->l2 / step;
+    double most = fmin(one, iv_square(iv(far)).hi), spread = fmin(one, iv_square(iv(far)).lo);
+    if (s->dimension > 0)
+        most = fmin(most, iv_mul(iv_sqrt(iv((double)s->dimension)), iv(far)).hi);
     REQUIRE(most >= 1, "sensitivity %g is less than one step (%g) of whole values: nothing would change",
             isnan(s->l1) ? s->l2 : s->l1, step);
-    out->dimension = (double)s->dimension;
     out->steps = floor(most);
+    out->alone = fmin(out->steps, fmax(1, floor(fmin(one, far))));
+    out->spread = fmax(1, floor(fmin(spread, (double)s->dimension)));
     out->step = iv_div(iv(step), iv(scale));
     out->l1 = iv_scale(out->step, out->steps);
     out->l2 = iv_min(out->l2, out->l1);
@@ -193,18 +194,24 @@ static double scalar_lower(const struct mechanism *m, struct interval t, double 
     if (m->by_l2)
         return m->epsilon(iv_mul(t, iv_sqrt(iv(k))), delta).lo;
     double one = m->epsilon(t, delta).lo; /* more releases never tell less than one */
-    return k > 1 && m->composed && m->norm == SHIFT_L1 && k <= m->composed_max
-               ? fmax(one, m->composed(t, k, delta).lo)
+    if (k > 1 && m->atom > 0) {           /* S: all losses are t, P(S) = atom^k, Q(S) = atom^k e^(-k t) */
+        struct interval missed = iv_scale(iv_exp(iv_scale(iv_log(iv(m->atom)), -k)), delta);
+        one = fmax(one, iv_add(iv_scale(t, k), iv_log1p(iv_neg(missed))).lo);
+    }
+    return k > 1 && m->composed && (m->norm == SHIFT_L1 || m->two_losses)
+               ? fmax(one, m->composed(t, fmin(k, m->composed_max), delta).lo)
                : one;
 }
 
 enum { SPREAD = 1024 }; /* coordinates; already within a fraction of a percent of the limit */
 
-/* Noise on whole steps: all of the L1 shift in one coordinate, as far as the L2 norm allows. */
-static double integer_lower(const struct mechanism *m, const struct shifts *s, double delta)
+/* Noise on whole steps: one release, as far as one coordinate can move; or as many as can move by one step,
+ * which is what `composed` is exact for. */
+static double integer_lower(const struct mechanism *m, const struct shifts *s, double delta, double k)
 {
-    double steps = fmin(s->steps, floor(iv_div(s->l2, s->step).hi));
-    return m->integer->epsilon(fmax(1, steps), s->step, delta).lo;
+    double lower = m->integer->epsilon(s->alone, s->step, delta).lo;
+    double single = fmin(k * s->spread, m->composed_max);
+    return m->composed ? fmax(lower, m->composed(s->step, single, delta).lo) : lower;
 }
 
 /* What some adjacent pair really gives: its shift all in one coordinate, or spread evenly over as many as
@@ -214,12 +221,14 @@ static double lower_bound(const struct mechanism *m, const struct shifts *s, dou
     struct interval one = iv_min(s->l1, s->l2);
     if (m->kind == RELEASE_NONE)
         m = mechanism_find("gaussian"); /* the noise that it is */
+    if (delta == 0 && m->integer)
+        return m->pure ? iv_scale(s->step, fmax(s->alone, s->spread) * k).lo : INFINITY;
     if (delta == 0 && m->norm == SHIFT_L1)
         return m->pure ? iv_scale(s->dimension > 0 ? s->l1 : one, k).lo : INFINITY;
     if (delta == 0)
         return iv_scale(account_shift(m, s), k).lo;
     if (m->integer)
-        return integer_lower(m, s, delta);
+        return integer_lower(m, s, delta, k);
     if (m->dominated)
         return 0;
     double lower = scalar_lower(m, one, delta, k);
@@ -316,7 +325,7 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
 bool account_needs_pld(const struct mechanism *m, const struct shifts *s, double delta, size_t compose)
 {
     const double too_large = 1e4; /* pure epsilon of all: nobody needs it to the last digit */
-    bool exact = m->by_l2 || (m->composed && (double)compose <= m->composed_max);
+    bool exact = m->by_l2 || (m->composed && (double)compose <= m->composed_max && s->steps <= 1);
     return delta > 0 && compose > 1 && compose <= (size_t)1 << 40 && m->kind != RELEASE_NONE && !exact &&
            account_shift(m, s).hi * (double)compose <= too_large;
 }
@@ -335,11 +344,13 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
         TRY(m->check(m->epsilon(iv_scale(shifts.l2, sqrt((double)compose)), delta).hi, delta));
     struct sotto_account a;
     account_compute(&a, m, scale, &shifts, delta, compose);
-    if (a.epsilon.upper > 0 && account_needs_pld(m, &shifts, delta, compose)) {
+    bool above = account_needs_pld(m, &shifts, delta, compose), below = delta > 0 && shifts.spread > 1;
+    if (a.epsilon.upper > 0 && (above || below)) {
         const struct part all = {.kind = PART_NOISE, .m = m, .count = (double)compose, .shifts = shifts};
         struct interval epsilon;
         TRY(parts_pld(&epsilon, &all, 1, delta));
-        account_add_bound(&a, "privacy-loss distribution", epsilon.hi);
+        if (above)
+            account_add_bound(&a, "privacy-loss distribution", epsilon.hi);
         a.epsilon.lower = fmin(fmax(a.epsilon.lower, epsilon.lo), a.epsilon.upper);
     }
     *out = a;

@@ -8,9 +8,11 @@
 struct shifts {
     struct interval l1, l2; /* l1.hi may be INFINITY: unknown */
     double dimension;       /* 0: unknown */
-    /* Noise on whole steps only (else 0): the L1 shift in steps, and the step over the scale. */
+    /* Noise on whole steps only (else 0): the L1 shift in steps, and the step over the scale; how far one
+     * coordinate alone can move, and how many can move by one step each, as the norms allow. */
     double steps;
     struct interval step;
+    double alone, spread;
 };
 
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With

@@ -8,7 +8,7 @@ static struct shifts one_coordinate(const struct mechanism *m, const struct shif
     if (!m->integer)
         one.l1 = one.l2 = iv_min(s->l1, s->l2);
     else
-        one.steps = fmax(1, fmin(s->steps, floor(iv_div(s->l2, s->step).hi)));
+        one.steps = s->alone;
     return one;
 }
 

@@ -7,6 +7,8 @@
 #include "dp/event_part.h"
 #include "dp/pure_pair.h"
 
+static const double most_releases = 0x1p40;
+
 /* Of pld_epsilon(): about 1e-4 of epsilon, in a third of the time of 1. A single part with a quick curve has
  * time for 1e-6, sampled steps for 1e-5. */
 static double accuracy_of(const struct part *parts, size_t n)
@@ -37,7 +39,21 @@ static void curve_points(struct pair_point *out, const void *arg, const double *
 /* Room for what the pairs point to. */
 struct ends {
     struct pair_sampled upper, lower;
+    struct pair_integer whole_upper, whole_lower;
 };
+
+/* Noise on whole steps: by `most` steps above, by `least` below. */
+static void fill_whole(struct pld_part *out, struct ends *ends, const struct integer_law *law, double most,
+                       double least, struct interval step)
+{
+    ends->whole_upper = (struct pair_integer){law, most, step};
+    ends->whole_lower = (struct pair_integer){law, least, step};
+    out->upper = pair_of_integer(&ends->whole_upper);
+    out->lower = pair_of_integer(&ends->whole_lower);
+    out->slow = true;
+    out->lattice = most == least ? &ends->whole_upper : NULL;
+    out->atom = law->bounded ? iv_scale(step, most).hi : 0;
+}
 
 static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, enum pld_direction direction)
 {
@@ -51,6 +67,12 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
         direction = replaced ? PLD_REPLACE : direction;
         upper = lower = iv_div(iv(1), iv(p->sampled.noise_multiplier));
         rate = p->sampled.sample_rate;
+    } else if (p->kind == PART_NOISE && p->m->integer) {
+        fill_whole(out, ends, p->m->integer, p->shifts.steps, p->shifts.alone, p->shifts.step);
+        return true;
+    } else if (p->kind == PART_NOISE && p->m->two_losses) { /* discrete Laplace noise on one step */
+        fill_whole(out, ends, mechanism_find("discrete-laplace")->integer, 1, 1, p->shifts.l1);
+        return true;
     } else if (p->kind == PART_STATED || !p->m->tails) {
         out->upper = (struct pair){curve_points, p};
         out->lower = (struct pair){no_points, p};
@@ -70,6 +92,34 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
     return true;
 }
 
+/* Releases of one kind: the pair above, the one below (one coordinate moves), and as many coordinates as can
+ * move by one step each, every one for itself and exact. */
+static sotto_status whole_alone(struct interval *out, const struct part *p, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shifts *s = &p->shifts;
+    const struct {
+        double move, coordinates;
+        bool above, below;
+    } ways[] = {{s->steps, 1, true, s->alone == s->steps},
+                {s->alone, 1, false, s->alone < s->steps},
+                {1, fmin(s->spread, floor(most_releases / p->count)), false, s->spread > 1}};
+    *out = (struct interval){0, INFINITY};
+    for (int i = 0; i < 3; i++) {
+        struct interval e;
+        struct ends ends;
+        struct pld_part part = {.count = p->count * ways[i].coordinates};
+        if (!ways[i].above && !ways[i].below)
+            continue;
+        fill_whole(&part, &ends, p->m->integer, ways[i].move, ways[i].move, s->step);
+        TRY(pld_epsilon(&e, &part, 1, delta, ways[i].coordinates > 1 ? 1 : 0.1));
+        out->hi = ways[i].above ? e.hi : out->hi;
+        out->lo = ways[i].below ? fmax(out->lo, e.lo) : out->lo;
+    }
+done:
+    return status;
+}
+
 sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta)
 {
     sotto_status status = SOTTO_OK;
@@ -77,6 +127,10 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
     bool sampled = false, possible = true;
     struct pld_part *list = base_alloc(n, sizeof *list);
     struct ends *ends = base_alloc(n, sizeof *ends);
+    if (n == 1 && parts->kind == PART_NOISE && parts->m->integer) {
+        status = whole_alone(out, parts, delta);
+        goto done;
+    }
     if (!list || !ends)
         FAIL(SOTTO_ENOMEM, "no memory to compose %zu kinds of release", n);
     for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {

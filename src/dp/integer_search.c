@@ -75,3 +75,10 @@ struct interval integer_epsilon(struct interval (*delta)(double steps, struct in
     answer.lo = step_out(&(struct question){delta, steps, step, target, root, -1});
     return answer;
 }
+
+struct best_event best_of(struct best_event a, struct best_event b)
+{
+    struct best_event best = b.delta.lo > a.delta.lo ? b : a;
+    best.delta = iv_min(iv_max(a.delta, b.delta), iv(1));
+    return best;
+}

@@ -30,15 +30,27 @@ enum release_kind {
 /* What t is measured in. */
 enum shift_norm { SHIFT_L1, SHIFT_L2, SHIFT_SCORE /* one number, no rounding by dimension */ };
 
+/* The best event S of a pair at epsilon >= 0: alpha = P(S), lost = e^epsilon Q(S), delta = P(S) - lost. */
+struct best_event {
+    struct interval alpha, lost, delta;
+};
+
 /* Noise on whole steps. `steps`: the shift, a whole number; `step`: the lattice's step / scale, so that t =
- * steps * step. Log-concave and symmetric as well, so the chain of shifts holds for whole shifts. */
+ * steps * step. Log-concave and symmetric as well, so the chain of shifts holds for whole shifts. The noise K
+ * = k has the loss (steps - 2k) rung. */
 struct integer_law {
     struct interval (*delta)(double steps, struct interval step, double epsilon); /* epsilon >= 0 */
+    /* delta() with an event that reaches its lower end; all of it 0 but delta.hi where none is known. */
+    struct best_event (*event)(double steps, struct interval step, double epsilon);
     struct interval (*epsilon)(double steps, struct interval step, double delta);
     struct interval (*renyi)(double steps, struct interval step, double alpha);
-    double (*cdf)(double k, double step); /* P(K <= k) */
-    double (*deviation)(double step);     /* standard deviation over the scale */
-    integer_magnitude *magnitude;         /* exact */
+    double (*cdf)(double k, double step);                    /* P(K <= k) */
+    double (*deviation)(double step);                        /* standard deviation over the scale */
+    struct interval (*mass)(double k, struct interval step); /* P(K = k) */
+    struct interval (*tail)(double k, struct interval step); /* P(K >= k), k >= 1 */
+    struct interval (*rung)(double steps, struct interval step);
+    bool bounded;                 /* the loss stays the same below k = 0 and above k = steps */
+    integer_magnitude *magnitude; /* exact */
 };
 
 /* A pair at the loss y >= 0: alpha = P(L > y), beta = Q(L > y), delta = alpha - e^y beta. All fall with y. */
@@ -55,7 +67,8 @@ struct mechanism {
     double zcdp_divisor;       /* rho = D2^2 / (divisor scale^2), in any dimension */
     bool pure;                 /* t is a pure epsilon */
     bool by_l2; /* the scalar curve holds for a vector with t = D2 / scale (Gaussian), not only D1 / scale */
-    bool dominated; /* the curves are those of a pair that dominates the mechanism: upper ends only */
+    bool dominated;  /* the curves are those of a pair that dominates the mechanism: upper ends only */
+    bool two_losses; /* two inputs as far apart as allowed have the losses +-t and no others (pure_pair.h) */
 
     /* Smallest epsilon >= 0 of the scalar pair at delta in (0, 1). */
     struct interval (*epsilon)(struct interval t, double delta);
@@ -63,7 +76,7 @@ struct mechanism {
     struct interval (*delta)(struct interval t, double epsilon);
     /* Tails of the scalar pair's privacy loss at y >= 0, for its distribution; NULL: no scalar pair. */
     struct tails (*tails)(double t, double y);
-    bool atoms; /* the losses +t and -t have probabilities of their own */
+    double atom; /* the loss +t has this probability of its own, -t has one as well; 0: neither */
     /* With tails: at the threshold where a shift t loses y, what a shift 2 t loses; y > -t, and for a
      * Gaussian any y. And about the y at which e^(log_a - y) + e^(log_b - that) = 1. For sampled steps under
      * replace-one adjacency. */

@@ -19,7 +19,9 @@ static const double bernoulli[][2] = {{1, 12},          {-1, 720},
 enum { TERMS = sizeof bernoulli / sizeof *bernoulli, ORDER = 2 * TERMS };
 static const double last_zero = 8, few_steps = 0.0625, root_of_factorial = 4574143.7; /* above sqrt(16!) */
 
-/* Sum over j >= 0 of e^(-j h y - (j h)^2 / 2). */
+/* Sum over j >= 0 of e^(-j h y - (j h)^2 / 2), h > 1/16. Where x = j h has x y + x^2/2 >= 46, y + x >=
+ * sqrt(92), so each further term is less than e^(-h (y + x)) < 0.55 of the one before, and what is left is
+ * below 3 e^-46. */
 static struct interval sum_from(struct interval y, struct interval h)
 {
     struct interval sum = iv(1), exponent;
@@ -29,8 +31,8 @@ static struct interval sum_from(struct interval y, struct interval h)
         exponent = iv_add(iv_mul(x, y), iv_scale(iv_square(x), 0.5));
         sum = iv_add(sum, iv_exp(iv_neg(exponent)));
         j++;
-    } while (exponent.lo < 745);
-    return iv_add(sum, (struct interval){0, 1e-300});
+    } while (exponent.lo < 46);
+    return iv_add(sum, (struct interval){0, 1e-19});
 }
 
 /* B(y) for y >= 0. */
@@ -74,12 +76,16 @@ static struct interval tail(double c, struct interval h, double lift)
     return iv_mul(iv_mul(peak, iv_exp(exponent)), bracket(y, h));
 }
 
-static struct interval at_threshold(double c, double steps, struct interval h, double epsilon)
+/* S = {K >= c}, seen from the shifted law. */
+static struct best_event at_threshold(double c, double steps, struct interval h, double epsilon)
 {
     struct interval lost = tail(c, h, epsilon);
-    if (c - steps > 0)
-        return iv_sub(tail(c - steps, h, 0), lost);
-    return iv_sub(iv(1), iv_add(tail(1 - (c - steps), h, 0), lost));
+    if (c - steps > 0) {
+        struct interval alpha = tail(c - steps, h, 0);
+        return (struct best_event){alpha, lost, iv_sub(alpha, lost)};
+    }
+    struct interval rest = tail(1 - (c - steps), h, 0);
+    return (struct best_event){iv_sub(iv(1), rest), lost, iv_sub(iv(1), iv_add(rest, lost))};
 }
 
 /* alpha t^2 / 2, exactly so where (alpha - 1) D is whole. */
@@ -114,18 +120,28 @@ static struct interval any_delta(struct interval t, double target)
 enum { CANDIDATES = 8 };
 static const double countable = 0x1p50; /* beyond, doubles skip whole numbers */
 
+static struct best_event event(double steps, struct interval h, double epsilon)
+{
+    struct interval ratio = iv_div(iv(epsilon), iv_scale(iv_square(h), steps));
+    struct interval x = iv_add(ratio, iv(steps / 2));
+    struct best_event best = {iv(0), iv(0), iv(0)};
+    double first = floor(x.lo) + 1, last = floor(x.hi) + 1;
+    if (iv_mul(iv_sub(x, iv(steps)), h).lo > 38.5) { /* beyond the range of doubles */
+        best.delta.hi = 1e-307;
+        return best;
+    }
+    if (!(last - first <= CANDIDATES && last <= countable)) {
+        best.delta.hi = any_delta(iv_scale(h, steps), epsilon).hi;
+        return best;
+    }
+    for (double c = first; c <= last; c++)
+        best = best_of(best, at_threshold(c, steps, h, epsilon));
+    return best;
+}
+
 static struct interval delta(double steps, struct interval h, double epsilon)
 {
-    struct interval ratio = iv_div(iv(epsilon), iv_scale(iv_square(h), steps)), d = iv(0);
-    struct interval x = iv_add(ratio, iv(steps / 2));
-    if (iv_mul(iv_sub(x, iv(steps)), h).lo > 38.5) /* beyond the range of doubles */
-        return (struct interval){0, 1e-307};
-    double first = floor(x.lo) + 1, last = floor(x.hi) + 1;
-    if (!(last - first <= CANDIDATES && last <= countable))
-        return any_delta(iv_scale(h, steps), epsilon);
-    for (double c = first; c <= last; c++)
-        d = iv_max(d, at_threshold(c, steps, h, epsilon));
-    return iv_min(d, iv(1));
+    return event(steps, h, epsilon).delta;
 }
 
 static struct interval epsilon(double steps, struct interval h, double target)
@@ -160,7 +176,40 @@ static double deviation(double step)
     return sqrt(sum / weight);
 }
 
-static const struct integer_law law = {delta, epsilon, renyi, cdf, deviation, integer_gaussian};
+/* The sum of all e^(-i^2 h^2 / 2) is sqrt(2 pi) / h for small h (Poisson summation, to e^(-2 pi^2 / h^2)). */
+static struct interval mass(double k, struct interval h)
+{
+    struct interval exponent = iv_scale(iv_square(iv_scale(h, k)), -0.5);
+    const struct interval root_two_pi = {2.5066282746310002, 2.5066282746310007};
+    struct interval all = iv_div(root_two_pi, h);
+    if (h.hi > few_steps)
+        all = iv_sub(iv_scale(sum_from(iv(0), h), 2), iv(1));
+    return iv_div(iv_exp(exponent), all);
+}
+
+static struct interval tail_of(double k, struct interval h)
+{
+    return tail(k, h, 0);
+}
+
+/* ln P(K = k) / P(K = k - D) = ((k - D)^2 - k^2) h^2 / 2. */
+static struct interval rung(double steps, struct interval h)
+{
+    return iv_scale(iv_square(h), steps / 2);
+}
+
+static const struct integer_law law = {
+    .delta = delta,
+    .event = event,
+    .epsilon = epsilon,
+    .renyi = renyi,
+    .cdf = cdf,
+    .deviation = deviation,
+    .mass = mass,
+    .tail = tail_of,
+    .rung = rung,
+    .magnitude = integer_gaussian,
+};
 
 const struct mechanism mechanism_discrete_gaussian = {
     .name = "discrete-gaussian",

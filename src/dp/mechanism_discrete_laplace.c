@@ -8,29 +8,44 @@
 #include "dp/mechanism.h"
 #include "dp/pure_pair.h"
 
-/* The threshold between k = m and m + 1; 0 <= m < D. */
-static struct interval at_threshold(double m, double steps, struct interval h, double epsilon)
+/* P(K >= k) = b^k / (1 + b), k >= 0. */
+static struct interval tail(double k, struct interval h)
 {
-    struct interval b = iv_exp(iv_neg(h));
-    struct interval lost = iv_neg(iv_expm1(iv_neg(iv_scale(h, m + 1)))); /* 1 - b^(m+1) */
-    struct interval rest = iv_neg(iv_expm1(iv_sub(iv(epsilon), iv_scale(h, steps - m - 1))));
-    return iv_div(iv_add(lost, iv_mul(b, rest)), iv_add(iv(1), b)); /* b - e^eps b^(D-m) = b rest */
+    return iv_div(iv_exp(iv_scale(h, -k)), iv_add(iv(1), iv_exp(iv_neg(h))));
+}
+
+/* S = {K <= m}, 0 <= m < D: alpha = 1 - P(K >= m + 1), lost = e^eps P(K >= D - m), and over 1 + b their
+ * difference is (1 - b^(m+1)) + (b - e^eps b^(D-m)). */
+static struct best_event at_threshold(double m, double steps, struct interval h, double epsilon)
+{
+    struct interval b = iv_exp(iv_neg(h)), all = iv_add(iv(1), b);
+    struct interval kept = iv_neg(iv_expm1(iv_neg(iv_scale(h, m + 1))));
+    struct interval gap = iv_sub(iv(epsilon), iv_scale(h, steps - m - 1)); /* e^eps b^(D-m) = b e^gap */
+    struct interval rest = iv_neg(iv_expm1(gap));
+    return (struct best_event){iv_div(iv_add(kept, b), all), iv_div(iv_mul(b, iv_exp(gap)), all),
+                               iv_div(iv_add(kept, iv_mul(b, rest)), all)};
 }
 
 enum { CANDIDATES = 8 };
 static const double countable = 0x1p50; /* beyond, doubles skip whole numbers */
 
+static struct best_event event(double steps, struct interval h, double epsilon)
+{
+    struct interval m = iv_scale(iv_sub(iv(steps), iv_div(iv(epsilon), h)), 0.5);
+    struct best_event best = {iv(0), iv(0), iv(0)};
+    double first = floor(fmax(0, m.lo)), last = floor(fmin(m.hi, steps - 1));
+    if (last - first > CANDIDATES || last > countable) {
+        best.delta.hi = pure_pair_delta(iv_scale(h, steps), epsilon).hi;
+        return best;
+    }
+    for (double k = first; k <= last; k++) /* none: eps >= D h */
+        best = best_of(best, at_threshold(k, steps, h, epsilon));
+    return best;
+}
+
 static struct interval delta(double steps, struct interval h, double epsilon)
 {
-    struct interval m = iv_scale(iv_sub(iv(steps), iv_div(iv(epsilon), h)), 0.5), d = iv(0);
-    double first = floor(fmax(0, m.lo)), last = floor(fmin(m.hi, steps - 1));
-    if (last < first) /* eps >= D h */
-        return iv(0);
-    if (last - first > CANDIDATES || last > countable)
-        return pure_pair_delta(iv_scale(h, steps), epsilon);
-    for (double k = first; k <= last; k++)
-        d = iv_max(d, at_threshold(k, steps, h, epsilon));
-    return iv_min(d, iv(1));
+    return event(steps, h, epsilon).delta;
 }
 
 static struct interval epsilon(double steps, struct interval h, double target)
@@ -65,7 +80,32 @@ static double deviation(double step)
     return sqrt(2 * exp(-step)) / -expm1(-step) * step;
 }
 
-static const struct integer_law law = {delta, epsilon, renyi, cdf, deviation, integer_laplace};
+/* P(K = 0) = (1 - b) / (1 + b). */
+static struct interval mass(double k, struct interval h)
+{
+    struct interval b = iv_exp(iv_neg(h));
+    return iv_div(iv_mul(iv_neg(iv_expm1(iv_neg(h))), iv_exp(iv_scale(h, -fabs(k)))), iv_add(iv(1), b));
+}
+
+static struct interval rung(double steps, struct interval h)
+{
+    (void)steps;
+    return h;
+}
+
+static const struct integer_law law = {
+    .delta = delta,
+    .event = event,
+    .epsilon = epsilon,
+    .renyi = renyi,
+    .cdf = cdf,
+    .deviation = deviation,
+    .mass = mass,
+    .tail = tail,
+    .rung = rung,
+    .bounded = true,
+    .magnitude = integer_laplace,
+};
 
 const struct mechanism mechanism_discrete_laplace = {
     .name = "discrete-laplace",

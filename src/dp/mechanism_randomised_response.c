@@ -13,6 +13,7 @@ const struct mechanism mechanism_randomised_response = {
     .standard_deviation = NAN,
     .zcdp_divisor = 2,
     .pure = true,
+    .two_losses = true,
     .epsilon = pure_pair_epsilon,
     .delta = pure_pair_delta,
     .composed = pure_pair_composed,

@@ -47,15 +47,25 @@ struct pair_point pair_replaced_point(const struct pair_sampled *s, double epsil
 /** The pair of a shift without sampling. */
 struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon);
 
-/** Whole numbers first < 0 < last, among them 0, rising: the losses index[i] step. `step` has at most 28
- * significant bits and indices at most 24, so that every such loss is a double. */
+/** The pair of noise on whole steps that moves by `steps`, and its mirror image, which is the same. */
+struct pair_integer {
+    const struct integer_law *law;
+    double steps; /* whole, > 0 */
+    struct interval step;
+};
+/** `arg` must outlive the pair. */
+struct pair pair_of_integer(const struct pair_integer *arg);
+
+/** Whole numbers first < 0 < last, among them 0, rising: the losses index[i] step. Every such loss, and the
+ * middle of any two, is a double. */
 struct pld_grid {
     double step;
     size_t n;
     int64_t *index;
 };
-/** The next number below with 28 bits. */
-double pld_round_step(double step);
+/** The next number below whose halves' multiples up to twice `range` are doubles; range / step at most 2^24.
+ */
+double pld_round_step(double step, double range);
 void pld_grid_free(struct pld_grid *g);
 
 /** Masses at the grid's losses and at +infinity. `grid` is the maker's. */
@@ -80,6 +90,8 @@ sotto_status pld_grid_make(struct pld_grid *out, struct pld_range range, double 
 sotto_status pld_discretise_upper(struct pld *out, const struct pair *pair, const struct pld_grid *grid);
 /** The curve's tangents half-way between the grid's losses, met at these. Total mass <= 1. ENOMEM. */
 sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, const struct pld_grid *grid);
+/** Epsilon of one release at delta in (0, 1): its lower end from `lower`, its upper end from `upper`. */
+struct interval pld_single_epsilon(const struct pair *upper, const struct pair *lower, double delta);
 /** The hockey-stick divergence of p as it is, by summing. */
 struct interval pld_delta(const struct pld *p, double epsilon);
 

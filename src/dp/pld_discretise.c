@@ -65,17 +65,35 @@ struct mass {
     double value, error;
 };
 
+/* b - a, and a bound of its rounding error: none for numbers so near to each other (Sterbenz). */
+static struct mass gap(double a, double b)
+{
+    bool near = b <= 2 * a && a <= 2 * b;
+    return (struct mass){b - a, near ? 0 : fabs(b - a) * 0x1p-53};
+}
+
+/* Between two gaps of one length h, with d = v_right - v and e = v - v_left: p = (d - e) / (e^h - 1) - e,
+ * terms as small as p itself. */
+static struct mass mass_between(const double *v, double h)
+{
+    struct mass d = gap(v[0], v[1]), e = gap(v[-1], v[0]);
+    double rise = expm1(h), bend = (d.value - e.value) / rise;
+    return (struct mass){bend - e.value, (d.error + e.error) / rise * 1.001 + e.error +
+                                             (fabs(bend) + fabs(e.value)) * 0x1p-48};
+}
+
 /* Behind the last corner the curve is level; before the first one it runs to 0 at x = 0. */
 static struct mass mass_at(const struct corners *c, size_t i)
 {
     const struct pld_grid *g = c->grid;
     const double *v = c->value + i;
-    double right = 0, left = v[0];
-    if (i + 1 < g->n)
-        right = (v[1] - v[0]) / expm1((double)(g->index[i + 1] - g->index[i]) * g->step);
-    if (i > 0)
-        left = (v[-1] - v[0]) / expm1((double)(g->index[i - 1] - g->index[i]) * g->step);
     bool middle = g->index[i] == 0;
+    int64_t b = i + 1 < g->n ? g->index[i + 1] - g->index[i] : 0,
+            a = i > 0 ? g->index[i] - g->index[i - 1] : 0;
+    if (a == b && !middle)
+        return mass_between(v, (double)a * g->step);
+    double right = b > 0 ? (v[1] - v[0]) / expm1((double)b * g->step) : 0;
+    double left = a > 0 ? (v[-1] - v[0]) / expm1((double)-a * g->step) : v[0];
     return (struct mass){right - left + middle, (fabs(right) + fabs(left) + middle) * 0x1p-48};
 }
 

@@ -79,8 +79,9 @@ static struct end end_at(const struct pld_sum *s, double epsilon, enum which whi
     double norm_k = sqrt(2 / (s->step * a * (a + 1) * (a + 2)) + 1 / ((1 + s->tilt) * (1 + s->tilt)));
     double norm_u = sqrt(1 / (a * s->step) + 1);
     struct end e = {.sums = add_up(s, which == UPPER ? s->upper : s->lower, epsilon)};
-    /* relative rounding of each term and of the sums */
-    double size = s->tilt * reach + (1 + s->tilt) * (fabs(epsilon) + reach) + (double)s->n / BLOCK + 256;
+    /* relative rounding of each term (those with tilt y > 750 are nothing) and of the sums */
+    double far = fmin(reach, 750 / s->tilt);
+    double size = s->tilt * far + (1 + s->tilt) * (fabs(epsilon) + far) + (double)s->n / BLOCK + 256;
     e.error = s->error * norm_k * (1 + 1e-9) + 0x1p-51 * size * (fabs(e.sums.u) + 2 * s->error * norm_u);
     e.behind = exp(-s->tilt * reach) * 1.001;
     struct interval exponent = iv_sub(s->log_scale, iv_mul(iv(s->tilt), iv(epsilon)));
@@ -116,7 +117,7 @@ struct interval pld_sum_delta(const struct pld_sum *s, double epsilon)
 /* Where one end meets delta, by Newton's rule for ln delta inside a bracket; not exact. */
 static double near_root(const struct pld_sum *s, double delta, enum which which, double x)
 {
-    double low = 0, high = INFINITY;
+    double low = 0, high = INFINITY, back = 1e-9 / s->tilt;
     for (int i = 0; i < 60 && (isinf(high) || high - low > 1e-13 * high); i++) {
         struct point p = point_at(s, x, which);
         double value = p.delta, next = x + log(value / delta) / p.fall;
@@ -126,9 +127,11 @@ static double near_root(const struct pld_sum *s, double delta, enum which which,
             high = x;
         if (fabs(next - x) <= 1e-13 * x)
             return x;
-        if (!(next > low && next < high))
-            next = isinf(high) ? 2 * x + 1 / s->tilt
-                               : low + (high - low) * (which == UPPER || low > 0 ? 0.5 : 0.999);
+        if (!(next > low && next < high) &&
+            value == 0) /* at a curve's end, or too far before it for the tilt */
+            next = fmax(high - (back *= 8), low + (high - low) / 2);
+        else if (!(next > low && next < high))
+            next = isinf(high) ? 2 * x + 1 / s->tilt : low + (high - low) / 2;
         x = next;
     }
     return x;

@@ -11,11 +11,12 @@ void pld_grid_free(struct pld_grid *g)
     *g = (struct pld_grid){0};
 }
 
-double pld_round_step(double step)
+double pld_round_step(double step, double range)
 {
     int exponent;
-    double mantissa = frexp(step, &exponent);
-    return ldexp(floor(ldexp(mantissa, 28)), exponent - 28);
+    frexp(range, &exponent); /* 2 range < 2^(exponent + 1): 53 bits reach down to 2^(exponent - 52) */
+    double unit = ldexp(1, exponent - 51);
+    return floor(step / unit) * unit;
 }
 
 static double value_at(const struct pair *pair, double epsilon)

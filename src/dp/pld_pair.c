@@ -74,6 +74,12 @@ static struct pair_point add_point(const struct pair_sampled *s, double epsilon)
     return (struct pair_point){iv_mul(iv_mul(q, x), t.delta), iv_mul(x, tail)};
 }
 
+static struct pair_point clean(struct pair_point p)
+{
+    const struct interval possible = {0, 1};
+    return (struct pair_point){both(p.value, possible), {fmax(0, p.slope.lo), p.slope.hi}};
+}
+
 static void points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
 {
     const struct pair_sampled *s = arg;
@@ -82,12 +88,29 @@ static void points(struct pair_point *out, const void *arg, const double *epsilo
                               : s->rate == 1 ? pair_plain_point(s->mechanism, s->shift, epsilon[i])
                               : s->direction == PLD_REMOVE ? remove_point(s, epsilon[i])
                                                            : add_point(s, epsilon[i]);
-        const struct interval possible = {0, 1};
-        out[i] = (struct pair_point){both(p.value, possible), {fmax(0, p.slope.lo), p.slope.hi}};
+        out[i] = clean(p);
     }
 }
 
 struct pair pair_of_sampled(const struct pair_sampled *arg)
 {
     return (struct pair){points, arg};
+}
+
+/* At y = |eps| the best event S: delta = P(S) - e^y Q(S). The line value + slope (x/e^eps - 1) is that of one
+ * event and so lies below the curve. */
+static void integer_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+{
+    const struct pair_integer *s = arg;
+    for (size_t i = 0; i < n; i++) {
+        struct best_event e = s->law->event(s->steps, s->step, fabs(epsilon[i]));
+        struct interval x = iv_exp(iv(epsilon[i]));
+        out[i] = clean(epsilon[i] >= 0 ? (struct pair_point){e.delta, e.lost}
+                                       : (struct pair_point){iv_mul(x, e.delta), iv_mul(x, e.alpha)});
+    }
+}
+
+struct pair pair_of_integer(const struct pair_integer *arg)
+{
+    return (struct pair){integer_points, arg};
 }

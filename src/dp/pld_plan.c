@@ -8,10 +8,11 @@
 #include "dp/pld_plan.h"
 
 #include "base/memory.h"
+#include "dp/pld_lattice.h"
 #include "num/special.h"
 
 enum { SIDE = 400, ATOMS = 2 * SIDE + 1, LOG2_LEAST = 13, LOG2_MOST = 21 };
-static const double widest_step = 9e-5, wrap_margin = 16;
+static const double widest_step = 9e-5, least_margin = 16, most_tilted = 1e4;
 
 struct sketch {
     struct pld_range range;
@@ -118,11 +119,14 @@ static bool far_enough(double tilt, const void *arg)
 struct plan {
     double tilt, step, epsilon;
     int log2_n;
+    bool exact; /* the atoms of `lattice`, not a grid */
+    struct pld_lattice lattice;
 };
 
 /* How far the circle must reach beyond epsilon, so that what wraps around is e^-margin of delta: e^(-tilt
  * reach) from the left, Chernoff bounds from the right, nothing beyond the largest loss. */
-static double reach_of(const struct question *q, double tilt, double log_moment, double epsilon)
+static double reach_of(const struct question *q, double tilt, double log_moment, double epsilon,
+                       double wrap_margin)
 {
     double left = (wrap_margin - log(q->delta)) / tilt, right = 0;
     double log_scale = log_moment - tilt * epsilon - log(q->delta);
@@ -137,17 +141,29 @@ static double reach_of(const struct question *q, double tilt, double log_moment,
 
 static double step_of(const struct question *q, double step, double tilt)
 {
-    double longest = 0;
-    for (size_t i = 0; i < q->count; i++)
-        longest = fmax(longest, q->sketch[i].range.high - q->sketch[i].range.low);
-    step = fmax(fmin(step, 0.2 / tilt), longest * 0x1p-22);
+    double longest = 0, finest = 0;
+    for (size_t i = 0; i < q->count; i++) {
+        double length = q->sketch[i].range.high - q->sketch[i].range.low;
+        longest = fmax(longest, length);
+        finest = fmax(finest, length * (q->parts[i].slow ? 0x1p-17 : 0x1p-22));
+    }
+    step = fmax(fmin(step, 0.2 / tilt), finest);
     const struct pld_part *most = NULL; /* its atom becomes a multiple of the step */
     for (size_t i = 0; i < q->count; i++)
         if (q->parts[i].atom > 4 * step && (!most || q->parts[i].count > most->count))
             most = &q->parts[i];
     if (most)
         step = most->atom / (ceil(most->atom / step) + most->inset);
-    return pld_round_step(step);
+    return pld_round_step(step, longest);
+}
+
+/* For large deltas the saddle point nears tilt 0, and the circle would have to reach on and on. */
+static double least_tilt(const struct question *q)
+{
+    double length = sqrt(all_moments(q, 0).variance);
+    for (size_t i = 0; i < q->count; i++)
+        length = fmax(length, q->sketch[i].range.high);
+    return 1 / length;
 }
 
 /* `epsilon`: the answer as far as known, which sets the aimed width; INFINITY: as the saddle point has it. */
@@ -156,11 +172,25 @@ static struct plan plan_of(const struct question *q, double accuracy, double eps
     struct plan p = {.tilt = 1e7};
     if (far_enough(p.tilt, q))
         p.tilt = bisect_up(1e-9, p.tilt, far_enough, q);
+    p.tilt = fmax(p.tilt, least_tilt(q));
     struct moments at = all_moments(q, p.tilt);
+    if (p.tilt * at.mean > most_tilted) { /* near a largest loss; rounding grows with tilt epsilon */
+        p.tilt = most_tilted / at.mean;
+        at = all_moments(q, p.tilt);
+    }
     p.epsilon = fmin(at.mean + 0.1 / p.tilt, epsilon);
     double width = accuracy * 1e-5 * p.epsilon;
-    double reach =
-        reach_of(q, p.tilt, at.log, fmax((isinf(epsilon) ? 0.9 : 0.5) * p.epsilon, p.epsilon - 1 / p.tilt));
+    double nearest = fmax((isinf(epsilon) ? 0.9 : 0.5) * p.epsilon, p.epsilon - 1 / p.tilt);
+    double margin = fmax(least_margin, least_margin - 3 * log(accuracy));
+    double reach = reach_of(q, p.tilt, at.log, nearest, margin);
+    const struct pair_integer *lattice = q->count == 1 ? q->parts[0].lattice : NULL;
+    if (lattice && pld_lattice_plan(&p.lattice, lattice, q->sketch[0].range)) {
+        p.step = p.lattice.grid.step;
+        p.log2_n = (int)fmin(fmax(ceil(log2(reach / p.step)), LOG2_LEAST), LOG2_MOST + 1);
+        p.exact = p.log2_n <= LOG2_MOST;
+        if (p.exact)
+            return p;
+    }
     p.step = fmin(sqrt(8 * width / (q->releases * (1 + p.tilt))), widest_step * sqrt(accuracy));
     p.log2_n = (int)fmin(fmax(ceil(log2(reach / p.step)), LOG2_LEAST), LOG2_MOST);
     p.step = step_of(q, fmax(p.step / 2, ldexp(reach, -p.log2_n)), p.tilt); /* a transform's whole length */
@@ -266,35 +296,57 @@ done:
     return status;
 }
 
-static sotto_status compose(struct interval *out, const struct pld_part *parts, const struct sketch *sketches,
-                            size_t count, const struct plan *plan, double delta)
+/* A part's two distributions and the grid that they stand on. */
+struct pieces {
+    struct pld_grid grid;
+    struct pld upper, lower;
+};
+
+static sotto_status discretise(struct pieces *d, const struct pld_part *part, const struct sketch *sketch,
+                               struct plan *plan)
 {
     sotto_status status = SOTTO_OK;
-    struct pld_grid *grids = base_alloc(count, sizeof *grids);
-    struct pld *plds = base_alloc(2 * count, sizeof *plds);
+    if (plan->exact) {
+        TRY(pld_lattice_fill(&plan->lattice, &d->upper, &d->lower, part->lattice));
+        d->grid = plan->lattice.grid;
+    } else {
+        TRY(draw_grid(&d->grid, sketch, plan, part->atom));
+        TRY(pld_discretise_upper(&d->upper, &part->upper, &d->grid));
+        TRY(pld_discretise_lower(&d->lower, &part->lower, &d->grid));
+    }
+done:
+    return status;
+}
+
+static sotto_status compose(struct interval *out, const struct question *q, struct plan *plan)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count = q->count;
+    struct pieces *pieces = base_alloc(count, sizeof *pieces);
     struct pld_item *items = base_alloc(count, sizeof *items);
     double *moments = base_alloc(count, sizeof *moments);
     struct pld_sum sum = {0};
-    if (!grids || !plds || !items || !moments)
+    if (!pieces || !items || !moments)
         FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
     for (size_t i = 0; i < count; i++) {
-        struct pld *up = &plds[2 * i], *low = up + 1;
-        TRY(draw_grid(&grids[i], &sketches[i], plan, parts[i].atom));
-        TRY(pld_discretise_upper(up, &parts[i].upper, &grids[i]));
-        TRY(pld_discretise_lower(low, &parts[i].lower, &grids[i]));
-        items[i] = (struct pld_item){up, low, parts[i].count};
-        moments[i] = moments_of(&sketches[i], plan->tilt).log;
+        TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan));
+        items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count};
+        moments[i] = moments_of(&q->sketch[i], plan->tilt).log;
     }
     TRY(pld_compose(&sum, items, moments, count, plan->tilt, plan->log2_n));
-    *out = pld_sum_epsilon(&sum, delta);
+    *out = pld_sum_epsilon(&sum, q->delta);
+    if (plan->exact) {
+        out->lo = fmax(0, iv_sub(iv(out->lo), iv_scale(iv(plan->lattice.below), q->releases)).lo);
+        out->hi = iv_add(iv(out->hi), iv_scale(iv(plan->lattice.above), q->releases)).hi;
+    }
 done:
     pld_sum_free(&sum);
-    for (size_t i = 0; plds && i < 2 * count; i++)
-        pld_free(&plds[i]);
-    for (size_t i = 0; grids && i < count; i++)
-        pld_grid_free(&grids[i]);
-    base_free(grids);
-    base_free(plds);
+    for (size_t i = 0; pieces && i < count; i++) {
+        pld_free(&pieces[i].upper);
+        pld_free(&pieces[i].lower);
+        pld_grid_free(&pieces[i].grid);
+    }
+    base_free(pieces);
     base_free(items);
     base_free(moments);
     return status;
@@ -316,8 +368,12 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
         *out = iv(0);
         goto done;
     }
+    if (total == 1) {
+        *out = pld_single_epsilon(&parts->upper, &parts->lower, delta);
+        goto done;
+    }
     for (size_t i = 0; i < count; i++) {
-        draw(&sketches[i], &parts[i], delta * 1e-10 / total);
+        draw(&sketches[i], &parts[i], delta * (parts[i].lattice ? 1e-16 : 1e-10) / total);
         beyond += parts[i].count * most_at(&parts[i].upper, sketches[i].range.high);
     }
     if (beyond > delta) { /* losses beyond any grid */
@@ -327,10 +383,10 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
     const struct question question = {sketches, parts, count, total, delta};
     struct interval epsilon;
     struct plan plan = plan_of(&question, accuracy, INFINITY);
-    TRY(compose(&epsilon, parts, sketches, count, &plan, delta));
+    TRY(compose(&epsilon, &question, &plan));
     if (epsilon.hi > 0 && epsilon.hi < 0.8 * plan.epsilon) { /* the saddle point was far off */
         plan = plan_of(&question, accuracy, epsilon.hi);
-        TRY(compose(&epsilon, parts, sketches, count, &plan, delta));
+        TRY(compose(&epsilon, &question, &plan));
     }
     *out = epsilon;
 done:

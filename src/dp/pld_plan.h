@@ -12,6 +12,8 @@ struct pld_part {
         atom; /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
     double
         inset; /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
+    bool slow; /* the curve takes long: a coarser grid */
+    const struct pair_integer *lattice; /* what both pairs are, or NULL: alone, it needs no discretisation */
 };
 
 /** Epsilon of all parts together at delta in (0, 1): lower end from the lower pairs, upper end from the upper

@@ -86,7 +86,7 @@ static void no_upper_end_is_below_a_proved_lower_one(void **state)
 
 /* How often our interval is wider than a package's, and how often our upper end is above its. These counts
  * only ever fall. SOTTO_TEST_VERBOSE=1 lists the points. */
-enum { WIDER = 19, ABOVE = 14 };
+enum { WIDER = 0, ABOVE = 0 };
 static void intervals_are_no_wider(void **state)
 {
     (void)state;

@@ -150,7 +150,9 @@ struct both {
 
 static void discretise(struct both *b, const struct pair *pair, double step, double cut)
 {
-    assert_int_equal(pld_grid_make(&b->grid, pld_find_range(pair, cut), pld_round_step(step)), SOTTO_OK);
+    struct pld_range range = pld_find_range(pair, cut);
+    step = pld_round_step(step, range.high - range.low);
+    assert_int_equal(pld_grid_make(&b->grid, range, step), SOTTO_OK);
     assert_int_equal(pld_discretise_upper(&b->upper, pair, &b->grid), SOTTO_OK);
     assert_int_equal(pld_discretise_lower(&b->lower, pair, &b->grid), SOTTO_OK);
 }
