@@ -40,7 +40,7 @@ int main(int argc, char **argv)
           *features = malloc(n * WIDTH * sizeof *features), *others = malloc(half * CLASSES * sizeof *others);
     double *population = malloc(half * CLASSES * sizeof *population);
     int64_t *y = malloc(n * sizeof *y);
-    uint8_t *member = malloc(n), *trained = malloc(models * n), *nobody = calloc(n, 1);
+    uint8_t *member = calloc(n, 1), *trained = malloc(models * n), *nobody = calloc(n, 1);
     if (!target || !reference || !features || !others || !population || !y || !member || !trained || !nobody)
         return 71;
     for (size_t i = 0; i < n; i++) {

@@ -1,14 +1,8 @@
-/* What privacy costs in time: one release of a trained head (noise after training) beside DP-SGD, which clips
- * every record's gradient and draws noise in every step. A linear softmax head on random features; for such a
- * head the norm of a record's gradient is |p - e_y| sqrt(|h|^2 + 1), so clipping scales rows and no gradient
- * is ever formed per record: the cheapest DP-SGD there is. Batches are of fixed size, not Poisson samples, so
- * that both loops do the same work apart from clipping and noise: a bench, not a private training. usage:
- * bench_release [--rounds R] [--epochs E]. CPU time; medians of R interleaved rounds. */
+/* What privacy costs in time: one release of a trained head (noise after training) beside DP-SGD (noise in
+ * every step), both by this library, on a linear softmax head and random features. usage: bench_release
+ * [--rounds R] [--epochs E] [--hidden H]. CPU time of one thread; medians of R interleaved rounds. */
 #include "sotto/sotto.h"
 
-#include "base/memory.h"
-#include "nn/nn.h"
-#include "par/par.h"
 #include "rng/rng.h"
 
 #include <math.h>
@@ -18,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N = 10000, D = 128, K = 10, BATCH = 500, P = (D + 1) * K, ROUNDS_MAX = 101 };
+enum { N = 10000, D = 128, K = 10, BATCH = 256, P = (D + 1) * K, ROUNDS_MAX = 101 };
 
-static float x[N * (D + 1)], weights[P], gradient[P], logits[BATCH * K], rows[N * D]; /* x ends in a 1 */
+static float rows[N * D], weights[P];
 static int64_t y[N];
 
 static double cpu_seconds(void)
@@ -38,46 +32,9 @@ static void synthesise(void)
         y[i] = (int64_t)(i % K);
         for (size_t j = 0; j < D; j++) {
             double v = 0.5 * rng_normal(&centre) + rng_normal(&noise);
-            rows[i * D + j] = x[i * (D + 1) + j] = v > 0 ? (float)v : 0;
+            rows[i * D + j] = v > 0 ? (float)v : 0;
         }
-        x[i * (D + 1) + D] = 1;
     }
-}
-
-/* Rows of `logits` become gradients with respect to them, each scaled so that its record's part of the weight
- * gradient has norm at most `clip`. */
-static void clip_rows(const float *h, double clip)
-{
-    for (size_t i = 0; i < BATCH; i++) {
-        float error = 0, square = 0;
-        for (size_t k = 0; k < K; k++)
-            error += logits[i * K + k] * logits[i * K + k];
-        for (size_t j = 0; j <= D; j++)
-            square += h[i * (D + 1) + j] * h[i * (D + 1) + j];
-        double norm = sqrt((double)error * square);
-        for (size_t k = 0; norm > clip && k < K; k++)
-            logits[i * K + k] *= (float)(clip / norm);
-    }
-}
-
-/* One epoch of SGD. clip 0: plain; steps: noise for every step, or NULL. */
-static int epoch(const struct nn_backend *backend, double clip, struct sotto_steps *steps)
-{
-    for (size_t first = 0; first + BATCH <= N; first += BATCH) {
-        const float *h = x + first * (D + 1);
-        nn_sgemm(backend, 0, 1, BATCH, K, D + 1, 1, h, D + 1, weights, D + 1, 0, logits, K);
-        (void)loss_softmax_cross_entropy(logits, logits, y + first, BATCH, K);
-        for (size_t e = 0; e < BATCH * K; e++)
-            logits[e] *= BATCH; /* of a sum, as DP-SGD has it */
-        if (clip > 0)
-            clip_rows(h, clip);
-        nn_sgemm(backend, 1, 0, K, D + 1, BATCH, 1, logits, K, h, D + 1, 0, gradient, D + 1);
-        if (steps && sotto_dp_step(steps, gradient) != SOTTO_OK)
-            return 1;
-        for (size_t e = 0; e < P; e++)
-            weights[e] -= 0.1f / BATCH * gradient[e];
-    }
-    return 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -92,29 +49,69 @@ static double median(double *values, size_t n)
     return values[n / 2];
 }
 
-enum { PLAIN, CLIPPED, NOISY, LIBRARY_SGD, LIBRARY_ADAM, RELEASE_LOGISTIC, RELEASE_GAUSSIAN, TASKS };
-static const char *const titles[TASKS] = {"an epoch of plain SGD (this loop)",
-                                          "the same, every record clipped",
-                                          "the same, clipped and with exact noise in every step",
-                                          "an epoch of 'sotto head --trainer sgd'",
-                                          "an epoch of 'sotto head --trainer adam'",
-                                          "one release, logistic (ledger written and synced)",
-                                          "one release, Gaussian (ledger written and synced)"};
+struct setting {
+    size_t epochs, hidden;
+    const char *ledger;
+};
 
-static sotto_status library_epochs(const char *trainer, size_t epochs)
+static struct sotto_head_recipe recipe_of(const char *trainer, const struct setting *s)
 {
-    struct sotto_head *h = NULL;
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
     r.trainer = trainer;
     r.batch = BATCH;
-    r.epochs = epochs;
+    r.epochs = s->epochs;
+    r.hidden_count = s->hidden > 0;
+    r.hidden[0] = s->hidden;
+    r.noise_multiplier = 1.1;
+    return r;
+}
+
+static sotto_status train(const char *trainer, const struct setting *s)
+{
+    struct sotto_head *h = NULL;
+    struct sotto_head_recipe r = recipe_of(trainer, s);
     sotto_status status = sotto_head_train(&h, rows, y, N, D, K, &r, NULL);
     sotto_head_free(h);
     return status;
 }
 
-static sotto_status release(const char *mechanism, const char *ledger)
+static sotto_status train_private(const char *trainer, const char *noise, const struct setting *s)
+{
+    struct sotto_head *h = NULL;
+    char *certificate = NULL;
+    struct sotto_head_recipe r = recipe_of(trainer, s);
+    struct sotto_head_privacy p = {.target = {NAN, 1e-5}, .fingerprint = "bench", .ledger = s->ledger};
+    r.noise = noise;
+    sotto_status status = sotto_head_train_private(&h, &certificate, rows, y, N, D, K, &r, &p, NULL);
+    sotto_text_free(certificate);
+    sotto_head_free(h);
+    return status;
+}
+
+/* What a private run costs once: the account, the ledger, the certificate. */
+static sotto_status account_only(const char *noise, const struct setting *s)
+{
+    struct sotto_steps *steps = NULL;
+    char *certificate = NULL;
+    struct sotto_reserve r = {.sampled = {.mechanism = noise,
+                                          .noise_multiplier = 1.1,
+                                          .sample_rate = (double)BATCH / N,
+                                          .steps = (s->epochs * N + BATCH - 1) / BATCH,
+                                          .delta = 1e-5},
+                              .max_grad_norm = 1,
+                              .dimension = P,
+                              .fingerprint = "bench",
+                              .ledger = s->ledger};
+    sotto_status status = sotto_dp_reserve(&steps, &r, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_steps_certificate(&certificate, steps);
+    sotto_text_free(certificate);
+    sotto_steps_close(steps);
+    return status;
+}
+
+static sotto_status release(const char *mechanism, const struct setting *s)
 {
     char *certificate = NULL;
     struct sotto_release r = {.mechanism = mechanism,
@@ -122,81 +119,87 @@ static sotto_status release(const char *mechanism, const char *ledger)
                               .target = {1, 1e-5},
                               .sensitivity = {.l1 = 1, .l2 = 0.04, .source = SOTTO_SENSITIVITY_GIVEN},
                               .fingerprint = "bench",
-                              .ledger = ledger};
+                              .ledger = s->ledger};
     memset(weights, 0, sizeof weights);
     sotto_status status = sotto_dp_release(&certificate, weights, P, &r, NULL);
     sotto_text_free(certificate);
     return status;
 }
 
-static sotto_status reserve(struct sotto_steps **out, size_t epochs, const char *ledger)
-{
-    struct sotto_reserve r = {.sampled = {.mechanism = "gaussian",
-                                          .noise_multiplier = 1.1,
-                                          .sample_rate = (double)BATCH / N,
-                                          .steps = epochs * (N / BATCH),
-                                          .delta = 1e-5},
-                              .max_grad_norm = 1,
-                              .dimension = P,
-                              .fingerprint = "bench-steps",
-                              .ledger = ledger};
-    return sotto_dp_reserve(out, &r, NULL);
-}
+enum { SGD, ADAM, ACCOUNT, ACCOUNT_LOGISTIC, DP_SGD, DP_ADAM, DP_LOGISTIC, LOGISTIC, GAUSSIAN, TASKS };
+static const char *const titles[TASKS] = {"a step of sgd",
+                                          "a step of adam",
+                                          "account, ledger and certificate of a DP-SGD run, Gaussian: once",
+                                          "the same, logistic: once",
+                                          "a step of dp-sgd, exact Gaussian noise",
+                                          "a step of dp-adam, exact Gaussian noise",
+                                          "a step of dp-sgd, exact logistic noise",
+                                          "one release of the trained head, logistic: once",
+                                          "one release of the trained head, Gaussian: once"};
 
-static int run_task(int task, size_t epochs, const struct nn_backend *backend, struct sotto_steps *steps,
-                    const char *ledger)
+static sotto_status run_task(int task, const struct setting *s)
 {
-    if (task <= NOISY) {
-        memset(weights, 0, sizeof weights);
-        for (size_t e = 0; e < epochs; e++)
-            if (epoch(backend, task >= CLIPPED, task == NOISY ? steps : NULL))
-                return 1;
-        return 0;
+    unlink(s->ledger); /* so that the account of what is there already does not grow */
+    switch (task) {
+    case SGD:
+        return train("sgd", s);
+    case ADAM:
+        return train("adam", s);
+    case ACCOUNT:
+        return account_only("gaussian", s);
+    case ACCOUNT_LOGISTIC:
+        return account_only("logistic", s);
+    case DP_SGD:
+        return train_private("dp-sgd", "gaussian", s);
+    case DP_ADAM:
+        return train_private("dp-adam", "gaussian", s);
+    case DP_LOGISTIC:
+        return train_private("dp-sgd", "logistic", s);
+    case LOGISTIC:
+        return release("logistic", s);
+    default:
+        return release("gaussian", s);
     }
-    if (task <= LIBRARY_ADAM)
-        return library_epochs(task == LIBRARY_SGD ? "sgd" : "adam", epochs) != SOTTO_OK;
-    return release(task == RELEASE_LOGISTIC ? "logistic" : "gaussian", ledger) != SOTTO_OK;
 }
 
 int main(int argc, char **argv)
 {
     static double times[TASKS][ROUNDS_MAX];
-    size_t rounds = 11, epochs = 5;
-    char folder[] = "/tmp/sotto-bench-XXXXXX", ledger[64], steps_ledger[64];
-    const struct nn_backend *backend;
-    for (int i = 1; i + 1 < argc; i += 2)
-        *(strcmp(argv[i], "--rounds") == 0 ? &rounds : &epochs) = strtoul(argv[i + 1], NULL, 10);
+    size_t rounds = 11;
+    char folder[] = "/tmp/sotto-bench-XXXXXX", ledger[64];
+    struct setting s = {.epochs = 5, .ledger = ledger};
+    for (int i = 1; i + 1 < argc; i += 2) {
+        size_t value = strtoul(argv[i + 1], NULL, 10);
+        *(strcmp(argv[i], "--rounds") == 0   ? &rounds
+          : strcmp(argv[i], "--hidden") == 0 ? &s.hidden
+                                             : &s.epochs) = value;
+    }
     rounds = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds;
-    epochs = epochs < 1 ? 1 : epochs;
-    if (nn_backend_find(&backend, "auto") != SOTTO_OK || !mkdtemp(folder))
+    s.epochs = s.epochs < 1 ? 1 : s.epochs;
+    if (!mkdtemp(folder))
         return 1;
-    snprintf(ledger, sizeof ledger, "%s/release.jsonl", folder);
-    snprintf(steps_ledger, sizeof steps_ledger, "%s/steps.jsonl", folder);
-    par_set_threads(1); /* as heads train */
+    snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     synthesise();
     int failed = 0;
-    for (size_t round = 0; round < rounds && !failed; round++) {
-        struct sotto_steps *steps = NULL;
-        unlink(ledger); /* so that the account of what is there already does not grow */
-        unlink(steps_ledger);
-        failed = reserve(&steps, epochs, steps_ledger) != SOTTO_OK;
+    for (size_t round = 0; round < rounds && !failed; round++)
         for (int task = 0; task < TASKS && !failed; task++) {
             double start = cpu_seconds();
-            failed = run_task(task, epochs, backend, steps, ledger);
-            times[task][round] = (cpu_seconds() - start) / (task <= LIBRARY_ADAM ? (double)epochs : 1);
+            failed = run_task(task, &s) != SOTTO_OK;
+            times[task][round] = cpu_seconds() - start;
         }
-        sotto_steps_close(steps);
-    }
     if (failed)
         fprintf(stderr, "bench_release: %s\n", sotto_error_text());
-    for (int task = 0; task < TASKS && !failed; task++)
-        printf("%-58s %9.3f ms of CPU\n", titles[task], 1e3 * median(times[task], rounds));
-    if (!failed)
-        printf("extra time of DP-SGD: %.2f times the plain epoch; of one release: %.2f plain epochs, once\n",
-               median(times[NOISY], rounds) / median(times[PLAIN], rounds),
-               median(times[RELEASE_LOGISTIC], rounds) / median(times[PLAIN], rounds));
+    double steps = ceil((double)s.epochs * N / BATCH), account[2];
+    for (int task = 0; task < TASKS && !failed; task++) {
+        double seconds = median(times[task], rounds);
+        if (task == ACCOUNT || task == ACCOUNT_LOGISTIC)
+            account[task - ACCOUNT] = seconds;
+        if (task == DP_SGD || task == DP_ADAM || task == DP_LOGISTIC)
+            seconds -= account[task == DP_LOGISTIC];
+        int once = task == ACCOUNT || task == ACCOUNT_LOGISTIC || task >= LOGISTIC;
+        printf("%-64s %9.1f us of CPU\n", titles[task], 1e6 * seconds / (once ? 1 : steps));
+    }
     unlink(ledger);
-    unlink(steps_ledger);
     if (rmdir(folder) != 0)
         fprintf(stderr, "bench_release: %s was left\n", folder);
     return failed;

@@ -239,8 +239,8 @@ static void sampled_iterations(void **state)
         close_to(same, known[i][3], 1e-11);
     }
     struct sotto_account a;
-    struct sotto_sampled s = {"gaussian", 1.5,          0.04, 2250,
-                              1e-5,       SOTTO_NORM_L2}; /* Opacus: 7.32911117143, on a grid of orders */
+    struct sotto_sampled s = {"gaussian", 1.5,           0.04, 2250,
+                              1e-5,       SOTTO_NORM_L2, 0}; /* Opacus: 7.32911117143, on a grid of orders */
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
     assert_string_equal(a.bounds[1].name, "renyi");
     assert_true(a.bounds[1].epsilon < 7.32911117143 && a.bounds[1].epsilon > 7.328);
@@ -262,19 +262,23 @@ static void sampled_inputs_are_checked(void **state)
         sotto_status status;
         const char *text;
     } cases[] = {
-        {{"gaussian", 0, 0.1, 1, 1e-5, SOTTO_NORM_L2}, SOTTO_EINVAL, "noise_multiplier must be > 0 (got 0)"},
-        {{"gaussian", 1, 0, 1, 1e-5, SOTTO_NORM_L2}, SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got 0)"},
-        {{"gaussian", 1, 1.5, 1, 1e-5, SOTTO_NORM_L2},
+        {{"gaussian", 0, 0.1, 1, 1e-5, SOTTO_NORM_L2, 0},
+         SOTTO_EINVAL,
+         "noise_multiplier must be > 0 (got 0)"},
+        {{"gaussian", 1, 0, 1, 1e-5, SOTTO_NORM_L2, 0},
+         SOTTO_EINVAL,
+         "sample_rate must lie in (0, 1] (got 0)"},
+        {{"gaussian", 1, 1.5, 1, 1e-5, SOTTO_NORM_L2, 0},
          SOTTO_EINVAL,
          "sample_rate must lie in (0, 1] (got 1.5)"},
-        {{"gaussian", 1, NAN, 1, 1e-5, SOTTO_NORM_L2},
+        {{"gaussian", 1, NAN, 1, 1e-5, SOTTO_NORM_L2, 0},
          SOTTO_EINVAL,
          "sample_rate must lie in (0, 1] (got nan)"},
-        {{"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2}, SOTTO_EINVAL, "steps must be at least 1 (got 0)"},
-        {{"gaussian", 1, 0.1, 1, 0, SOTTO_NORM_L2},
+        {{"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, 0}, SOTTO_EINVAL, "steps must be at least 1 (got 0)"},
+        {{"gaussian", 1, 0.1, 1, 0, SOTTO_NORM_L2, 0},
          SOTTO_EINVAL,
          "delta must be > 0 for sampled iterations (got 0)"},
-        {{"laplace", 1, 0.1, 1, 1e-5, SOTTO_NORM_L2},
+        {{"laplace", 1, 0.1, 1, 1e-5, SOTTO_NORM_L2, 0},
          SOTTO_ENOTSUP,
          "mechanism 'laplace': no bound for sampled iterations"}};
     struct sotto_account a = {.scale = 77};
