@@ -329,7 +329,11 @@ static sotto_status choose(const struct options *o, int json)
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
+    static const char *const others[] = {"verify", "ledger", "choose", "events", "opacus-history"};
     struct sotto_account account;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_flag(o, "certified") && option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "account: --certified does not go with --%s", others[i]);
     if (option_given(o, "verify"))
         return verify(o, json);
     if (option_flag(o, "import"))

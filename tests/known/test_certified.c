@@ -198,6 +198,49 @@ static void accounts_overlap(void **state)
     assert_true(pure.epsilon.upper == 1.5 && pure.epsilon.lower == 1.5);
 }
 
+/* Calibration in doubles may lie a hair below: the certified end must not. */
+static void certified_calibration_never_overshoots(void **state)
+{
+    (void)state;
+    const struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.3, .dimension = 20};
+    const char *const names[] = {"gaussian", "logistic", "laplace"};
+    for (int m = 0; m < 3; m++)
+        for (int k = 1; k <= 2; k++) {
+            const struct sotto_dp target = {0.7 * k, 1e-6};
+            struct sotto_account a, again;
+            double scale;
+            assert_int_equal(sotto_calibrate_certified(&a, names[m], &s, target, (size_t)k), SOTTO_OK);
+            assert_int_equal(sotto_account_release_certified(&again, names[m], a.scale, &s, 1e-6, (size_t)k),
+                             SOTTO_OK);
+            assert_true(a.epsilon.upper == again.epsilon.upper && a.epsilon.upper <= target.epsilon);
+            assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k), SOTTO_OK);
+            assert_true(a.scale >= scale && a.scale < scale * 1.02);
+        }
+    struct sotto_sampled training = {"gaussian", NAN, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0};
+    struct sotto_account a;
+    double multiplier;
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2), SOTTO_OK);
+    training.noise_multiplier = multiplier;
+    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_OK);
+    assert_true(a.epsilon.upper > 2); /* the control: the double path's own scale would not do */
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_OK);
+    assert_true(a.epsilon.upper <= 2 && a.epsilon.upper > 2 * (1 - 1e-3) && a.scale > multiplier);
+    assert_string_equal(a.accountant, "pld, balls");
+    training.mechanism = "laplace", training.clipping = SOTTO_NORM_L1; /* by its own law */
+    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_OK);
+    struct sotto_account fast;
+    assert_int_equal(sotto_account_sampled(&fast, &training), SOTTO_OK);
+    assert_true(a.epsilon.lower <= fast.epsilon.upper && fast.epsilon.lower <= a.epsilon.upper);
+    training.replace_one = 1;
+    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, -2), SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_certified(&a, "gaussian", &s, (struct sotto_dp){-1, 1e-5}, 1),
+                     SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_certified(&a, "knorm", &s, (struct sotto_dp){1, 1e-5}, 1),
+                     SOTTO_ENOTSUP);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -225,6 +268,7 @@ int main(void)
                                        cmocka_unit_test(laplace_atoms),
                                        cmocka_unit_test(sampled_gaussian),
                                        cmocka_unit_test(accounts_overlap),
+                                       cmocka_unit_test(certified_calibration_never_overshoots),
                                        cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,25 @@ static void planted_bugs_are_caught(void **state)
     assert_true(i >= 27);
 }
 
+/* Every mechanism that can release is attacked, and some bug of it is planted. */
+static void every_mechanism_is_attacked(void **state)
+{
+    (void)state;
+    for (size_t m = 0; mechanism_row(m); m++) {
+        const struct mechanism *row = mechanism_row(m);
+        struct toy toy;
+        int correct = 0, broken = 0;
+        if (row->kind == RELEASE_NONE)
+            continue;
+        for (size_t i = 0; toy_at(&toy, i); i++)
+            correct += toy.noise == row;
+        for (size_t i = 0; toy_planted(&toy, i); i++)
+            broken += toy.noise == row;
+        if (correct == 0 || broken == 0)
+            fail_msg("%s: %d correct releases attacked, %d broken ones", row->name, correct, broken);
+    }
+}
+
 /* Each name of the historical list is there. */
 static void the_list_is_complete(void **state)
 {
@@ -179,9 +198,10 @@ static void the_whole_self_test_passes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(correct_releases_survive), TEST(planted_bugs_are_caught),
-        TEST(the_list_is_complete),     TEST(false_alarms_are_as_rare_as_stated),
-        TEST(odd_outputs_do_no_harm),   TEST(the_whole_self_test_passes),
+        TEST(correct_releases_survive),           TEST(planted_bugs_are_caught),
+        TEST(every_mechanism_is_attacked),        TEST(the_list_is_complete),
+        TEST(false_alarms_are_as_rare_as_stated), TEST(odd_outputs_do_no_harm),
+        TEST(the_whole_self_test_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
