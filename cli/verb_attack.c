@@ -24,6 +24,9 @@ static const struct option_row rows[] = {
     {"cache", OPTION_TEXT, "DIR", NULL, "keep shadows here and reuse them", NULL},
     {"shard", OPTION_TEXT, "I/N", NULL, "train only the I-th of N parts of the shadows (needs --cache)",
      NULL},
+    {"queries", OPTION_COUNT, "N", NULL,
+     "label-only attacks: of the target, for one record (default: the attack's own)", NULL},
+    {"image", OPTION_TEXT, "C,H,W", NULL, "rows are images of this shape (for augmentation)", NULL},
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
     {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
     {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
@@ -112,6 +115,23 @@ static sotto_status read_recipe(struct sotto_head_recipe *r, int *given, const s
     return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
 }
 
+/* "3,32,32". */
+static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)
+{
+    size_t shape[3], count = 0;
+    if (!option_given(o, "image"))
+        return SOTTO_OK;
+    sotto_status status = option_sizes(shape, 3, &count, o, "image");
+    if (status != SOTTO_OK)
+        return status;
+    if (count != 3)
+        return cli_fail(SOTTO_EUSAGE, "--image: '%s' is not a shape like 3,32,32", option_text(o, "image"));
+    out->channels = shape[0];
+    out->height = shape[1];
+    out->width = shape[2];
+    return SOTTO_OK;
+}
+
 static sotto_status read_options(struct sotto_attack_options *out, double rates[MAX_RATES],
                                  const struct options *o)
 {
@@ -119,6 +139,7 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     out->name = option_argument(o, 0);
     out->shadows = option_given(o, "shadows") ? (size_t)option_count(o, "shadows") : 0;
     out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
+    out->queries = option_given(o, "queries") ? (size_t)option_count(o, "queries") : 0;
     out->disjoint = option_flag(o, "disjoint");
     out->mismatch = option_flag(o, "mismatch");
     out->cache = option_text(o, "cache");
@@ -138,6 +159,8 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     sotto_status status = read_rates(rates, &out->audit.fpr_count, o);
     if (status == SOTTO_OK)
         status = read_kind(&out->data, o);
+    if (status == SOTTO_OK)
+        status = read_image(out, o);
     return status == SOTTO_OK ? read_shard(out, o) : status;
 }
 

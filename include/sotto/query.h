@@ -82,6 +82,8 @@ struct sotto_attack_options {
     enum sotto_shadow_data data;            /**< [SOTTO_SHADOW_REAL] */
     size_t synthetic_records;               /**< made by synthesis or marginals [10,000] */
     double flip;                            /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
+    size_t queries;                         /**< label-only attacks: of the target, for one record [the attack's own default] */
+    size_t channels, height, width;         /**< rows are images of this shape; 0: they are not */
     uint64_t seed;                          /**< [1] */
     struct sotto_audit_options audit;       /**< fpr, confidence, delta; names and seed are not used */
 };

@@ -28,6 +28,7 @@ enum {
     PROBES_MOST = 10000,
     STUCK = 3
 };
+enum { WORTH_THREADS = 1 << 16 }; /* numbers in a block; waking threads costs more than making fewer */
 static const double START_WIDTH = 1e-3,
                     STEP_WIDTH = 0.01; /* of bisection; the second is divided by sqrt(d) */
 
@@ -427,6 +428,8 @@ static sotto_status round_trip(struct driver *v, int threads)
         h->count = rows <= room ? rows : h->phase == SLOPE ? room : 0;
         v->used += h->count;
     }
+    if (v->used * v->target->inputs < WORTH_THREADS)
+        threads = 1;
     TRY(par_chunks(v->wave, threads, fill_chunk, v));
     TRY(target_labels(v->target, v->labels, v->rows, v->used));
     TRY(par_chunks(v->wave, threads, tell_chunk, v));

@@ -12,13 +12,16 @@
 
 /* What an attack needs; sotto_attack() refuses to run it without. */
 enum model_need {
-    MODEL_POSTERIORS = 1, /* the target's answers on the records, as probabilities */
-    MODEL_LABELS = 2,     /* the records' true classes */
-    MODEL_WEIGHTS = 4,    /* the target itself, a head */
-    MODEL_ATTACKER = 8,   /* records of the attacker, of the target's kind */
-    MODEL_SHADOWS = 16,   /* trains models of the target's kind: needs a recipe */
-    MODEL_OTHER = 32,     /* records of another set */
-    MODEL_QUERIES = 64    /* asks for more than the records */
+    MODEL_POSTERIORS = 1,  /* the target's answers on the records, as probabilities */
+    MODEL_LABELS = 2,      /* the records' true classes */
+    MODEL_WEIGHTS = 4,     /* the target itself, a head */
+    MODEL_ATTACKER = 8,    /* records of the attacker, of the target's kind */
+    MODEL_SHADOWS = 16,    /* trains models of the target's kind: needs a recipe */
+    MODEL_OTHER = 32,      /* records of another set */
+    MODEL_QUERIES = 64,    /* asks for more than the records */
+    MODEL_DECISIONS = 128, /* only the classes that the target decides for: `posteriors` is one-hot */
+    MODEL_SHADOW_IF_ANY =
+        256 /* rehearses on a shadow where records and a recipe are at hand: recipe may be NULL */
 };
 
 struct model_input {
@@ -26,7 +29,7 @@ struct model_input {
     struct head_data records; /* to judge: members and non-members, without saying where one ends */
     const double *posteriors; /* (n, classes): the target's answers on the records; NULL without the need */
     struct head_data attacker, other;
-    const struct sotto_head_recipe *recipe; /* of shadows, checked; NULL without MODEL_SHADOWS */
+    const struct sotto_head_recipe *recipe; /* of shadows, checked; NULL without a need for shadows */
     const struct sotto_attack_options *options;
     const struct sotto_context *ctx;
 };

@@ -105,6 +105,28 @@ done:
     return status;
 }
 
+/* Are there records and a recipe for a shadow? */
+static bool can_rehearse(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    const struct sotto_head *h = in->target->head;
+    return in->attacker.n > 0 && (o->recipe || (h && sotto_head_get_recipe(h)));
+}
+
+/* What the target decides about the records, as posteriors of 1. */
+static sotto_status ask_decisions(struct model_work *w, struct sotto_target *t, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    int64_t *label = base_alloc(n, sizeof *label);
+    if (!label)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    TRY(target_labels(t, label, w->x, n));
+    for (size_t i = 0; i < n; i++)
+        w->posteriors[i * t->classes + (size_t)label[i]] = 1;
+done:
+    base_free(label);
+    return status;
+}
+
 /* Members first, then non-members: one table, and the target's answers on it. */
 static sotto_status gather(struct model_work *w, const struct model_attack *a,
                            const struct sotto_attack_input *in)
@@ -127,6 +149,8 @@ static sotto_status gather(struct model_work *w, const struct model_attack *a,
         TRY(sotto_target_query(t, w->answers, w->x, n));
         for (size_t i = 0; i < n * k; i++)
             w->posteriors[i] = (double)w->answers[i];
+    } else if (a->needs & MODEL_DECISIONS) {
+        TRY(ask_decisions(w, t, n));
     }
 done:
     return status;
@@ -174,7 +198,7 @@ static sotto_status measure(struct json **out, const double *scores, double thre
     if (in->posteriors) {
         arrays.member_f8 = in->posteriors, arrays.nonmember_f8 = in->posteriors + m * k;
         arrays.member_labels = given->member.y, arrays.nonmember_labels = given->nonmember.y;
-        options.names = baselines;
+        options.names = baselines + !(a->needs & MODEL_POSTERIORS); /* a decision has no loss */
     }
     options.seed = in->options->seed;
     if (options.fpr_count == 0)
@@ -268,13 +292,13 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
             o->shard, o->shards);
     TRY(check_input(a, given));
-    if (a->needs & MODEL_SHADOWS) {
+    if ((a->needs & MODEL_SHADOWS) || ((a->needs & MODEL_SHADOW_IF_ANY) && can_rehearse(given, o))) {
         TRY(choose_recipe(&w.recipe, a, given, o));
         in.recipe = &w.recipe;
     }
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
-    in.posteriors = a->needs & MODEL_POSTERIORS ? w.posteriors : NULL;
+    in.posteriors = a->needs & (MODEL_POSTERIORS | MODEL_DECISIONS) ? w.posteriors : NULL;
     in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
     in.other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
                                   given->other_classes};
