@@ -103,6 +103,27 @@ serve() { echo "$SOTTO_SERVE_MODEL $*"; }
   [ "$status" -eq 77 ]
 }
 
+@test "label-only attacks need nothing but labels" {
+  for name in boundary noise; do
+    "$SOTTO" attack $name --target-command "$(serve softmax 3)" --classes 3 --queries 20 --member-features x1.npy --member-labels y1.npy \
+      --nonmember-features x2.npy --nonmember-labels y2.npy --json > a.json
+    "$SOTTO" attack $name --target-command "$(serve labels 3)" --classes 3 --queries 20 --member-features x1.npy --member-labels y1.npy \
+      --nonmember-features x2.npy --nonmember-labels y2.npy --json > b.json
+    cmp a.json b.json
+    grep -q '"queries_per_record":20' a.json
+  done
+}
+
+@test "a command shows no weights; pictures have a shape" {
+  run "$SOTTO" attack gradient-norm --target-command "$(serve softmax 3)" --member-features x1.npy --member-labels y1.npy \
+    --nonmember-features x2.npy --nonmember-labels y2.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"gradient-norm looks inside a model; this target only answers queries"* ]]
+  run attack --target-command true --image 3,4
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"'3,4' is not a shape like 3,32,32"* ]]
+}
+
 @test "the NumPy example serves a head like sotto itself" {
   python3 -c 'import numpy' 2>/dev/null || skip "python3 has no numpy"
   "$SOTTO" head --features x1.npy --labels y1.npy --hidden 8 --epochs 5 -o h.safetensors

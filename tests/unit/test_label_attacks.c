@@ -376,7 +376,7 @@ static void memory_runs_out_cleanly(void **state)
     double scores[2 * N];
     char *json;
     for (size_t a = 0; a < sizeof names / sizeof *names; a++)
-        for (long after = 0; after < 60; after += 9) {
+        for (long after = 0; after < 60; after += 13) {
             struct judge j = judge(overfit, true);
             base_alloc_fail_after(after);
             sotto_status status = attack(scores, &json, names[a], &j, 2);
