@@ -28,7 +28,7 @@ enum {
     PROBES_MOST = 10000,
     STUCK = 3
 };
-enum { WORTH_THREADS = 1 << 16 }; /* numbers in a block; waking threads costs more than making fewer */
+enum { WORTH_THREADS = 1 << 18 }; /* numbers in a block; waking threads costs more than making fewer */
 static const double START_WIDTH = 1e-3,
                     STEP_WIDTH = 0.01; /* of bisection; the second is divided by sqrt(d) */
 
@@ -84,14 +84,13 @@ static float clip(double value, float low, float high)
     return value < (double)low ? low : value > (double)high ? high : (float)value;
 }
 
-/* Standard normals two at a time (Box-Muller), in float: directions need no more. */
-static void normals(float *out, size_t d, struct rng *r)
+/* Sums of four uniform bytes: independent, symmetric, nearly Gaussian (excess kurtosis -0.3), and ten times cheaper than
+ * normals, which would cost more than the target's answers. Whoever is normalised needs no scale. */
+static void scatter(float *out, size_t d, struct rng *r)
 {
-    for (size_t j = 0; j < d; j += 2) {
-        float radius = sqrtf(-2.0f * logf(1.0f - rng_unit_f(r))), angle = 6.2831853f * rng_unit_f(r);
-        out[j] = radius * cosf(angle);
-        if (j + 1 < d)
-            out[j + 1] = radius * sinf(angle);
+    for (size_t j = 0; j < d; j++) {
+        uint32_t v = rng_u32(r), pairs = (v & 0x00ff00ff) + (v >> 8 & 0x00ff00ff);
+        out[j] = (float)((int32_t)((pairs & 0xffff) + (pairs >> 16)) - 510);
     }
 }
 
@@ -121,7 +120,7 @@ static void probe_row(float *out, const struct hop *h, const struct driver *v, s
 {
     struct rng r = rng_stream(v->set->seed, RNG_PROBE, h->record, number);
     double norm = 0;
-    normals(out, h->d, &r);
+    scatter(out, h->d, &r);
     for (size_t j = 0; j < h->d; j++)
         norm += (double)out[j] * (double)out[j];
     double scale = norm > 0 ? h->delta / sqrt(norm) : 0;

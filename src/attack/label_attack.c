@@ -118,7 +118,7 @@ struct noisy {
     const struct label_setting *setting;
     size_t level, copies, first, count;
 };
-enum { NOISY_CHUNK = 256, NOISY_BLOCK = 16 * NOISY_CHUNK };
+enum { NOISY_CHUNK = 256, NOISY_BLOCK = 16 * NOISY_CHUNK, WORTH_THREADS = 1 << 18 };
 
 static void disturb(float *out, const float *x, const struct noisy *q, size_t record, size_t copy)
 {
@@ -165,7 +165,8 @@ sotto_status label_noise(double *scores, struct sotto_target *t, const struct he
         if (context_stopped(s->ctx))
             FAIL(SOTTO_ESTOPPED, "attack: stopped after %zu of %zu queries", q.first, all);
         context_progress(s->ctx, "noisy copies", q.first, all, "queries");
-        TRY(par_chunks((q.count + NOISY_CHUNK - 1) / NOISY_CHUNK, par_threads(s->ctx), disturb_chunk, &q));
+        int threads = q.count * records->d < WORTH_THREADS ? 1 : par_threads(s->ctx);
+        TRY(par_chunks((q.count + NOISY_CHUNK - 1) / NOISY_CHUNK, threads, disturb_chunk, &q));
         TRY(target_labels(t, label, q.rows, q.count));
         for (size_t b = 0; b < q.count; b++) {
             size_t record = (q.first + b) / q.copies;
