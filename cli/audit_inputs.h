@@ -79,6 +79,13 @@
          NULL},                                                                                               \
         {"nonmember-features", OPTION_TEXT, "FILE", NULL, "the non-members themselves (m, ...)", NULL},       \
         {"population-features", OPTION_TEXT, "FILE", NULL, "the population itself (z, ...)", NULL},           \
+        {"released-mean",                                                                                     \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "a mean that was released (width): was a record part of it?",                                        \
+         NULL},                                                                                               \
+        {"reference-mean", OPTION_TEXT, "FILE", NULL, "the mean of a population (width)", NULL},              \
         {"features",                                                                                          \
          OPTION_TEXT,                                                                                         \
          "FILE",                                                                                              \

@@ -156,11 +156,26 @@ static sotto_status load_features(const float **out, struct audit_inputs *in, co
     return status;
 }
 
+static sotto_status load_mean(const double **out, struct audit_inputs *in, const struct options *o,
+                              const char *option, const char *role)
+{
+    struct sotto_array *a = NULL;
+    sotto_status status = audit_inputs_read(&a, in, o, option, role, "means", 1, "1 (features)");
+    if (status != SOTTO_OK || !a)
+        return status;
+    if (a->shape[0] != in->input.feature_count)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu means but the records have %zu features",
+                        option_text(o, option), a->shape[0], in->input.feature_count);
+    status = sotto_array_convert(a, SOTTO_F8);
+    *out = a->data;
+    return status;
+}
+
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o)
 {
     if (option_given(o, "member-features") != option_given(o, "nonmember-features"))
         return cli_fail(SOTTO_EUSAGE, "audit: --member-features and --nonmember-features go together");
-    if (option_given(o, "member-features") && !in->input.n_member)
+    if (option_given(o, "member-features") && !in->input.n_member && !option_given(o, "released-mean"))
         return cli_fail(SOTTO_EUSAGE, "audit: features of members need their logits, losses or scores");
     if (option_given(o, "population-features") &&
         !(option_given(o, "member-features") && in->input.n_population))
@@ -175,6 +190,12 @@ sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct op
     if (status == SOTTO_OK)
         status = load_features(&in->input.population_features, in, o, "population-features",
                                "population features", &in->input.n_population, width);
+    if (status == SOTTO_OK)
+        status = load_mean(&in->input.released_mean, in, o, "released-mean", "released mean");
+    if (status == SOTTO_OK)
+        status = load_mean(&in->input.reference_mean, in, o, "reference-mean", "reference mean");
+    if (status == SOTTO_OK && !in->input.released_mean != !in->input.reference_mean)
+        status = cli_fail(SOTTO_EUSAGE, "audit: --released-mean and --reference-mean go together");
     return status;
 }
 

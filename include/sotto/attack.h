@@ -57,6 +57,9 @@ struct sotto_audit_input {
      * attack. */
     const float *member_features, *nonmember_features, *population_features;
     size_t feature_count;
+    /** A mean that was released (of a class, a cluster, a group of people) and that of a population, (feature_count) each:
+     *  was a record, given by its features, part of the released one? NULL: none. */
+    const double *released_mean, *reference_mean;
     /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
     const struct sotto_audit_scores *named;
     size_t named_count;

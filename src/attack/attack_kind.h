@@ -17,7 +17,9 @@ enum attack_need {
     NEED_IN = 32,          /* and others that were */
     NEED_SHADOW = 64,      /* outputs of a model of the attacker's own on records whose membership he knows */
     NEED_POPULATION = 128, /* the target's losses on other records, known to be non-members */
-    NEED_POPULATION_REFERENCE = 256 /* and what the reference models say about those */
+    NEED_POPULATION_REFERENCE = 256, /* and what the reference models say about those */
+    NEED_MEANS = 512,                /* features, a released mean of some records and one of a population */
+    NEED_SHARES = 1024               /* the same, all of them between 0 and 1 */
 };
 
 struct attack_input {
@@ -29,6 +31,7 @@ struct attack_input {
     const double *reference; /* (n, models): what posterior_signal() is for each reference model */
     const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
     const float *features;   /* (n, width): the records themselves, or NULL */
+    const double *released_mean, *reference_mean; /* (width) */
     size_t n, classes, models, width;
     const double *shadow_outputs;  /* (shadow_n, classes), of the same kind as outputs */
     const int64_t *shadow_labels;  /* (shadow_n) */

@@ -103,14 +103,19 @@ static struct json *accuracies(const struct audit_sides *sides, double confidenc
     return j;
 }
 
+static bool holds_membership(const struct sotto_audit_input *in)
+{
+    return in->member || in->member_f8 || in->member_losses || in->member_scores || in->named_count ||
+           in->released_mean;
+}
+
 static const char *kind_of_input(const struct sotto_audit_input *in)
 {
-    if (in->attribute && !in->member && !in->member_f8 && !in->member_losses && !in->member_scores &&
-        !in->named_count)
-        return "features";
     if (in->member || in->member_f8)
         return in->probabilities ? "probabilities" : "logits";
-    return in->member_losses ? "losses" : "scores";
+    if (in->member_losses)
+        return "losses";
+    return in->member_scores || in->named_count ? "scores" : "features";
 }
 
 static struct json *header(const struct sotto_audit_input *in, const struct audit_sides *sides,
@@ -309,11 +314,6 @@ done:
     audit_halves_clear(&halves);
     audit_sides_clear(&sides);
     return status;
-}
-
-static bool holds_membership(const struct sotto_audit_input *in)
-{
-    return in->member || in->member_f8 || in->member_losses || in->member_scores || in->named_count;
 }
 
 sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,

@@ -124,6 +124,20 @@ static struct attack_input part(const struct attack_input *all, size_t first, si
     return p;
 }
 
+/* Means may be a rounding error beyond 0 and 1; the attack keeps its distance from both anyway. */
+static bool all_shares(const struct attack_input *all)
+{
+    const double slack = 1e-6;
+    for (size_t j = 0; j < all->width; j++)
+        if (!(fabs(all->released_mean[j] - 0.5) <= 0.5 + slack &&
+              fabs(all->reference_mean[j] - 0.5) <= 0.5 + slack))
+            return false;
+    for (size_t i = 0; i < all->n * all->width; i++)
+        if (all->features[i] < 0 || all->features[i] > 1)
+            return false;
+    return true;
+}
+
 static unsigned holdings(const struct attack_input *all)
 {
     unsigned have = 0;
@@ -141,6 +155,8 @@ static unsigned holdings(const struct attack_input *all)
     }
     if (all->shadow_outputs)
         have |= NEED_SHADOW;
+    if (all->released_mean)
+        have |= NEED_MEANS | (all_shares(all) ? NEED_SHARES : 0u);
     if (all->population)
         have |= NEED_POPULATION | (all->population->reference ? NEED_POPULATION_REFERENCE : 0u);
     return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
@@ -282,7 +298,9 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     TRY(both(in->member_features, in->nonmember_features, "features"));
     if (in->member && in->member_f8)
         FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
-    if (!outputs && !in->member_losses && !in->member_scores && !in->named_count)
+    if (!in->released_mean != !in->reference_mean || (in->released_mean && !in->member_features))
+        FAIL(SOTTO_EUSAGE, "audit: a released mean needs the mean of a population and the records' features");
+    if (!outputs && !in->member_losses && !in->member_scores && !in->named_count && !in->released_mean)
         FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
     REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
             "audit: %zu members and %zu non-members; at least 2 of each are needed", in->n_member,
@@ -327,6 +345,10 @@ sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input
     TRY(check_side(&s.nonmember, "non-members"));
     TRY(check_features(s.member.features, s.member.n, s.member.width, "members"));
     TRY(check_features(s.nonmember.features, s.nonmember.n, s.nonmember.width, "non-members"));
+    if (in->released_mean) {
+        TRY(check_reals(in->released_mean, in->feature_count, "released mean", "means"));
+        TRY(check_reals(in->reference_mean, in->feature_count, "reference mean", "means"));
+    }
     TRY(check_named(in));
     if (in->reference_outputs || in->reference_outputs_f8)
         TRY(check_reference_outputs(in));

@@ -152,6 +152,8 @@ sotto_status audit_join(struct audit_sides *s, const struct sotto_audit_input *i
     s->all.trained = trained;
     s->all.features = features;
     s->all.width = features ? in->feature_count : 0;
+    s->all.released_mean = in->released_mean;
+    s->all.reference_mean = in->reference_mean;
     if (in->member)
         TRY(join_narrow(s, in));
     TRY(join_population(s, in));

@@ -197,7 +197,7 @@ static void bad_inputs_are_refused(void **state)
         "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
         "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
         "population, quantile, lira, lira-pooled, lira-offline, rmia, rmia-offline, rmia-population, base, "
-        "sablayrolles, watson, reference-rank, scores");
+        "sablayrolles, watson, reference-rank, homer, tracing, mean-likelihood, scores");
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options,
            "audit: attack 'loss' needs other arrays than those given; they allow entropy");
@@ -232,8 +232,9 @@ static void allocation_failures_are_clean(void **state)
                                    .n_member = 20,
                                    .n_nonmember = 20,
                                    .classes = 3};
+    const char *names[] = {"loss", "lira", "watson", NULL};
     struct sotto_audit_options options = {
-        .draws = 100, .exposed = 3, .has_claim = 1, .one_run_guesses = 5, .odds_ratio = 1};
+        .names = names, .draws = 100, .exposed = 3, .has_claim = 1, .one_run_guesses = 5, .odds_ratio = 1};
     struct sotto_context one_thread = {.threads = 1};
     long n = 0;
     sotto_status status;

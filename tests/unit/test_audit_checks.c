@@ -351,6 +351,76 @@ static void populations_are_checked(void **state)
     expect(SOTTO_EUSAGE, &in, NULL, "audit: a population needs its logits, probabilities or losses");
 }
 
+/* x = (1, 0, 1), released (.75, .5, .5), population (.5, .5, .25). By hand: D = .25, 0, .25, mean 1/6,
+ * variance 1/48, so T = sqrt 3 (1/6) / sqrt(1/48) = 2; inner product .5 .25 + 0 + .75 .25; likelihood ln 1.5
+ * + ln 1 + ln 2. */
+static void means_by_hand(void **state)
+{
+    (void)state;
+    const float x[] = {1, 0, 1};
+    const double released[] = {0.75, 0.5, 0.5}, reference[] = {0.5, 0.5, 0.25};
+    struct attack_input in = {
+        .features = x, .released_mean = released, .reference_mean = reference, .n = 1, .width = 3};
+    double s;
+    assert_int_equal(attack_run(&s, attack_find("homer"), &in), SOTTO_OK);
+    near(s, 2, 1e-14);
+    assert_int_equal(attack_run(&s, attack_find("tracing"), &in), SOTTO_OK);
+    near(s, 0.3125, 1e-15);
+    assert_int_equal(attack_run(&s, attack_find("mean-likelihood"), &in), SOTTO_OK);
+    near(s, log(3), 1e-14);
+}
+
+/* Bits with frequencies of their own, the mean of 50 members released: 3,000 features give them away, 3 do
+ * not. */
+static void a_released_mean_gives_its_people_away(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 50, BITS = 3000 };
+    float *x = calloc((size_t)2 * PEOPLE * BITS, sizeof *x);
+    double *means = calloc(2 * BITS, sizeof *means);
+    assert_true(x && means);
+    for (size_t j = 0; j < BITS; j++) {
+        struct rng r = rng_stream(41, RNG_TEST, 0, j);
+        means[BITS + j] = 0.05 + 0.9 * rng_unit(&r);
+        for (size_t i = 0; i < 2 * PEOPLE; i++) {
+            x[i * BITS + j] = rng_unit(&r) < means[BITS + j];
+            means[j] += i < PEOPLE ? (double)x[i * BITS + j] / PEOPLE : 0;
+        }
+    }
+    struct sotto_audit_input in = {.member_features = x,
+                                   .nonmember_features = x + (size_t)PEOPLE * BITS,
+                                   .n_member = PEOPLE,
+                                   .n_nonmember = PEOPLE,
+                                   .feature_count = BITS,
+                                   .released_mean = means,
+                                   .reference_mean = means + BITS};
+    struct json *doc = audit_run(&in, NULL);
+    assert_int_equal(json_count(json_find(doc, "attacks")), 3);
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "attacks[%d].auc.lower", i);
+        assert_true(value(doc, path) > 0.85);
+    }
+    assert_string_equal(text_at(doc, "input"), "features");
+    json_free(doc);
+    for (size_t i = 0; i < 2 * PEOPLE; i++) /* the same people, three bits each */
+        for (size_t j = 0; j < 3; j++)
+            x[i * 3 + j] = x[i * BITS + j];
+    for (size_t j = 0; j < 3; j++)
+        means[3 + j] = means[BITS + j];
+    in.feature_count = 3, in.nonmember_features = x + 3 * PEOPLE, in.reference_mean = means + 3;
+    x[0] = 2; /* no share any more: the likelihood does not apply */
+    doc = audit_run(&in, NULL);
+    assert_int_equal(json_count(json_find(doc, "attacks")), 2);
+    assert_true(value(doc, "attacks[0].auc.lower") < 0.6 && value(doc, "attacks[1].auc.lower") < 0.6);
+    json_free(doc);
+    in.reference_mean = NULL;
+    expect(SOTTO_EUSAGE, &in, NULL,
+           "audit: a released mean needs the mean of a population and the records' features");
+    free(x);
+    free(means);
+}
+
 static void parameters_are_checked(void **state)
 {
     (void)state;
@@ -433,6 +503,8 @@ int main(void)
         cmocka_unit_test(reference_models_play_the_target),
         cmocka_unit_test(outputs_of_references_equal_their_signals),
         cmocka_unit_test(populations_are_checked),
+        cmocka_unit_test(means_by_hand),
+        cmocka_unit_test(a_released_mean_gives_its_people_away),
         cmocka_unit_test(parameters_are_checked),
         cmocka_unit_test(monotone_lira_never_punishes_confidence),
         cmocka_unit_test(one_run_and_odds_ride_along),
