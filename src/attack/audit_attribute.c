@@ -11,7 +11,13 @@
 #include "par/par.h"
 #include "rng/rng.h"
 
-enum { STEPS = 9, MOST_KNOWN = 10000, MOST_VALUES = 1000, LEAST = 40 };
+enum {
+    STEPS = 9,
+    MOST_KNOWN = 10000,
+    MOST_VALUES = 1000,
+    LEAST = 40,
+    STREAM = 1 << 20 /* bootstrap streams apart from those of attacks */
+};
 
 struct plan {
     const struct sotto_attribute_input *in;
@@ -145,7 +151,7 @@ static sotto_status learn(void *arg, size_t step, int thread)
     TRY(status);
     if (!whole) {
         TRY(confusion_measure(&scores, p->truth, guess, p->test, p->values, p->settings->draws,
-                              p->settings->confidence, p->settings->seed, 1000 + step));
+                              p->settings->confidence, p->settings->seed, STREAM + step));
         p->curve[step] = scores.accuracy;
     }
 done:
@@ -238,10 +244,10 @@ static sotto_status put_baselines(struct json **doc, const struct plan *p)
     for (int by_label = 0; by_label < (p->in->labels ? 2 : 1); by_label++) {
         const char *name = by_label ? "commonest of the label" : "commonest value";
         TRY(guess_common(guess, p, by_label));
-        TRY(put_scores(&one, name, p, guess, (uint64_t)(1101 + by_label)));
+        TRY(put_scores(&one, name, p, guess, (uint64_t)(STREAM + 101 + by_label)));
         json_push(&list, one);
         TRY(confusion_gain(&gain, p->truth, p->guess, guess, p->test, p->settings->draws,
-                           p->settings->confidence, p->settings->seed, (uint64_t)(1201 + by_label)));
+                           p->settings->confidence, p->settings->seed, (uint64_t)(STREAM + 201 + by_label)));
         if (gain.estimate < least.estimate)
             least = gain, over = name;
     }
@@ -269,7 +275,7 @@ sotto_status audit_attribute(struct json **out, const struct sotto_attribute_inp
         p.validation[ATTRIBUTE_MLP] > p.validation[ATTRIBUTE_LOGISTIC] ? ATTRIBUTE_MLP : ATTRIBUTE_LOGISTIC;
     TRY(par_chunks(STEPS + 1, par_threads(ctx), learn, &p));
     doc = facts_json(&p);
-    TRY(put_scores(&attack, attribute_kind_name(p.kind), &p, p.guess, 1100));
+    TRY(put_scores(&attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));
     json_put(&doc, "attack", attack);
     TRY(put_baselines(&doc, &p));
     *out = doc;

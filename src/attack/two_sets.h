@@ -5,7 +5,7 @@
 
 #include "sotto/attack.h"
 
-enum { TWO_SETS_FOLDS = 5, TWO_SETS_MOST = 2000 };
+enum { TWO_SETS_FOLDS = 5, TWO_SETS_MOST = 1000 };
 
 /* AUC of a logistic regression on features (n_member + n_nonmember, width), members first, each record scored
  * by a model that did not see it: the mean over five folds, with the interval from DeLong's variance in each.

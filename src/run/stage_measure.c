@@ -95,9 +95,10 @@ done:
     return status;
 }
 
-/* With the attacker's models, if the case has any: the attacks that need them join the named ones. */
+/* With the attacker's models, if the case has any: the attacks that need them join the named ones.
+ * compare_records: are members and non-members alike, going by their embeddings? */
 static sotto_status audit(struct json **out, const struct run *r, const struct run_answers *a,
-                          const struct run_shadow *shadow)
+                          const struct run_shadow *shadow, bool compare_records)
 {
     sotto_status status = SOTTO_OK;
     char *text = NULL;
@@ -121,6 +122,11 @@ static sotto_status audit(struct json **out, const struct run *r, const struct r
                                    .shadow_labels = shadow->own_y,
                                    .shadow_trained = shadow->own_trained,
                                    .n_shadow = shadow->own_n};
+    if (compare_records) {
+        in.member_features = a->member_x;
+        in.nonmember_features = a->nonmember_x;
+        in.feature_count = a->width;
+    }
     if (shadow->signals) {
         size_t of_members = a->n_member * shadow->heads.models;
         in.reference_models = shadow->heads.models;
@@ -199,7 +205,9 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     TRY(run_answers_make(&a, r, m->index));
     TRY(run_answers_ask(&a, head));
     TRY(ask_shadow(&shadow, r, m, &a));
-    TRY(audit(&attacks, r, &a, &shadow));
+    /* Once for each model without noise, and only where the encoder never saw the private records: a
+     * fine-tuned one may tell members apart, which is a leak and no difference of the sets. */
+    TRY(audit(&attacks, r, &a, &shadow, m->protection < 0 && !a.own_member.data));
     snprintf(output, sizeof output, "attacks/%s.json", m->name);
     TRY(run_folder_path(path, &r->folder, output));
     TRY(json_write_file(path, attacks, JSON_PRETTY));
