@@ -20,29 +20,22 @@ enum { SUM_MOST = 300, CONTOUR_LEAST = 6 };
 static sotto_status measure(void *arg)
 {
     sotto_status status = SOTTO_OK;
-    struct agreement *out = arg, a = *out;
-    double t = a.t, delta = a.delta;
-    size_t count = a.count;
-    struct ball_step step = {BALL_LOGISTIC, t, 1, 1};
-    struct interval epsilon = ball_composed_epsilon(t, count, delta), grid;
-    double k = (double)count, at = epsilon.hi;
-    add(a.epsilon, &a.epsilon_count, "balls", epsilon);
-    add(a.epsilon, &a.epsilon_count, "double", logistic_composed_epsilon(iv(t), k, delta));
-    if (count <= SUM_MOST) {
-        add(a.exact, &a.exact_count, "finite sum", logistic_finite_sum(t, (int)count, at));
-        add(a.exact, &a.exact_count, "finite sum in balls", ball_finite_sum(t, count, at));
+    struct agreement *a = arg;
+    struct ball_step step = {BALL_LOGISTIC, a->t, 1, 1};
+    struct interval epsilon = ball_composed_epsilon(a->t, a->count, a->delta), grid;
+    double k = (double)a->count, at = epsilon.hi;
+    add(a->epsilon, &a->epsilon_count, "balls", epsilon);
+    add(a->epsilon, &a->epsilon_count, "double", logistic_composed_epsilon(iv(a->t), k, a->delta));
+    if (a->count <= SUM_MOST) {
+        add(a->exact, &a->exact_count, "finite sum", logistic_finite_sum(a->t, (int)a->count, at));
+        add(a->exact, &a->exact_count, "finite sum in balls", ball_finite_sum(a->t, a->count, at));
     }
-    if (count >= CONTOUR_LEAST) {
-        add(a.exact, &a.exact_count, "contour", logistic_contour(t, k, at));
-        add(a.exact, &a.exact_count, "contour in balls", ball_contour(t, count, at));
+    if (a->count >= CONTOUR_LEAST) {
+        add(a->exact, &a->exact_count, "contour", logistic_contour(a->t, k, at));
+        add(a->exact, &a->exact_count, "contour in balls", ball_contour(a->t, a->count, at));
     }
-    TRY(ball_compose_epsilon(&grid, &step, count, delta, NAN));
-    a.grid[a.grid_count++] = (struct agreement_way){"grid in balls", grid};
-    struct pair_sampled scalar = {mechanism_find("logistic"), t, 1, PLD_REMOVE};
-    struct pld_part part = {.upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = k};
-    TRY(pld_epsilon(&grid, &part, 1, delta, 1));
-    a.grid[a.grid_count++] = (struct agreement_way){"grid in doubles", grid};
-    *out = a;
+    TRY(ball_compose_epsilon(&grid, &step, a->count, a->delta, NAN));
+    a->grid[a->grid_count++] = (struct agreement_way){"grid in balls", grid};
 done:
     return status;
 }
@@ -51,7 +44,13 @@ sotto_status agreement_measure(struct agreement *out, double t, size_t count, do
 {
     sotto_status status = SOTTO_OK;
     struct agreement a = {.t = t, .delta = delta, .count = count};
+    struct pair_sampled scalar = {mechanism_find("logistic"), t, 1, PLD_REMOVE};
+    struct pld_part part = {
+        .upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = (double)count};
+    struct interval grid;
+    TRY(pld_epsilon(&grid, &part, 1, delta, 1));
     TRY(ball_run(measure, &a));
+    a.grid[a.grid_count++] = (struct agreement_way){"grid in doubles", grid};
     *out = a;
 done:
     return status;

@@ -49,9 +49,10 @@ static void erfc_is_within_16_ulp(void **state)
 static sotto_status tails_at_ends(void *arg)
 {
     (void)arg;
-    const struct ball_step steps[] = {{BALL_LAPLACE, 1, 1, 1}, {BALL_LOGISTIC, 1, 1, 0.5}};
-    const double ends[] = {1, log(0.5)}; /* largest loss; below the smallest, e^eps = 1 - q */
-    for (int i = 0; i < 2; i++) {
+    const struct ball_step steps[] = {
+        {BALL_LAPLACE, 1, 1, 1}, {BALL_LOGISTIC, 1, 1, 0.5}, {BALL_LAPLACE, 1, 1, 1}};
+    const double ends[] = {1, log(0.5), -1}; /* largest loss; below the smallest, e^eps = 1 - q; smallest */
+    for (int i = 0; i < 3; i++) {
         struct ball_law law;
         arb_t e, p, q;
         arb_init(e);
