@@ -196,11 +196,14 @@ static void put(const char *text, const char *from, const char *to, char *out, s
     snprintf(out, capacity, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
+static bool commitment_noted; /* in the last report */
+
 static sotto_status verify(const char *text, const char *output)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
     sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"));
+    commitment_noted = report && strstr(report, "input commitment");
     sotto_text_free(report);
     return status;
 }
@@ -246,7 +249,7 @@ static void a_ledger_without_commitments(void **state)
     snprintf(line, sizeof line, "\"hash\": \"%s", hash);
     put(gaussian, wanted, line, text, sizeof text);
     assert_int_equal(verify(text, NULL), SOTTO_EGATE);
-    assert_non_null(strstr(sotto_error_text(), "input commitment"));
+    assert_true(commitment_noted);
     sotto_text_free(gaussian);
 }
 
