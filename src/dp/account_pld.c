@@ -65,6 +65,11 @@ static void direct(struct direction *d, const struct composed_release *items, si
 
 enum { ROUGH = 100 };
 
+double account_accuracy(const struct mechanism *m, bool sampled)
+{
+    return !sampled ? 0.1 : m->atom > 0 ? 0.03 : 1;
+}
+
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
                          double delta)
 {
@@ -72,20 +77,23 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
     struct direction d = {base_alloc(2 * count, sizeof *d.pairs), base_alloc(count, sizeof *d.parts), 0};
     struct interval most = iv(0), other;
     bool sampled = false, bounded = true;
+    double accuracy = 1;
     if (!d.pairs || !d.parts)
         FAIL(SOTTO_ENOMEM, "no memory to account %zu releases", count);
     for (size_t i = 0; i < count; i++) {
         sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
     }
+    if (count == 1 && items->rate < 1) /* without sampling 1 is enough for whoever asks here */
+        accuracy = account_accuracy(mechanism_find(items->mechanism), true);
     direct(&d, items, count, PLD_REMOVE);
     if (d.count > 0)
-        TRY(pld_epsilon(&most, d.parts, d.count, delta, 1));
+        TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy));
     if (d.count > 0 && sampled) {
         direct(&d, items, count, PLD_ADD);
         TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH));
         if (other.hi > most.lo)
-            TRY(pld_epsilon(&other, d.parts, d.count, delta, 1));
+            TRY(pld_epsilon(&other, d.parts, d.count, delta, accuracy));
         most = iv_max(most, other);
     }
     *epsilon = (struct interval){most.lo, bounded ? most.hi : INFINITY};

@@ -22,6 +22,10 @@ static inline const char *norm_name(enum sotto_norm norm)
 bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm);
 /** Tells the part where the losses of its pair end, if they end in an atom or crowd together there. */
 void account_mark_end(struct pld_part *part, const struct pair_sampled *p);
+/** Accuracy for pld_epsilon() of releases of one kind, about 1e-6 of epsilon in less than a tenth of a
+ * second. Only one of the two atoms of a sampled Laplace pair can lie on the grid, so it takes a finer one.
+ */
+double account_accuracy(const struct mechanism *m, bool sampled);
 /** Epsilon of checked items together at delta in (0, 1): [of shifts along one coordinate, of all shifts
  * within the norm], the larger of both directions; above INFINITY where an item has no scalar curve. ENOMEM.
  */

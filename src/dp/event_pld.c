@@ -9,11 +9,11 @@
 
 static const double most_releases = 0x1p40;
 
-/* Of pld_epsilon(): about 1e-4 of epsilon, in a third of the time of 1. A single part with a quick curve has
- * time for 1e-6, sampled steps for 1e-5. */
+/* Of pld_epsilon(): about 1e-5 of epsilon in a tenth of a second. */
 static double accuracy_of(const struct part *parts, size_t n)
 {
-    return n > 1 || !parts->m || !parts->m->tails ? 10 : parts->kind == PART_SAMPLED ? 1 : 0.1;
+    return n == 1 && parts->m && parts->m->tails ? account_accuracy(parts->m, parts->kind == PART_SAMPLED)
+                                                 : 1;
 }
 
 static void no_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)

@@ -145,7 +145,7 @@ static double step_of(const struct question *q, double step, double tilt)
     for (size_t i = 0; i < q->count; i++) {
         double length = q->sketch[i].range.high - q->sketch[i].range.low;
         longest = fmax(longest, length);
-        finest = fmax(finest, length * (q->parts[i].slow ? 0x1p-17 : 0x1p-22));
+        finest = fmax(finest, length * (q->parts[i].slow ? 0x1p-12 : 0x1p-22));
     }
     step = fmax(fmin(step, 0.2 / tilt), finest);
     const struct pld_part *most = NULL; /* its atom becomes a multiple of the step */

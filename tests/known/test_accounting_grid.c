@@ -9,7 +9,7 @@
 #include "accounting_grid.h"
 
 enum { MOST = 400 };
-static struct grid_row rows[MOST];
+static struct grid_row rows[MOST], raw[MOST]; /* raw: nothing left out */
 static struct sotto_account ours[MOST];
 static int count;
 
@@ -24,6 +24,7 @@ static int account_for_all(void **state)
         const struct grid_row *r = &rows[count];
         if (grid_account(&ours[count], r) != SOTTO_OK)
             fail_msg("%s %g: %s", r->mechanism, r->parameter, sotto_error_text());
+        raw[count] = rows[count];
         grid_distrust(&rows[count]);
         count++;
     }
@@ -84,20 +85,29 @@ static void no_upper_end_is_below_a_proved_lower_one(void **state)
     }
 }
 
-/* How often our interval is wider than a package's, and how often our upper end is above its. These counts
- * only ever fall. SOTTO_TEST_VERBOSE=1 lists the points. */
-enum { WIDER = 0, ABOVE = 0 };
+/* How often our interval is wider than a package's, and how often our upper end is above any of its upper
+ * bounds as it came (left out or not). An upper bound below our proved lower end is no bound and is counted
+ * apart: the closed form with 60 digits refutes one, ball arithmetic four of them (grid_distrust()); the
+ * sixth, Laplace scale 5, 1000 times, delta 1e-15, lies 13 below dp-accounting's own lower estimate. These
+ * counts only ever fall. SOTTO_TEST_VERBOSE=1 lists the points. */
+enum { WIDER = 0, ABOVE = 0, REFUTED = 6 };
 static void intervals_are_no_wider(void **state)
 {
     (void)state;
     bool verbose = getenv("SOTTO_TEST_VERBOSE") != NULL;
-    int wider = 0, above = 0, distrusted = 0;
+    int wider = 0, above = 0, distrusted = 0, refuted = 0;
     for (int i = 0; i < count; i++) {
         const double *b = rows[i].bound, upper = ours[i].epsilon.upper, slack = 1e-9 * (1 + upper);
         double width = upper - ours[i].epsilon.lower;
         bool wide =
             width > b[PLD_UPPER] - b[PLD_LOWER] + slack || width > b[PRV_UPPER] - b[PRV_LOWER] + slack;
-        bool high = upper > fmin(fmin(b[PLD_UPPER], b[PRV_UPPER]), b[RDP_UPPER]) + slack;
+        bool high = false;
+        for (int j = 0; j < 3; j++) {
+            double theirs = raw[i].bound[(const int[]){PLD_UPPER, RDP_UPPER, PRV_UPPER}[j]];
+            bool is_bound = !(ours[i].epsilon.lower > theirs + slack);
+            refuted += !is_bound;
+            high = high || (is_bound && upper > theirs + slack);
+        }
         wider += wide;
         above += high;
         distrusted += rows[i].distrusted;
@@ -108,9 +118,11 @@ static void intervals_are_no_wider(void **state)
                           ours[i].epsilon.lower, upper, ours[i].accountant, b[PLD_LOWER], b[PLD_UPPER],
                           b[PRV_LOWER], b[PRV_UPPER], b[RDP_UPPER]);
     }
-    print_message("of %d: wider %d, above %d; bounds of theirs that prove nothing: %d\n", count, wider, above,
-                  distrusted);
-    assert_true(wider <= WIDER && above <= ABOVE);
+    print_message(
+        "of %d: wider %d, above %d; upper bounds of theirs below our lower end: %d; bounds of theirs "
+        "that prove nothing: %d\n",
+        count, wider, above, refuted, distrusted);
+    assert_true(wider <= WIDER && above <= ABOVE && refuted <= REFUTED);
 }
 
 int main(void)
