@@ -62,8 +62,8 @@ int main(int argc, char **argv)
         if (status == SOTTO_OK && json)
             printf("{\"what\": \"shadow-mlps\", \"trainer\": \"%s\", \"models\": %zu, \"epochs\": %zu, "
                    "\"seconds\": %.3f, \"cpu_seconds\": %.3f, \"seconds_64\": %.2f, \"cpu_seconds_model\": "
-                   "%.4f}\n",
-                   r.trainer, models, epochs, wall, cpu, 64 * scale * wall, scale * cpu);
+                   "%.4f, \"heads_per_second\": %.4f}\n",
+                   r.trainer, models, epochs, wall, cpu, 64 * scale * wall, scale * cpu, 1 / (scale * wall));
         else if (status == SOTTO_OK)
             printf("%s: %zu models, %zu epochs: %.3f s, cpu %.3f s; of 50 epochs: %.3f CPU seconds a model, "
                    "64 models "

@@ -28,7 +28,8 @@ N, D, H, K, B, IN = 20000, 600, 128, 100, 100, 10000
 def report(models, seconds, cpu):
     print(json.dumps({"what": "shadow-mlps", **vars(args), "seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3),
                       "seconds_64": round(seconds * 64 / models * 50 / args.epochs, 2),
-                      "cpu_seconds_model": round(cpu / models * 50 / args.epochs, 4)}))
+                      "cpu_seconds_model": round(cpu / models * 50 / args.epochs, 4),
+                      "heads_per_second": round(models / seconds * args.epochs / 50, 4)}))
 
 
 if args.way.endswith("processes"):

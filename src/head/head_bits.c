@@ -5,10 +5,16 @@
 bool head_bits_suit(size_t *ones, const struct head_data *data)
 {
     size_t cells = data->n * data->d, count = 0;
-    for (size_t i = 0; i < cells; i++) {
-        if (data->x[i] != 0 && data->x[i] != 1)
+    for (size_t i = 0; i < data->n; i++) {
+        const float *row = data->x + i * data->d;
+        uint32_t set = 0, other = 0; /* without a branch in it the loop runs in vectors */
+        for (size_t j = 0; j < data->d; j++) {
+            set += row[j] == 1;
+            other += row[j] != 0;
+        }
+        if (set != other)
             return false;
-        count += data->x[i] == 1;
+        count += set;
     }
     *ones = count;
     return data->d <= UINT16_MAX && count <= cells / 3;
@@ -19,9 +25,10 @@ void head_bits_fill(struct head_bits *b, const struct head_data *data)
     size_t at = 0;
     for (size_t i = 0; i < data->n; i++) {
         b->start[i] = at;
-        for (size_t j = 0; j < data->d; j++)
-            if (data->x[i * data->d + j] == 1)
-                b->column[at++] = (uint16_t)j;
+        for (size_t j = 0; j < data->d; j++) {
+            b->column[at] = (uint16_t)j; /* overwritten unless it counts: branches here are never guessed */
+            at += data->x[i * data->d + j] == 1;
+        }
     }
     b->start[data->n] = at;
 }

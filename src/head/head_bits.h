@@ -12,7 +12,7 @@
 /* The ones of all records, by record. */
 struct head_bits {
     size_t *start;    /* (n + 1) */
-    uint16_t *column; /* (start[n]): rising within a record */
+    uint16_t *column; /* (start[n] + 1): rising within a record; the last is not used */
 };
 /* True if every feature is 0 or 1, at most a third of them 1, and a column's number fits 16 bits. *ones: how
  * many. */

@@ -37,7 +37,7 @@ static void layout(struct head_trainer *t, size_t batch, size_t ones)
     if (!t->sparse)
         return;
     t->bits.start = arena_take(a, t->data->n + 1, sizeof *t->bits.start);
-    t->bits.column = arena_take(a, ones, sizeof *t->bits.column);
+    t->bits.column = arena_take(a, ones + 1, sizeof *t->bits.column);
     t->bit_rows.column = arena_take(a, batch, sizeof *t->bit_rows.column);
     t->bit_rows.count = arena_take(a, batch, sizeof *t->bit_rows.count);
     t->bit_rows.start = arena_take(a, t->data->d + 2, sizeof *t->bit_rows.start);
