@@ -32,9 +32,14 @@ sotto_status sotto_attack_table(char **text)
     char *out = base_alloc(rows + 1, LINE);
     if (!out)
         FAIL(SOTTO_ENOMEM, "attack: out of memory");
-    for (size_t i = 0; i < rows; i++)
-        used += (size_t)snprintf(out + used, LINE, "  %-16s %s\n", model_attack_table[i]->name,
-                                 model_attack_table[i]->title);
+    for (size_t i = 0; i < rows; i++) {
+        const struct model_attack *m = model_attack_table[i];
+        char shadows[48] = "";
+        if (m->default_shadows)
+            snprintf(shadows, sizeof shadows, " (%zu model%s)", m->default_shadows,
+                     m->default_shadows == 1 ? "" : "s");
+        used += (size_t)snprintf(out + used, LINE, "  %-18s %.160s%s\n", m->name, m->title, shadows);
+    }
     *text = out;
 done:
     return status;

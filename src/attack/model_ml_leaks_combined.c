@@ -48,5 +48,5 @@ const struct model_attack model_ml_leaks_combined = {.name = "ml-leaks-combined"
                                                      .title = "Shadows of several architectures, one network",
                                                      .source = "Salem et al. 2019, combining attack",
                                                      .needs = MODEL_POSTERIORS | MODEL_SHADOWS,
-                                                     .default_shadows = 1,
+                                                     .default_shadows = KINDS,
                                                      .run = run};
