@@ -6,7 +6,8 @@ or two of its own. One JSON line; heads_per_second counts heads of 20 epochs (30
   manual     one head after the other, gradient and Adam written out (no autograd)
   processes  the loop in as many processes as --threads, one thread each
   batched    all heads as one batched product, each with its own shuffle
-  shared     all heads share shuffle and batches: logits of all are one product, left-out records are masked
+  product    all heads share shuffle and batches: one product, cross-entropy and gradients by autograd, fused Adam
+  shared     the same written out, in place, without autograd; left-out records are masked
   halves     as shared, each head on a random half of the records (shadow models)"""
 import argparse
 import os
@@ -17,7 +18,7 @@ import time
 import peer
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("way", choices=["loop", "manual", "processes", "batched", "shared", "halves"])
+parser.add_argument("way", choices=["loop", "manual", "processes", "batched", "product", "shared", "halves"])
 parser.add_argument("--heads", type=int, default=1000)
 parser.add_argument("--records", type=int, default=10000)
 parser.add_argument("--inputs", type=int, default=128)
@@ -122,6 +123,22 @@ def batched(heads, epochs):
             adam.step(torch.bmm(xb.transpose(1, 2), p))
 
 
+def product(heads, epochs):
+    w = torch.nn.Parameter(0.1 * torch.randn(d, K * heads))
+    bias = torch.nn.Parameter(torch.zeros(K * heads))
+    optimizer = torch.optim.Adam([w, bias], lr=1e-3, fused=True)
+    left_out = torch.arange(heads) % n
+    for _ in range(epochs):
+        for rows in torch.randperm(n).split(B):
+            weight = (rows[:, None] != left_out).float()  # (rows, heads)
+            optimizer.zero_grad(set_to_none=False)
+            z = torch.addmm(bias, x[rows], w).view(-1, K, heads)
+            target = y[rows][:, None].expand(-1, heads)
+            loss = F.cross_entropy(z, target, reduction="none")
+            ((loss * weight).sum(0) / weight.sum(0)).sum().backward()
+            optimizer.step()
+
+
 @torch.no_grad()
 def shared(heads, epochs, halves):
     adam = Adam(0.1 * torch.randn(d, K * heads))  # heads innermost: the softmax runs along vectors of heads
@@ -148,6 +165,8 @@ def run(heads, epochs):
         loop(heads, epochs)
     elif args.way == "manual":
         manual(heads, epochs)
+    elif args.way == "product":
+        product(heads, epochs)
     elif args.way == "batched":
         batched(heads, epochs)
     else:
