@@ -120,6 +120,24 @@ refused() {
   cmp from-cache/scores.npy from-scratch/scores.npy
 }
 
+@test "a killed run leaves whole shadows behind, and the next one uses them" {
+  own shokri --shadows 60 --cache killed > /dev/null 2>&1 &
+  local pid=$! i
+  for ((i = 0; i < 600; i++)); do
+    [ "$(find killed -name '*.json' 2> /dev/null | wc -l)" -lt 3 ] || break
+    sleep 0.05
+  done
+  pkill -9 -P $pid 2> /dev/null || true
+  kill -9 $pid 2> /dev/null || true
+  wait $pid 2> /dev/null || true
+  own shokri --shadows 60 --cache killed -o after-kill > result.txt 2>&1
+  local reused
+  reused=$(grep -o '"reused":[0-9]*' after-kill/result.json | grep -o '[0-9]*$')
+  [ "$reused" -ge 3 ]
+  own shokri --shadows 60 -o no-kill > /dev/null 2>&1
+  cmp after-kill/scores.npy no-kill/scores.npy
+}
+
 @test "bad input is one clear line" {
   refused 64 "attack: unknown attack 'shocking'; expected one of shokri, " own shocking
   refused 64 "attack: --target is missing" "$SOTTO" attack shokri --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
