@@ -8,7 +8,7 @@ static const struct option_row rows[] = {
     ATTACK_INPUT_ROWS,
     {"shadows", OPTION_COUNT, "K", NULL, "shadow models (default: the attack's own)", NULL},
     {"shadow-records", OPTION_COUNT, "N", NULL,
-     "records a shadow trains on (default: half of the attacker's)", NULL},
+     "records a shadow trains on (default: half of the attacker's; lira, rmia: always half of all)", NULL},
     {"disjoint", OPTION_FLAG, NULL, NULL, "shadows share no records (default: each draws its own)", NULL},
     {"shadow-data", OPTION_TEXT, "KIND", "real",
      "records of the shadows: real, synthesis, marginals, class-marginals or noisy", NULL},
