@@ -32,6 +32,7 @@ struct sending {
     unsigned char head[NPY_HEADER_LIMIT];
     const unsigned char *rows;
     size_t head_bytes, bytes, sent; /* bytes: of both parts */
+    bool broken;                    /* nobody reads any more */
 };
 
 static void start_sending(struct sending *s, const float *rows, size_t n, size_t d)
@@ -41,6 +42,7 @@ static void start_sending(struct sending *s, const float *rows, size_t n, size_t
     s->rows = (const unsigned char *)rows;
     s->bytes = s->head_bytes + n * d * sizeof *rows;
     s->sent = 0;
+    s->broken = false;
 }
 
 /* What became of the command, after its pipe broke. */
@@ -63,9 +65,12 @@ static sotto_status send_some(struct command_target *c, struct sending *s)
         ssize_t put = child_write(&c->child, from, (head ? s->head_bytes : s->bytes) - s->sent);
         if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return SOTTO_OK;
+        if (put < 0 && errno == EPIPE) {
+            s->broken = true;
+            return SOTTO_OK;
+        }
         if (put < 0)
-            return errno == EPIPE ? died(c, "before it had read")
-                                  : status_fail(SOTTO_EIO, "%s: %s", c->title, strerror(errno));
+            return status_fail(SOTTO_EIO, "%s: %s", c->title, strerror(errno));
         s->sent += (size_t)put;
     }
     return SOTTO_OK;
@@ -118,6 +123,19 @@ done:
     return status;
 }
 
+/* What a command said before it stopped reading tells more than that it did. */
+static sotto_status hung_up(struct command_target *c, struct npy_stream *in, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    char how[128];
+    bool complete = false;
+    (void)child_ended(&c->child, GRACE_S, how);
+    TRY(receive_some(c, in, n, &complete));
+    TRY(died(c, "before it had read"));
+done:
+    return status;
+}
+
 /* Nothing may lie in the pipe while no question is open. */
 static bool silent(const struct command_target *c)
 {
@@ -125,9 +143,9 @@ static bool silent(const struct command_target *c)
     return poll(&from, 1, 0) != 1 || !(from.revents & POLLIN);
 }
 
-static sotto_status check_silence(const struct command_target *c)
+static sotto_status check_unasked(const struct command_target *c, const struct npy_stream *in)
 {
-    if (silent(c))
+    if (npy_stream_received(in) == 0 && silent(c))
         return SOTTO_OK;
     return status_fail(SOTTO_EFORMAT,
                        "%s: wrote more than one answer to a frame; expected one .npy frame for each",
@@ -151,10 +169,14 @@ static sotto_status exchange(struct command_target *c, struct npy_stream *in, co
     struct sending out;
     bool complete = false;
     double deadline = child_clock() + c->timeout;
-    TRY(check_silence(c));
+    if (!silent(c)) /* if it is text, that text is the better error */
+        TRY(receive_some(c, in, n, &complete));
+    TRY(check_unasked(c, in));
     start_sending(&out, rows, n, c->target.inputs);
     for (;;) {
         TRY(send_some(c, &out));
+        if (out.broken)
+            TRY(hung_up(c, in, n));
         TRY(receive_some(c, in, n, &complete));
         if (complete && out.sent == out.bytes)
             break;
@@ -167,7 +189,8 @@ static sotto_status exchange(struct command_target *c, struct npy_stream *in, co
                                  {.fd = out.sent < out.bytes ? c->child.to : -1, .events = POLLOUT}};
         poll(ends, 2, left < SLICE_MS ? (int)ceil(left) : SLICE_MS);
     }
-    TRY(check_silence(c));
+    if (!silent(c))
+        TRY(check_unasked(c, in));
     c->frames++;
 done:
     return status;

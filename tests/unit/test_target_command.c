@@ -244,6 +244,23 @@ static void on_pipe(int number)
     pipes++;
 }
 
+/* Whether it was still there when its rows came or not. */
+static void last_words_are_shown(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"echo hello", "exec <&-; echo hello; sleep 0.1",
+                                           "sleep 0.1; echo hello"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        for (int wait = 0; wait < 2; wait++) {
+            struct sotto_target *t;
+            assert_int_equal(sotto_target_open_command(&t, commands[i], D, K, NULL, NULL), SOTTO_OK);
+            usleep(wait ? 60000 : 0);
+            assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_EFORMAT);
+            assert_string_equal(reason(), "'hello?' does not start like a .npy frame (\\x93NUMPY)");
+            sotto_target_close(t);
+        }
+}
+
 /* Writing to a dead command raises no SIGPIPE, whatever the process does with the signal, and the signal's
  * handling is left as it was. */
 static void no_signal_escapes(void **state)
@@ -325,6 +342,7 @@ int main(void)
         cmocka_unit_test(silence_runs_out_of_time),
         cmocka_unit_test(the_whole_group_ends),
         cmocka_unit_test(no_signal_escapes),
+        cmocka_unit_test(last_words_are_shown),
         cmocka_unit_test(a_bad_end_is_a_warning),
         cmocka_unit_test(a_stop_is_heard),
         cmocka_unit_test(no_memory_leaves_nothing),
