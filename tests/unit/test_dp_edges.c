@@ -119,6 +119,29 @@ static void the_classical_formula_at_large_delta(void **state)
     assert_true(c.first_violation > 1);
 }
 
+/* Calibrated until the certified account holds. */
+static void certified_calibrations(void **state)
+{
+    (void)state;
+    const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
+    const struct sotto_dp target = {1, 1e-3};
+    struct sotto_sampled run = {"gaussian", 0, 0.01, 10, 1e-3, SOTTO_NORM_L2, 0};
+    struct sotto_account a;
+    const char *const names[] = {"gaussian", "logistic", "laplace"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(sotto_calibrate_certified(&a, names[i], &s, target, 1), SOTTO_OK);
+        assert_true(a.epsilon.upper <= 1 && a.epsilon.upper > 1 - 1e-4 && a.scale > 0);
+    }
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &run, 0.5), SOTTO_OK);
+    assert_true(a.epsilon.upper <= 0.5 && a.epsilon.upper > 0.45);
+    refused(sotto_calibrate_certified(&a, "nothing", &s, target, 1), SOTTO_EINVAL, "'nothing'");
+    refused(sotto_calibrate_certified(&a, "exponential", &s, target, 1), SOTTO_ENOTSUP, "certified");
+    refused(sotto_calibrate_sampled_certified(&a, &run, -1), SOTTO_EINVAL, "epsilon");
+    run.replace_one = 1;
+    run.noise_multiplier = 8;
+    refused(sotto_account_sampled_certified(&a, &run), SOTTO_ENOTSUP, "replace-one");
+}
+
 /* --- balls */
 
 static void balls(void **state)
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test(releases_without_a_curve),
         cmocka_unit_test(parameters),
         cmocka_unit_test(the_classical_formula_at_large_delta),
+        cmocka_unit_test(certified_calibrations),
         cmocka_unit_test(balls),
         cmocka_unit_test(refinement_of_odd_curves),
         cmocka_unit_test(memory_is_out_in_the_middle),
