@@ -58,8 +58,8 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta)
     json_put_text(&object, "adjacency", "replace-one");
     if (l.proved_events.add_remove + l.conditional_events.add_remove > 0)
         json_put_text(&object, "converted",
-                      "add-remove entries count as a group of two: a replacement removes one "
-                      "record and adds one");
+                      "add-remove entries count as a group of two (a replacement removes one record and "
+                      "adds one), sampled steps by the pair of a replaced record where it is known");
     bool none = l.conditional.releases > 0 || l.seeded > 0;
     json_put(&object, "proved", none ? json_make_text("none") : json_clone(proved));
     json_put(&object, "proved_releases_only", proved);

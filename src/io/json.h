@@ -68,6 +68,7 @@ sotto_status json_parse(struct json **out, const char *text, size_t size, const 
 /** json_parse of a file of at most 64 MiB. ENOENT, EIO. */
 sotto_status json_read_file(struct json **out, const char *path);
 
+/** NULL counts as null. */
 enum json_kind json_kind(const struct json *j);
 /** Borrowed value at a path, or NULL. Keys may contain dots: the longest key that exists is taken first. */
 const struct json *json_find(const struct json *j, const char *path);

@@ -87,7 +87,7 @@ done:
 
 enum json_kind json_kind(const struct json *j)
 {
-    switch (json_typeof(unwrap(j))) {
+    switch (j ? json_typeof(unwrap(j)) : JSON_NULL) {
     case JSON_OBJECT:
         return JSON_KIND_OBJECT;
     case JSON_ARRAY:
