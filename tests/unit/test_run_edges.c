@@ -396,6 +396,11 @@ static void releases_of_all_kinds(void **state)
     r = release_of("gaussian"); /* no epsilon at all without a delta: null in the certificate */
     release_by(&r);
     must_verify();
+    struct json *c;
+    assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
+    const struct json *upper = json_find(c, "guarantee.proved.epsilon.upper");
+    assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
+    json_free(c);
     char *report = NULL;
     assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger), SOTTO_OK);
     assert_null(strstr(report, "released file"));
