@@ -128,10 +128,11 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     const char *asked = r->trainer ? r->trainer : "adam", *trainer = NULL;
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
         trainer = strcmp(asked, trainers[i]) == 0 ? trainers[i] : trainer;
-    REQUIRE(trainer,
-            "trainer '%s' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, or dp-sgd or "
-            "dp-adam",
-            asked);
+    REQUIRE(
+        trainer,
+        "trainer '%s' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, or dp-sgd or "
+        "dp-adam",
+        asked);
     r->trainer = trainer;
     if (head_recipe_convex(r))
         return check_convex(r);
@@ -154,13 +155,12 @@ done:
 
 sotto_status head_recipe_check_open(struct sotto_head_recipe *r)
 {
-    sotto_status status = head_recipe_check(r);
-    if (status == SOTTO_OK && head_recipe_private(r))
+    if (r->trainer && head_recipe_private(r))
         return status_fail(SOTTO_EINVAL,
                            "trainer %s draws private noise: no two runs agree, and each is charged; "
                            "expected a repeatable trainer here",
                            r->trainer);
-    return status;
+    return head_recipe_check(r);
 }
 
 /* Shortest decimal that reads back as the same double. */

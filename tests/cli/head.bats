@@ -110,7 +110,7 @@ refused() {
   refused 65 "epochs must be at least 1 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be finite and > 0" plain --lr -1
-  refused 65 "trainer 'adamw' is not known; expected adam or sgd, or convex" plain --trainer adamw
+  refused 65 "trainer 'adamw' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, or dp-sgd or dp-adam" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
   refused 65 "training produced a weight that is not finite" plain --trainer sgd --lr 1e30 --hidden 3
 }
@@ -227,4 +227,27 @@ refused() {
   refused 65 "linear head only" plain --trainer convex --hidden 4
   fit
   refused 64 "--pairs" "$SOTTO" sensitivity --head h.safetensors -o s.json
+}
+
+@test "dp trainers: charged, certified, and nothing else is said of the records" {
+  export XDG_DATA_HOME=$dir
+  run plain --trainer dp-adam --batch 4 --lr 0.1 --target-epsilon 2 --delta 1e-3 --dataset-id toy
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"differentially private under add-remove adjacency"* ]]
+  [[ "$output" != *"accuracy"* ]]
+  run "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/toy.jsonl
+  [ "$status" -eq 0 ]
+  run "$SOTTO" inspect h.safetensors
+  [[ "$output" == *'"noise":"gaussian"'* ]]
+  [[ "$output" != *fingerprint* ]]
+  "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
+  run plain --trainer dp-sgd --noise logistic --batch 4 --noise-multiplier 1 --dataset-id toy --insecure-noise-seed 3 --json
+  [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
+  rm -f h.safetensors*
+  refused 64 "exactly one of --noise-multiplier and --target-epsilon" plain --trainer dp-sgd
+  refused 64 "--noise-multiplier belongs to --trainer dp-sgd and dp-adam" plain --noise-multiplier 1
+  refused 65 "draws private noise" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
+  refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --target-epsilon 1
+  refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
