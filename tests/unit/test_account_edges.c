@@ -137,6 +137,12 @@ static void events_of_one_law(void **state)
     /* delta above any distance: epsilon is 0 */
     const struct sotto_event near[] = {{.mechanism = "gaussian", .count = 1, .scale = 10, .l1 = NAN, .l2 = 1},
                                        {.mechanism = "laplace", .count = 1, .scale = 10, .l1 = 1, .l2 = NAN}};
+    const struct sotto_event nearer[] = {
+        {.mechanism = "gaussian", .count = 1, .scale = 5, .l1 = NAN, .l2 = 1},
+        {.mechanism = "laplace", .count = 1, .scale = 5, .l1 = 1, .l2 = NAN}};
+    /* .080 and .095 alone: more than delta together, had they been added up */
+    assert_int_equal(sotto_account_events(&a, nearer, 2, 0.16, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_true(a.epsilon.upper < 1e-6);
     assert_int_equal(sotto_account_events(&a, near, 2, 0.9, SOTTO_SAME_ADJACENCY), SOTTO_OK);
     assert_true(a.epsilon.upper >= 0 && a.epsilon.upper < 1e-6);
 }
