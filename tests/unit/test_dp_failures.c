@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "failing_jansson.h"
 #include "base/file.h"
 #include "dp/ledger_account.h"
 #include "leave.h"
@@ -194,17 +195,6 @@ static sotto_status use_budget(void)
 }
 
 /* --- memory */
-
-static long jansson_left = -1;
-
-static void *jansson_malloc(size_t size)
-{
-    if (jansson_left == 0)
-        return NULL;
-    if (jansson_left > 0)
-        jansson_left--;
-    return malloc(size);
-}
 
 static void sweep(const char *what, sotto_status (*use)(void), bool jansson)
 {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "failing_jansson.h"
 #include "base/file.h"
 #include "dp/events.h"
 #include "dp/ledger_account.h"
@@ -151,17 +152,6 @@ static sotto_status use_record(void)
     size_t charged;
     bool seeded;
     return read_run(&charged, &seeded, 0);
-}
-
-static long jansson_left = -1;
-
-static void *jansson_malloc(size_t size)
-{
-    if (jansson_left == 0)
-        return NULL;
-    if (jansson_left > 0)
-        jansson_left--;
-    return malloc(size);
 }
 
 /* jansson tells a text without memory as a syntax error (EFORMAT). */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "failing_jansson.h"
 #include "io/csv.h"
 #include "io/metric_log.h"
 #include "io/yaml_config.h"
@@ -137,17 +138,6 @@ done:
     unlink(csv);
     unlink(in_folder("m.jsonl"));
     return status;
-}
-
-static long jansson_left = -1;
-
-static void *jansson_malloc(size_t size)
-{
-    if (jansson_left == 0)
-        return NULL;
-    if (jansson_left > 0)
-        jansson_left--;
-    return malloc(size);
 }
 
 static void sweep(sotto_status (*use)(void), long least, bool jansson)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "failing_jansson.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/ledger_account.h"
@@ -471,17 +472,6 @@ static sotto_status use_certificate(void)
 static sotto_status use_verify(void)
 {
     return verify_with(ledger);
-}
-
-static long jansson_left = -1;
-
-static void *jansson_malloc(size_t size)
-{
-    if (jansson_left == 0)
-        return NULL;
-    if (jansson_left > 0)
-        jansson_left--;
-    return malloc(size);
 }
 
 /* A check that lacks memory fails (EGATE), and jansson tells a text without memory as a syntax error
