@@ -11,15 +11,21 @@ struct search {
     size_t compose;
 };
 
+static double upper_at(const struct search *s, double scale, const struct shifts *shifts)
+{
+    struct sotto_account account;
+    account_upper(&account, s->m, scale, shifts, s->target.delta, s->compose);
+    return account.epsilon.upper;
+}
+
+/* Shifts depend on the scale only in that it must lie between 1e-100 and 1e100, where the search stays, and
+ * those for scale 1 were made before it; a refusal would still not be taken for an answer. */
 static bool holds(double scale, const void *arg)
 {
     const struct search *s = arg;
     struct shifts shifts;
-    struct sotto_account account;
-    if (shifts_for(&shifts, s->m, scale, s->sensitivity) != SOTTO_OK)
-        return false;
-    account_upper(&account, s->m, scale, &shifts, s->target.delta, s->compose);
-    return account.epsilon.upper <= s->target.epsilon;
+    return shifts_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
+           upper_at(s, scale, &shifts) <= s->target.epsilon;
 }
 
 static sotto_status upper_of(double *epsilon, double scale, const void *arg)

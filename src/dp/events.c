@@ -165,7 +165,7 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta)
         if (kind == PART_NOISE)
             account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
         else if (sotto_account_sampled(&a, &s) != SOTTO_OK)
-            continue; /* no memory: nothing is claimed */
+            continue; /* more than 2^40 steps, or no memory: nothing is claimed */
         lower = fmax(lower, a.epsilon.lower);
     }
     return lower;

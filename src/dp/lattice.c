@@ -57,9 +57,7 @@ bool lattice_ratio(uint64_t *m, unsigned *shift, double x)
     exponent -= 53;
     for (; whole % 2 == 0 && exponent < 0; exponent++)
         whole /= 2;
-    for (; exponent > 0 && whole < (uint64_t)1 << 52; exponent--)
-        whole *= 2;
-    if (exponent > 0 || exponent < -62)
+    if (exponent > 0 || exponent < -62) /* above 0: x is 2^53 or more, as whole is at least 2^52 */
         return false;
     *m = whole;
     *shift = (unsigned)-exponent;

@@ -5,6 +5,7 @@
 #include "rng/noise.h"
 
 #include "base/memory.h"
+#include "rng/noise_script.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -73,6 +74,21 @@ sotto_status noise_open_insecure(struct noise **out, uint64_t seed)
     for (int i = 0; i < 8; i++)
         key[KEY - 8 + i] = (unsigned char)(seed >> 8 * i);
     return open_stream(out, true, key);
+}
+
+/* The script is what is left of a first block, so that drawing from it is drawing from any stream. */
+sotto_status noise_open_script(struct noise **out, const uint64_t *words, size_t count)
+{
+    _Static_assert(NOISE_SCRIPT_WORDS * sizeof(uint64_t) == BLOCK - KEY, "all of a block but the next key");
+    if (count > NOISE_SCRIPT_WORDS)
+        return status_fail(SOTTO_EINVAL, "noise: a script holds at most %d words (got %zu)",
+                           NOISE_SCRIPT_WORDS, count);
+    sotto_status status = noise_open_insecure(out, 0);
+    if (status == SOTTO_OK && count > 0) {
+        (*out)->at = BLOCK - count * sizeof *words;
+        memcpy((*out)->data + (*out)->at, words, count * sizeof *words);
+    }
+    return status;
 }
 
 bool noise_is_insecure(const struct noise *s)

@@ -10,6 +10,7 @@
 #include "dp/account_pld.h"
 #include "dp/agreement.h"
 #include "dp/ball/ball.h"
+#include "dp/calibrate_raise.h"
 #include "dp/calibrate_refine.h"
 #include "dp/certificate.h"
 #include "dp/composition.h"
@@ -138,6 +139,51 @@ static void certified_calibrations(void **state)
     run.replace_one = 1;
     run.noise_multiplier = 8;
     refused(sotto_account_sampled_certified(&a, &run), SOTTO_ENOTSUP, "replace-one");
+}
+
+/* Slower accounts that behave as no true one should: each trial is counted. */
+struct slow {
+    double bound; /* upper epsilon = max(bound, factor / scale) */
+    double factor;
+    int trials, fails_at;
+};
+static sotto_status slow_account(struct sotto_account *out, double scale, const void *arg)
+{
+    struct slow *s = *(struct slow *const *)arg;
+    if (++s->trials == s->fails_at)
+        return SOTTO_ENOMEM;
+    *out = (struct sotto_account){.scale = scale, .epsilon = {0, fmax(s->bound, s->factor / scale)}};
+    return SOTTO_OK;
+}
+
+static void raising_until_it_holds(void **state)
+{
+    (void)state;
+    struct slow slow, *at = &slow;
+    struct sotto_account a = {.scale = 7};
+    const struct raise r = {slow_account, &at, {1, 1e-5}, "toy"};
+    slow = (struct slow){.factor = 2}; /* held from the start: left alone */
+    assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_OK);
+    assert_true(a.scale == 2 && slow.trials == 1);
+    slow = (struct slow){.factor = 2 * (1 + 1e-9)}; /* a billionth short: raised by as little */
+    assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_OK);
+    assert_true(a.epsilon.upper <= 1 && a.scale > 2 && a.scale < 2 * (1 + 1.1e-9) && slow.trials == 2);
+    slow = (struct slow){.factor = 100}; /* far off: in few steps */
+    assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_OK);
+    assert_true(a.epsilon.upper <= 1 && a.scale >= 100 && a.scale < 800 && slow.trials < 5);
+    /* an account that no noise improves, one without a bound, and one that fails on the way */
+    a.scale = 7;
+    slow = (struct slow){.bound = 1.5};
+    refused(calibrate_raise(&a, 2, &r), SOTTO_EDOMAIN, "toy: no certified scale near 2 reaches epsilon 1 at");
+    assert_int_equal(slow.trials, 31);
+    slow = (struct slow){.bound = INFINITY};
+    refused(calibrate_raise(&a, 2, &r), SOTTO_EDOMAIN, "no certified scale");
+    assert_int_equal(slow.trials, 1);
+    for (int i = 1; i <= 2; i++) {
+        slow = (struct slow){.factor = 100, .fails_at = i};
+        assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_ENOMEM);
+    }
+    assert_true(a.scale == 7);
 }
 
 /* --- balls */
@@ -275,6 +321,7 @@ int main(void)
         cmocka_unit_test(parameters),
         cmocka_unit_test(the_classical_formula_at_large_delta),
         cmocka_unit_test(certified_calibrations),
+        cmocka_unit_test(raising_until_it_holds),
         cmocka_unit_test(balls),
         cmocka_unit_test(refinement_of_odd_curves),
         cmocka_unit_test(memory_is_out_in_the_middle),

@@ -90,6 +90,25 @@ static void order_does_not_matter_and_more_is_more(void **state)
     assert_true(upper_of(events, 4, 1e-6, SOTTO_SAME_ADJACENCY) > all);
 }
 
+/* Steps beyond those of a run have no lower end of their own; the others beside them keep theirs. */
+static void more_steps_than_a_run(void **state)
+{
+    (void)state;
+    struct sotto_event e[] = {sampled(1e7, 0.01, (size_t)1 << 40), sampled(1, 0.01, 1000)};
+    e[0].mechanism = e[1].mechanism = "logistic";
+    struct sotto_sampled run = {"logistic", 1, 0.01, 1000, 1e-5, SOTTO_NORM_L2, 0};
+    struct sotto_account most, more, alone;
+    assert_int_equal(sotto_account_events(&most, e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    e[0].count++;
+    assert_int_equal(sotto_account_events(&more, e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_true(isfinite(most.epsilon.upper) && more.epsilon.upper >= most.epsilon.upper);
+    assert_true(more.epsilon.upper <= most.epsilon.upper * (1 + 1e-6) && more.epsilon.lower == 0);
+    assert_int_equal(sotto_account_events(&more, e, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&alone, &run), SOTTO_OK);
+    assert_true(alone.epsilon.lower > 0.1 && more.epsilon.lower == alone.epsilon.lower);
+    assert_true(more.epsilon.upper > alone.epsilon.upper);
+}
+
 static void statements_compose(void **state)
 {
     (void)state;
@@ -378,6 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_event_is_an_account),
         cmocka_unit_test(order_does_not_matter_and_more_is_more),
+        cmocka_unit_test(more_steps_than_a_run),
         cmocka_unit_test(statements_compose),
         cmocka_unit_test(groups_and_adjacency),
         cmocka_unit_test(bad_events),

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "dp/lattice.h"
+#include "rng/noise_script.h"
 
 #include <float.h>
 #include <math.h>
@@ -32,6 +33,35 @@ static void seeded_streams_repeat_and_differ(void **state)
     noise_close(b);
     noise_close(c);
     noise_close(NULL);
+}
+
+static void a_script_comes_first(void **state)
+{
+    (void)state;
+    static uint64_t words[NOISE_SCRIPT_WORDS + 1];
+    struct noise *script = NULL, *seeded;
+    for (size_t i = 0; i < NOISE_SCRIPT_WORDS; i++)
+        words[i] = i * i;
+    const size_t counts[] = {0, 1, 5, NOISE_SCRIPT_WORDS};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(noise_open_script(&script, words, counts[i]), SOTTO_OK);
+        assert_int_equal(noise_open_insecure(&seeded, 0), SOTTO_OK);
+        assert_true(noise_is_insecure(script));
+        for (size_t j = 0; j < counts[i]; j++)
+            assert_true(noise_u64(script) == words[j]);
+        for (size_t j = 0; i > 0 && j < NOISE_SCRIPT_WORDS; j++)
+            (void)noise_u64(seeded); /* the script took the place of the first block */
+        for (int j = 0; j < 2000; j++)
+            assert_true(noise_u64(script) == noise_u64(seeded));
+        noise_close(script);
+        noise_close(seeded);
+    }
+    script = NULL;
+    assert_int_equal(noise_open_script(&script, words, NOISE_SCRIPT_WORDS + 1), SOTTO_EINVAL);
+    base_alloc_fail_after(0);
+    assert_int_equal(noise_open_script(&script, words, 1), SOTTO_ENOMEM);
+    base_alloc_fail_after(-1);
+    assert_null(script);
 }
 
 static void os_streams_never_repeat(void **state)
@@ -180,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeded_streams_repeat_and_differ),
+        cmocka_unit_test(a_script_comes_first),
         cmocka_unit_test(os_streams_never_repeat),
         cmocka_unit_test(a_fork_does_not_share_noise),
         cmocka_unit_test(numbers_from_bits),
