@@ -71,7 +71,7 @@ static size_t position(const struct conv_picture *c, size_t output, size_t row)
 void conv_picture_layout(struct conv_picture *c, struct arena *scratch)
 {
     c->panels = arena_take(scratch, panels_size(c), sizeof *c->panels);
-    if (c->desc.training)
+    if (c->desc.training && !c->desc.no_weights)
         c->partial = arena_take(scratch, (size_t)c->desc.threads * panels_size(c), sizeof *c->partial);
 }
 

@@ -65,6 +65,11 @@ struct activation {
         *diff; /* same type and shape. When relu is set: gradient with respect to the value BEFORE the ReLU */
     int relu;
 };
+/** Squared norms of gradients of single examples, one layer's parameters: the norm of example i is between
+ * what `square` and `square + excess` say, whatever the rounding. */
+struct example_norms {
+    double *square, *excess; /* (examples) */
+};
 /** What one layer sees of its plan. */
 struct layer_run {
     const struct layer_spec *spec;
@@ -74,6 +79,8 @@ struct layer_run {
     int threads;
     int training;      /* backward is planned */
     int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
+    int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
     int need_diff_src; /* 0: nobody reads src->diff; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
     struct activation *src, *dst;
@@ -109,6 +116,15 @@ struct layer {
     /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every parameter's diff.
      */
     void (*backward)(struct layer_run *run, const struct pass *pass);
+    /** With run->views: backward leaves the parameters alone, then this gives the norms of the first `examples`
+     * examples. */
+    void (*example_norms)(struct layer_run *run, const struct example_norms *out, size_t examples);
+    /** After the whole backward pass: sum (the layer's parameters, one after the other) += sum over i of
+     * factor[i] times the gradient of example i. A gradient whose factor is 0 may hold what is not finite. May
+     * overwrite src->data and dst->diff. */
+    void (*example_sum)(struct layer_run *run, double *sum, const double *factor, size_t examples);
+    /** Why there is no gradient of a single example, and what to use instead; or NULL. */
+    const char *mixes_examples;
     void (*release)(struct layer_run *run);
 };
 

@@ -252,4 +252,7 @@ const struct layer layer_batch_norm = {.name = "batch norm",
                                        .layout = layout,
                                        .forward = forward,
                                        .backward = backward,
+                                       .mixes_examples =
+                                           "batch norm computes with the mean of the whole batch, so a record "
+                                           "acts on the gradients of others; use group norm (norm: group)",
                                        .release = release};

@@ -49,4 +49,6 @@ const struct layer layer_dense = {.name = "dense",
                                   .layout = product_layout,
                                   .forward = product_forward,
                                   .backward = product_backward,
+                                  .example_norms = product_example_norms,
+                                  .example_sum = product_example_sum,
                                   .release = product_release};

@@ -19,7 +19,7 @@ struct group_norm {
     const struct norm_kernels *kernels;
     size_t rows, channels, groups;  /* rows: H W */
     float *mean, *inverse;          /* (N, C), of the last forward; equal within a group */
-    float *diff_weight, *diff_bias; /* (N, C), summed over N at the end */
+    float *diff_weight, *diff_bias; /* (N, C), summed over N at the end; kept where examples stay apart */
     float *scratch;                 /* (N, 5, C) */
 };
 
@@ -61,8 +61,8 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     size_t count = run->batch * g->channels;
     g->mean = arena_take(keep, count, sizeof(float));
     g->inverse = arena_take(keep, count, sizeof(float));
-    g->diff_weight = arena_take(scratch, count, sizeof(float));
-    g->diff_bias = arena_take(scratch, count, sizeof(float));
+    g->diff_weight = arena_take(run->views ? keep : scratch, count, sizeof(float));
+    g->diff_bias = arena_take(run->views ? keep : scratch, count, sizeof(float));
     g->scratch = arena_take(scratch, 5 * count, sizeof(float));
 }
 
@@ -177,7 +177,7 @@ static void backward(struct layer_run *run, const struct pass *pass)
     (void)pass;
     struct group_norm *g = run->state;
     over_images(backward_image, run);
-    for (size_t c = 0; c < g->channels; c++) {
+    for (size_t c = 0; !run->views && c < g->channels; c++) {
         double weight = 0, bias = 0;
         for (size_t image = 0; image < run->batch; image++) {
             weight += (double)g->diff_weight[image * g->channels + c];
@@ -186,6 +186,41 @@ static void backward(struct layer_run *run, const struct pass *pass)
         run->parameters[0].diff[c] = (float)weight;
         run->parameters[1].diff[c] = (float)bias;
     }
+}
+
+/* One channel's gradient of one example, over its views. */
+static double example_value(const struct layer_run *run, const float *of_images, size_t example, size_t c)
+{
+    const struct group_norm *g = run->state;
+    double sum = 0;
+    for (size_t view = 0; view < run->views; view++)
+        sum += (double)of_images[(example * run->views + view) * g->channels + c];
+    return sum;
+}
+
+static void example_norms(struct layer_run *run, const struct example_norms *out, size_t examples)
+{
+    const struct group_norm *g = run->state;
+    for (size_t i = 0; i < examples; i++) {
+        double square = 0;
+        for (size_t c = 0; c < g->channels; c++) {
+            double weight = example_value(run, g->diff_weight, i, c),
+                   bias = example_value(run, g->diff_bias, i, c);
+            square += weight * weight + bias * bias;
+        }
+        out->square[i] = square;
+        out->excess[i] = 0;
+    }
+}
+
+static void example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples)
+{
+    const struct group_norm *g = run->state;
+    for (size_t i = 0; i < examples; i++)
+        for (size_t c = 0; factor[i] > 0 && c < g->channels; c++) {
+            sum[c] += factor[i] * example_value(run, g->diff_weight, i, c);
+            sum[g->channels + c] += factor[i] * example_value(run, g->diff_bias, i, c);
+        }
 }
 
 static void release(struct layer_run *run)
@@ -205,4 +240,6 @@ const struct layer layer_group_norm = {.name = "group norm",
                                        .layout = layout,
                                        .forward = forward,
                                        .backward = backward,
+                                       .example_norms = example_norms,
+                                       .example_sum = example_sum,
                                        .release = release};

@@ -1,6 +1,13 @@
 #include "nn/layer_product.h"
 
 #include "nn/backend.h"
+#include "nn/example_product.h"
+#include "nn/example_kernels.h"
+
+struct product {
+    struct conv *conv;
+    struct example_product *examples; /* NULL unless run->views */
+};
 
 /* parameters[0] is the weight, parameters[1] the bias (absent where a normalisation follows). */
 static int has_bias(const struct layer_run *run)
@@ -11,6 +18,7 @@ static int has_bias(const struct layer_run *run)
 sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t kernel_width, size_t stride,
                           size_t pad)
 {
+    sotto_status status = SOTTO_OK;
     struct conv_desc desc = {
         .batch = run->batch,
         .src = run->src->shape,
@@ -28,36 +36,86 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
         .mask_src = run->src->relu,
         .threads = run->threads,
     };
-    struct conv *conv = NULL;
-    sotto_status status = run->backend->conv_create(&conv, &desc);
-    run->state = conv;
+    struct product *p = base_alloc(1, sizeof *p);
+    if (!p)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", run->spec->path);
+    run->state = p;
+    if (run->views) {
+        TRY(example_product_create(&p->examples, &desc, run->views));
+        desc.no_weights = example_product_stores(p->examples);
+        run->keep_diff = !desc.no_weights;
+    }
+    TRY(run->backend->conv_create(&p->conv, &desc));
+done:
     return status;
 }
 
 void product_layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
 {
+    struct product *p = run->state;
     if (run->backend->conv_layout)
-        run->backend->conv_layout(run->state, keep, scratch);
+        run->backend->conv_layout(p->conv, keep, scratch);
+    if (p->examples)
+        example_product_layout(p->examples, keep, scratch);
 }
 
 void product_forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    run->backend->conv_forward(run->state, run->dst->data, run->src->data, run->parameters[0].value,
+    const struct product *p = run->state;
+    run->backend->conv_forward(p->conv, run->dst->data, run->src->data, run->parameters[0].value,
                                has_bias(run) ? run->parameters[1].value : NULL);
+}
+
+static void weights_gradient(struct layer_run *run, void *diff_src)
+{
+    const struct product *p = run->state;
+    run->backend->conv_backward(p->conv, diff_src, run->parameters[0].diff,
+                                has_bias(run) ? run->parameters[1].diff : NULL, run->dst->diff,
+                                run->src->data, run->parameters[0].value);
 }
 
 void product_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    run->backend->conv_backward(run->state, run->need_diff_src ? run->src->diff : NULL,
-                                run->parameters[0].diff, has_bias(run) ? run->parameters[1].diff : NULL,
-                                run->dst->diff, run->src->data, run->parameters[0].value);
+    const struct product *p = run->state;
+    void *diff_src = run->need_diff_src ? run->src->diff : NULL;
+    if (!run->views)
+        weights_gradient(run, diff_src);
+    else if (diff_src)
+        run->backend->conv_backward(p->conv, diff_src, NULL, NULL, run->dst->diff, run->src->data,
+                                    run->parameters[0].value);
+}
+
+void product_example_norms(struct layer_run *run, const struct example_norms *out, size_t examples)
+{
+    const struct product *p = run->state;
+    example_product_norms(p->examples, out, run->dst->diff, run->src->data, examples);
+}
+
+void product_example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples)
+{
+    const struct product *p = run->state;
+    if (example_product_stores(p->examples)) {
+        example_product_sum(p->examples, sum, factor, examples);
+        return;
+    }
+    example_product_scale(p->examples, run->dst->diff, run->src->data, factor, examples);
+    weights_gradient(run, NULL);
+    for (int i = 0; i <= has_bias(run); i++) {
+        example_add(sum, run->parameters[i].diff, run->parameters[i].count, run->threads);
+        sum += run->parameters[i].count;
+    }
 }
 
 void product_release(struct layer_run *run)
 {
-    if (run->state)
-        run->backend->conv_free(run->state);
+    struct product *p = run->state;
+    if (!p)
+        return;
+    if (p->conv)
+        run->backend->conv_free(p->conv);
+    example_product_free(p->examples);
+    base_free(p);
     run->state = NULL;
 }

@@ -61,9 +61,11 @@ struct nn_plan_config {
     const struct nn_backend *backend;
     int training;       /* plan backward too */
     int embedding_only; /* stop before projector / classifier */
+    size_t views;       /* > 0: with training, for nn_plan_add_clipped(); rows of the batch per example */
 };
 /** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of
- * par_set_threads() as it is now. ENOTSUP: dtype on this backend; EINVAL; ENOMEM. */
+ * par_set_threads() as it is now. ENOTSUP: dtype on this backend, or a layer that mixes the examples of a
+ * plan with views; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
 void nn_plan_free(struct nn_plan *p);
 size_t nn_plan_bytes(const struct nn_plan *p); /* the plan's two arenas; tables of some 10 KiB a layer and
@@ -77,6 +79,31 @@ float *nn_plan_diff_output(struct nn_plan *p);
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
 /** Overwrites the gradients of every parameter. */
 void nn_plan_backward(struct nn_plan *p);
+
+/* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
+ *
+ * An example is `views` neighbouring rows; its gradient is the sum of theirs. Clipped is a gradient scaled so
+ * that its norm is at most `norm`; one that is not finite counts as zero. Norms are upper bounds that include
+ * the rounding of norm and gradient; what remains is the float rounding of sums over a batch, for which
+ * NN_CLIP_MARGIN of the norm is left free (measured: below a hundredth of it; not proved). */
+enum nn_clipping {
+    NN_CLIP_FLAT,      /* factor min(1, norm / n), n the norm over all parameters (Abadi et al. 2016) */
+    NN_CLIP_AUTOMATIC, /* norm / (n + gamma) (Bu et al. 2022) */
+    NN_CLIP_LAYERS     /* flat within every one of L layers with parameters, each to norm / sqrt(L) */
+};
+struct nn_clip {
+    enum nn_clipping kind;
+    double norm, gamma;
+};
+#define NN_CLIP_MARGIN 0x1p-10
+/** Backward pass that adds the clipped gradients of examples 0 .. examples - 1 to sum (as many doubles as the
+ * model has trainable parameters, in the order of nn_model_tensors). diff_output: gradients of every row's OWN
+ * loss over `views`; later rows are ignored. Overwrites activations. Returns how many were not clipped: a
+ * private number. */
+size_t nn_plan_add_clipped(struct nn_plan *p, double *sum, size_t examples, const struct nn_clip *clip);
+/** Of the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
+const double *nn_plan_clip_factors(const struct nn_plan *p);
+const double *nn_plan_example_norms(const struct nn_plan *p);
 
 /* ---- losses: scratch sizes come with the call; gradient is of the MEAN loss ---- */
 /** Softmax cross-entropy. logits (N, K), labels (N); diff_logits may be NULL. Returns mean loss in nats. */

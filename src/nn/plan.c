@@ -6,6 +6,9 @@
 #include "nn/backend.h"
 #include "par/par.h"
 
+#include <assert.h>
+#include <string.h>
+
 /* ---- making a plan ---- */
 
 static sotto_status describe_activation(struct activation *t, struct nn_shape shape, size_t batch,
@@ -49,6 +52,7 @@ static sotto_status plan_layers(struct nn_plan *p)
             .batch = p->config.batch,
             .threads = p->threads,
             .training = p->config.training,
+            .views = p->config.views,
             .relu = spec->relu && spec->residual == SOURCE_NONE && spec->layer->fuses_relu,
             .need_diff_src = p->config.training && spec->src >= 0,
             .src = plan_activation(p, spec->src),
@@ -62,11 +66,32 @@ done:
     return status;
 }
 
+static sotto_status check_views(const struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    if (!config->views)
+        goto done;
+    REQUIRE(config->training, "plan: gradients of single examples need training");
+    REQUIRE(config->batch % config->views == 0,
+            "plan: a batch of %zu rows holds no whole examples of %zu views", config->batch, config->views);
+    if (config->dtype != NN_F32)
+        FAIL(SOTTO_ENOTSUP, "dtype bf16: gradients of single examples are computed in f32 only");
+    for (size_t i = 0; i < m->row_count; i++) {
+        const struct layer *layer = m->rows[i].layer;
+        if (layer->mixes_examples || (layer->parameters && !layer->example_norms))
+            FAIL(SOTTO_ENOTSUP, "%s: no gradient of a single example: %s", m->rows[i].path,
+                 layer->mixes_examples ? layer->mixes_examples : layer->name);
+    }
+done:
+    return status;
+}
+
 static sotto_status check_config(const struct nn_model *m, const struct nn_plan_config *config)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(config->batch > 0, "plan: batch must be > 0");
     REQUIRE(config->backend != NULL, "plan: no backend given");
+    TRY(check_views(m, config));
     REQUIRE(!config->embedding_only || m->embedding_row >= 0,
             "plan: this model has no encoder; its embedding is its input");
     if (config->dtype == NN_BF16 && !config->backend->supports_bf16())
@@ -151,6 +176,8 @@ static void backward_residual(struct nn_plan *p, size_t i)
 {
     int source = p->runs[i].spec->residual;
     struct activation *dst = p->runs[i].dst;
+    if (source >= 0 && p->flow[i].copy_residual)
+        memcpy(plan_activation(p, source)->diff, dst->diff, dst->count * dtype_size(dst->dtype));
     if (source >= 0 && p->flow[i].add_residual)
         tensor_add(p->kernels, dst->dtype, plan_activation(p, source)->diff, dst->diff, dst->count,
                    p->threads);
@@ -171,19 +198,24 @@ static void backward_layer(struct nn_plan *p, size_t i)
         tensor_add(p->kernels, src->dtype, src->diff, p->spare, src->count, p->threads);
 }
 
+void plan_backward_row(struct nn_plan *p, size_t i)
+{
+    struct activation *dst = p->runs[i].dst;
+    if (dst->relu && p->flow[i].mask)
+        tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads);
+    backward_residual(p, i);
+    backward_layer(p, i);
+}
+
 void nn_plan_backward(struct nn_plan *p)
 {
     struct activation *output = plan_activation(p, (int)p->row_count - 1);
 
+    assert(!p->config.views); /* nn_plan_add_clipped() */
     if (output->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
-    for (size_t i = p->row_count; i-- > 0;) {
-        struct activation *dst = p->runs[i].dst;
-        if (dst->relu && p->flow[i].mask)
-            tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads);
-        backward_residual(p, i);
-        backward_layer(p, i);
-    }
+    for (size_t i = p->row_count; i-- > 0;)
+        plan_backward_row(p, i);
 }
 
 /* ---- what the caller sees ---- */

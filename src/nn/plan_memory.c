@@ -105,9 +105,13 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
             int j = sources[k];
             if (j < 0)
                 continue;
-            if (!written[j])
-                first_gradient(a, p, j, i, k == 0 || (spec->layer->in_place && is_last_user(a, i)));
-            else if (k == 0)
+            if (!written[j]) {
+                int kept = p->runs[i].keep_diff;
+                first_gradient(a, p, j, i,
+                               !kept && (k == 0 || (spec->layer->in_place && is_last_user(a, i))));
+                if (k == 0)
+                    p->flow[i].copy_residual = kept;
+            } else if (k == 0)
                 p->flow[i].add_residual = 1;
             else if (spec->layer->adds)
                 p->runs[i].add_diff_src = 1;
@@ -120,8 +124,18 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
             if (k == 0 || !spec->layer->fuses_mask)
                 p->flow[j].mask = 1;
         }
-        slot_release(&a->slots, a->of[i]);
+        if (!p->runs[i].keep_diff) /* else the slot stays taken */
+            slot_release(&a->slots, a->of[i]);
     }
+}
+
+static void place_norms(struct nn_plan *p)
+{
+    size_t examples = plan_examples(p);
+    p->square = arena_take(&p->keep, p->row_count * examples, sizeof *p->square);
+    p->excess = arena_take(&p->keep, p->row_count * examples, sizeof *p->excess);
+    p->factor = arena_take(&p->keep, p->row_count * examples, sizeof *p->factor);
+    p->norm = arena_take(&p->keep, examples, sizeof *p->norm);
 }
 
 static void place(struct nn_plan *p, const struct assignment *a)
@@ -149,6 +163,8 @@ static void place(struct nn_plan *p, const struct assignment *a)
     p->output = out->dtype == NN_F32 ? out->data : arena_take(&p->keep, out->count, sizeof(float));
     if (p->config.training)
         p->diff_output = out->dtype == NN_F32 ? out->diff : arena_take(&p->keep, out->count, sizeof(float));
+    if (p->config.views)
+        place_norms(p);
     for (int i = 0; i <= last; i++) {
         size_t mark = arena_mark(&p->scratch);
         if (p->runs[i].spec->layer->layout)

@@ -173,7 +173,7 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
         TRY(conv_taps_create(&c->by_taps, desc));
     if (c->way != TAPS)
         TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
-    if (desc->training)
+    if (desc->training && !desc->no_weights)
         TRY(plan_weights_gradient(c));
 made:
     *out = c;
@@ -304,18 +304,20 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
     const struct conv_desc *d = &c->desc;
     size_t rows = d->batch * c->pixels;
     if (c->way == PICTURE) {
-        conv_picture_weights(c->picture, diff_weights, diff_bias, diff_dst, src);
+        if (diff_weights)
+            conv_picture_weights(c->picture, diff_weights, diff_bias, diff_dst, src);
         return;
     }
-    if (diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
+    if (diff_weights && diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
         tensor_row_sums(c->kernels, d->dst_dtype, diff_bias, diff_dst, rows, d->dst.channels, c->partial,
                         d->threads);
     if (c->narrow) {
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads);
         diff_dst = c->narrow;
     }
-    backward_weights(c, diff_weights, diff_bias, diff_dst, src);
-    if (d->diff_src)
+    if (diff_weights)
+        backward_weights(c, diff_weights, diff_bias, diff_dst, src);
+    if (d->diff_src && diff_src)
         backward_data(c, diff_src, diff_dst, src, weights);
 }
 

@@ -57,8 +57,9 @@ static void conv_backward(struct conv *c, void *diff_src, float *diff_weights, f
                           const void *diff_dst, const void *src, const float *weights)
 {
     const struct ref_conv_shape *z = &c->shape;
-    ref_conv_backward_weights(diff_weights, diff_bias, diff_dst, src, z);
-    if (!c->desc.diff_src)
+    if (diff_weights)
+        ref_conv_backward_weights(diff_weights, diff_bias, diff_dst, src, z);
+    if (!c->desc.diff_src || !diff_src)
         return;
     float *dx = diff_src;
     const float *x = src;

@@ -1,0 +1,243 @@
+/* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
+ * update. usage: bench_dp_sgd [--model linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ * [--threads N]
+ *                     [--steps 21] [--clip flat|automatic|layers]
+ * linear: 128 to 10; mlp: 600, 256, 100; resnet8: group norm, 32x32; keras: keras-simclr and a linear head,
+ * 32x32. One JSON line: medians over the steps; the noise is that of a real reservation in a ledger of its
+ * own.
+ */
+#include "base/cpu.h"
+#include "nn/plan.h"
+#include "par/par.h"
+#include "rng/rng.h"
+#include "sotto/dp.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WARM_UP = 3, STEPS_MAX = 2000 };
+
+struct settings {
+    const char *model, *noise, *clip;
+    size_t batch, steps;
+    int threads;
+};
+
+static const struct {
+    const char *name;
+    size_t batch;
+    struct nn_model_config config;
+} models[] = {
+    {"linear", 256, {.name = "mlp", .input = {128, 1, 1}, .classes = 10}},
+    {"mlp", 256, {.name = "mlp", .input = {600, 1, 1}, .classes = 100, .hidden = {256}, .hidden_count = 1}},
+    {"resnet8", 128, {.name = "resnet8", .input = {3, 32, 32}, .classes = 10, .norm = "group"}},
+    {"keras", 256, {.name = "keras-simclr", .input = {3, 32, 32}, .classes = 10}},
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static void must(sotto_status status)
+{
+    if (status != SOTTO_OK) {
+        fprintf(stderr, "bench_dp_sgd: %s\n", sotto_error_text());
+        exit(1);
+    }
+}
+
+static struct settings parse(int argc, char **argv)
+{
+    struct settings s = {"resnet8", "exact", "flat", 0, 21, cpu_count()};
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *value = argv[i + 1];
+        if (strcmp(argv[i], "--model") == 0)
+            s.model = value;
+        else if (strcmp(argv[i], "--noise") == 0)
+            s.noise = value;
+        else if (strcmp(argv[i], "--clip") == 0)
+            s.clip = value;
+        else if (strcmp(argv[i], "--batch") == 0)
+            s.batch = strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--steps") == 0)
+            s.steps = strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--threads") == 0)
+            s.threads = atoi(value);
+        else {
+            fprintf(stderr, "bench_dp_sgd: unknown option %s\n", argv[i]);
+            exit(64);
+        }
+    }
+    s.steps = s.steps < 1 ? 1 : s.steps > STEPS_MAX ? STEPS_MAX : s.steps;
+    return s;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, compare);
+    return x[n / 2];
+}
+
+struct side {
+    struct nn_model *model;
+    struct nn_plan *plan;
+    struct nn_optimizer *optimizer;
+    double wall[STEPS_MAX], cpu[STEPS_MAX], part[3][STEPS_MAX];
+};
+
+static void open_side(struct side *d, const struct nn_model_config *config, size_t batch, size_t views)
+{
+    const struct nn_backend *backend;
+    must(nn_backend_find(&backend, "auto"));
+    must(nn_model_create(&d->model, config, 1));
+    must(nn_plan_create(
+        &d->plan, d->model,
+        &(struct nn_plan_config){.batch = batch, .backend = backend, .training = 1, .views = views}));
+    must(nn_optimizer_create(&d->optimizer, d->model, &(struct nn_optimizer_config){.name = "sgd"}));
+}
+
+struct bench {
+    struct settings settings;
+    size_t batch, classes, parameters;
+    int64_t *labels;
+    double *sum;
+    struct sotto_steps *reserved;
+    struct nn_clip clip;
+    struct side plain, private;
+};
+
+static void plain_step(struct bench *b, size_t step)
+{
+    struct nn_plan *p = b->plain.plan;
+    nn_plan_forward(p, 1, 1, step);
+    loss_softmax_cross_entropy(nn_plan_diff_output(p), nn_plan_output(p), b->labels, b->batch, b->classes);
+    nn_plan_backward(p);
+    nn_optimizer_step(b->plain.optimizer, b->plain.model, 1e-3);
+}
+
+static void private_step(struct bench *b, size_t step, double *parts[3], size_t at)
+{
+    struct nn_plan *p = b->private.plan;
+    const struct tensor_list *tensors = nn_model_tensors(b->private.model);
+    double start = now(), next;
+    nn_plan_forward(p, 1, 1, step);
+    loss_softmax_cross_entropy(nn_plan_diff_output(p), nn_plan_output(p), b->labels, b->batch, b->classes);
+    for (size_t i = 0; i < b->batch * b->classes; i++)
+        nn_plan_diff_output(p)[i] *= (float)b->batch;
+    memset(b->sum, 0, b->parameters * sizeof *b->sum);
+    next = now(), parts[0][at] = next - start, start = next;
+    nn_plan_add_clipped(p, b->sum, b->batch, &b->clip);
+    next = now(), parts[1][at] = next - start, start = next;
+    if (b->reserved)
+        must(sotto_dp_step(b->reserved, b->sum));
+    const double *g = b->sum;
+    for (size_t t = 0; t < tensors->count; t++)
+        for (size_t i = 0; i < tensors->items[t].count; i++)
+            tensors->items[t].grad[i] = (float)(*g++ / (double)b->batch);
+    nn_optimizer_step(b->private.optimizer, b->private.model, 1e-3);
+    parts[2][at] = now() - start;
+}
+
+static void reserve(struct bench *b, const char *ledger)
+{
+    if (strcmp(b->settings.noise, "none") == 0)
+        return;
+    const struct sotto_reserve request = {.sampled = {.mechanism = "gaussian",
+                                                      .noise_multiplier = 1.1,
+                                                      .sample_rate = 1,
+                                                      .steps = b->settings.steps + WARM_UP,
+                                                      .delta = 1e-5},
+                                          .max_grad_norm = b->clip.norm,
+                                          .dimension = b->parameters,
+                                          .fingerprint = "benchmark",
+                                          .ledger = ledger,
+                                          .purpose = "benchmark"};
+    must(sotto_dp_reserve(&b->reserved, &request, NULL));
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    static double ratio[STEPS_MAX];
+    char folder[] = "/tmp/bench_dp_sgd.XXXXXX", ledger[64];
+    size_t model = 0;
+    b.settings = parse(argc, argv);
+    while (model + 1 < MODELS && strcmp(models[model].name, b.settings.model) != 0)
+        model++;
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
+    par_set_threads(b.settings.threads);
+    b.batch = b.settings.batch ? b.settings.batch : models[model].batch;
+    b.classes = models[model].config.classes;
+    b.clip = (struct nn_clip){.norm = 1, .gamma = 0.01};
+    b.clip.kind = strcmp(b.settings.clip, "layers") == 0      ? NN_CLIP_LAYERS
+                  : strcmp(b.settings.clip, "automatic") == 0 ? NN_CLIP_AUTOMATIC
+                                                              : NN_CLIP_FLAT;
+    open_side(&b.plain, &models[model].config, b.batch, 0);
+    open_side(&b.private, &models[model].config, b.batch, 1);
+    b.parameters = nn_model_parameter_count(b.plain.model, 1);
+    b.labels = base_alloc(b.batch, sizeof *b.labels);
+    b.sum = base_alloc(b.parameters, sizeof *b.sum);
+    if (!b.labels || !b.sum)
+        return 1;
+    reserve(&b, ledger);
+    struct nn_shape input = models[model].config.input;
+    struct rng random = rng_stream(1, RNG_TEST, 0, 0);
+    for (size_t i = 0; i < b.batch * shape_count(input); i++)
+        nn_plan_input(b.plain.plan)[i] = nn_plan_input(b.private.plan)[i] = rng_unit_f(&random);
+    for (size_t i = 0; i < b.batch; i++)
+        b.labels[i] = (int64_t)rng_below(&random, b.classes);
+    double *parts[3] = {b.private.part[0], b.private.part[1], b.private.part[2]};
+    for (size_t step = 0; step < b.settings.steps + WARM_UP; step++) {
+        size_t at = step < WARM_UP ? 0 : step - WARM_UP;
+        double t0 = now(), c0 = cpu_now();
+        plain_step(&b, step);
+        double t1 = now(), c1 = cpu_now();
+        private_step(&b, step, parts, at);
+        double t2 = now(), c2 = cpu_now();
+        b.plain.wall[at] = t1 - t0, b.plain.cpu[at] = c1 - c0;
+        b.private.wall[at] = t2 - t1, b.private.cpu[at] = c2 - c1;
+        ratio[at] = (t2 - t1) / (t1 - t0);
+    }
+    size_t n = b.settings.steps;
+    printf("{\"bench\": \"dp_sgd\", \"model\": \"%s\", \"batch\": %zu, \"parameters\": %zu, \"threads\": %d, "
+           "\"noise\": \"%s\", \"clip\": \"%s\", \"plain_ms\": %.4f, \"private_ms\": %.4f, \"ratio\": %.3f, "
+           "\"plain_cpu_ms\": %.4f, \"private_cpu_ms\": %.4f, \"forward_ms\": %.4f, \"clip_ms\": %.4f, "
+           "\"noise_update_ms\": %.4f, \"plain_plan_mib\": %.1f, \"private_plan_mib\": %.1f}\n",
+           models[model].name, b.batch, b.parameters, b.settings.threads, b.settings.noise, b.settings.clip,
+           1e3 * median(b.plain.wall, n), 1e3 * median(b.private.wall, n), median(ratio, n),
+           1e3 * median(b.plain.cpu, n), 1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n),
+           1e3 * median(parts[1], n), 1e3 * median(parts[2], n),
+           (double)nn_plan_bytes(b.plain.plan) / 1048576, (double)nn_plan_bytes(b.private.plan) / 1048576);
+    sotto_steps_close(b.reserved);
+    nn_optimizer_free(b.plain.optimizer), nn_optimizer_free(b.private.optimizer);
+    nn_plan_free(b.plain.plan), nn_plan_free(b.private.plan);
+    nn_model_free(b.plain.model), nn_model_free(b.private.model);
+    base_free(b.labels), base_free(b.sum);
+    unlink(ledger);
+    rmdir(folder);
+    return 0;
+}
