@@ -1,11 +1,18 @@
 #include "image_inputs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option_row rows[] = {
-    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder.safetensors", NULL},
+    {"encoder", OPTION_TEXT, "FILE", NULL,
+     "encoder.safetensors, or 'scattering': fixed wavelet features, which nothing has trained", NULL},
     {"random", OPTION_TEXT, "NAME", NULL,
      "instead of a file: an untrained encoder (the baseline), e.g. keras-simclr", NULL},
+    {"groups", OPTION_COUNT, "G", "27",
+     "scattering: groups of channels normalised within each image (81 channels, 243 in colour); 0: none",
+     NULL},
+    {"grid", OPTION_COUNT, "G", NULL, "scattering: average over G x G cells (default: every fourth pixel)",
+     NULL},
     {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path", NULL},
     {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to embed, in this order (integers)", NULL},
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
@@ -54,22 +61,59 @@ static void print_result(const struct sotto_array *x, const struct encoder_quali
                q->knn, q->linear, q->train, q->test);
 }
 
-static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
-                          const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
+static int fixed_features(const struct options *o)
+{
+    return option_given(o, "encoder") && strcmp(option_text(o, "encoder"), "scattering") == 0;
+}
+
+static sotto_status make_rows(struct sotto_array *x, const struct sotto_array *chosen, size_t width)
+{
+    return sotto_array_make(x, SOTTO_F4, 2, (const size_t[]){chosen->count, width});
+}
+
+static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
+                                const struct sotto_dataset *data, const struct sotto_array *chosen,
+                                const struct sotto_context *ctx)
+{
+    struct sotto_scattering settings;
+    size_t shape[3];
+    sotto_scattering_defaults(&settings);
+    settings.groups = (size_t)option_count(o, "groups");
+    if (option_given(o, "grid"))
+        settings.grid = (size_t)option_count(o, "grid");
+    sotto_status status = sotto_scattering_shape(shape, data, &settings);
+    if (status == SOTTO_OK)
+        status = make_rows(x, chosen, shape[0] * shape[1] * shape[2]);
+    if (status == SOTTO_OK)
+        status = sotto_scatter(x->data, data, chosen->data, chosen->count, &settings, ctx);
+    return status;
+}
+
+static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
+                                 const struct sotto_dataset *data, const struct sotto_array *chosen,
+                                 const struct sotto_context *ctx)
 {
     struct sotto_encoder *encoder = NULL;
-    struct sotto_array x = {0};
-    struct encoder_quality quality;
-    int evaluate = option_flag(o, "evaluate");
     sotto_status status = open_encoder(&encoder, o, data);
     if (status == SOTTO_OK && sotto_encoder_statement(encoder)[0])
         fprintf(stderr, "sotto: warning: %s: %s\n", option_text(o, "encoder"),
                 sotto_encoder_statement(encoder));
     if (status == SOTTO_OK)
-        status =
-            sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){chosen->count, sotto_encoder_width(encoder)});
+        status = make_rows(x, chosen, sotto_encoder_width(encoder));
     if (status == SOTTO_OK)
-        status = sotto_embed(x.data, encoder, data, chosen->data, chosen->count, ctx);
+        status = sotto_embed(x->data, encoder, data, chosen->data, chosen->count, ctx);
+    sotto_encoder_free(encoder);
+    return status;
+}
+
+static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
+                          const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
+{
+    struct sotto_array x = {0};
+    struct encoder_quality quality;
+    int evaluate = option_flag(o, "evaluate");
+    sotto_status status =
+        fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx) : embed_learnt(&x, o, data, chosen, ctx);
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
@@ -80,7 +124,6 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK)
         print_result(&x, evaluate ? &quality : NULL, json);
     sotto_array_clear(&x);
-    sotto_encoder_free(encoder);
     return status;
 }
 
@@ -88,6 +131,8 @@ static sotto_status check_options(const struct options *o)
 {
     if (option_given(o, "encoder") == option_given(o, "random"))
         return cli_fail(SOTTO_EUSAGE, "embed: give either --encoder FILE or --random NAME");
+    if (!fixed_features(o) && (option_given(o, "groups") || option_given(o, "grid")))
+        return cli_fail(SOTTO_EUSAGE, "embed: --groups and --grid belong to --encoder scattering");
     if (!option_flag(o, "evaluate") && !option_given(o, "output"))
         return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
     return option_require(o, "data");
@@ -118,6 +163,7 @@ const struct verb verb_embed = {
     .examples = "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
                 "--labels-out y.npy\n"
                 "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
-                "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate",
+                "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate\n"
+                "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy",
     .options = rows,
     .run = run};

@@ -1,6 +1,7 @@
 #include "head_inputs.h"
 #include "image_inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +13,15 @@ static const struct option_row rows[] = {
     {"indices", OPTION_TEXT, "rows.npy", NULL, "only these rows of --data, in this order", NULL},
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of --data", NULL},
     {"logits", OPTION_FLAG, NULL, NULL, "write logits instead of probabilities", NULL},
+    {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N): also print the accuracy, with its interval",
+     NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write (N, K) f4", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status check_options(const struct options *o)
 {
     sotto_status status = option_require(o, "head");
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && !option_given(o, "labels"))
         status = option_require(o, "output");
     if (status != SOTTO_OK)
         return status;
@@ -74,6 +77,46 @@ static sotto_status embed_images(struct sotto_array *x, const struct sotto_head 
     return status;
 }
 
+/* Share of records whose largest answer is their label, and Wilson's 95 % interval for another test set. */
+struct share {
+    double estimate, lower, upper;
+};
+
+static struct share share_of(double right, double n)
+{
+    const double z = 1.959963984540054;
+    double p = right / n, centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    return (struct share){p, centre - half, centre + half};
+}
+
+static sotto_status measure(struct share *out, const struct options *o, const struct sotto_head *h,
+                            const struct sotto_array *x)
+{
+    struct sotto_array y = {0};
+    const char *path = option_text(o, "labels");
+    double accuracy = 0;
+    sotto_status status = head_labels_load(&y, path);
+    if (status == SOTTO_OK && y.count != x->shape[0])
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records", path, y.count, x->shape[0]);
+    if (status == SOTTO_OK)
+        status = sotto_head_accuracy(&accuracy, h, x->data, y.data, y.count, x->shape[1]);
+    if (status == SOTTO_OK)
+        *out = share_of(accuracy * (double)y.count, (double)y.count);
+    sotto_array_clear(&y);
+    return status;
+}
+
+static void print_json(const char *kind, const size_t shape[2], const struct share *accuracy)
+{
+    printf("{\"schema\": \"sotto.predict/1\", \"kind\": \"%s\", \"records\": %zu, \"classes\": %zu", kind,
+           shape[0], shape[1]);
+    if (accuracy)
+        printf(", \"accuracy\": {\"estimate\": %.9g, \"lower\": %.9g, \"upper\": %.9g}", accuracy->estimate,
+               accuracy->lower, accuracy->upper);
+    puts("}");
+}
+
 static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
                            int json)
 {
@@ -87,14 +130,19 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
     sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
     if (status == SOTTO_OK)
         status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && output)
         status = sotto_npy_save(output, &out);
+    struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
+    if (status == SOTTO_OK && known)
+        status = measure(known, o, h, x);
     const char *kind = option_flag(o, "logits") ? "logits" : "probabilities";
     if (status == SOTTO_OK && json)
-        printf("{\"schema\": \"sotto.predict/1\", \"kind\": \"%s\", \"records\": %zu, \"classes\": %zu}\n",
-               kind, shape[0], shape[1]);
-    else if (status == SOTTO_OK)
+        print_json(kind, shape, known);
+    if (status == SOTTO_OK && !json && output)
         printf("%s: %s of %zu records, %zu classes\n", output, kind, shape[0], shape[1]);
+    if (status == SOTTO_OK && !json && known)
+        printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records\n", accuracy.estimate, accuracy.lower,
+               accuracy.upper, shape[0]);
     sotto_array_clear(&out);
     return status;
 }

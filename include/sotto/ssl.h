@@ -77,6 +77,27 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_context *ctx);
 
+/** Fixed features, without any training: a wavelet scattering transform of two orders over 2 octaves and 8
+ * directions (Bruna & Mallat 2013), 81 channels at every fourth pixel of each of the image's own channels (no
+ * padding to 32 pixels, grey stays grey): 81 x 7 x 7 for 28x28, 243 x 8 x 8 for 32x32 in colour. Features of
+ * an image depend on that image alone, so they cost no privacy. */
+struct sotto_scattering {
+    size_t groups; /**< [27] neighbouring channels are normalised together within an image, in this many
+                      groups, to mean 0 and variance 1; 0: not at all. Must divide the channels */
+    size_t grid;   /**< [0: every place] average over grid x grid cells, before that */
+};
+SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);
+/** shape: channels, rows, columns of an image's features. EINVAL: not images, or an option does not fit. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scattering_shape(size_t shape[3],
+                                                               const struct sotto_dataset *data,
+                                                               const struct sotto_scattering *s);
+/** out (n, channels * rows * columns), channel first; rows (n), or NULL for rows 0 .. n-1. The same bits for
+ * any number of threads. EINVAL as above; images below 8 or above 256 pixels; ESTOPPED. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scatter(float *out, const struct sotto_dataset *data,
+                                                      const int64_t *rows, size_t n,
+                                                      const struct sotto_scattering *s,
+                                                      const struct sotto_context *ctx);
+
 /** k-nearest-neighbour accuracy of test rows among train rows: majority of the k most similar by cosine.
  * Equal votes go to the class of the nearer neighbour, equal similarities to the smaller index. x (n, width),
  * y (n). k = 20 is usual. */

@@ -109,3 +109,27 @@ expect() {
   [ "$status" -eq 0 ]
   [[ "$output" == *'"evaluation": {"train_rows": 120, "test_rows": 20, "knn_accuracy": 0.'* ]]
 }
+
+@test "fixed features need no encoder file" {
+  run "$SOTTO" embed --encoder scattering --data "$data" --grid 2 -o X.npy --labels-out y.npy --quiet
+  [ "$status" -eq 0 ]
+  [[ "$output" == *" embeddings of width 324" ]]
+  run "$SOTTO" embed --encoder scattering --groups 10 --data "$data" -o Z.npy
+  [ "$status" -eq 65 ]
+  [ ! -e Z.npy ]
+  [[ "$output" == *"scattering: 10 groups do not divide the "*" channels"* ]]
+  run "$SOTTO" embed --random keras-simclr --grid 2 --data "$data" -o Z.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--groups and --grid belong to --encoder scattering"* ]]
+}
+
+@test "predict measures accuracy where labels are given" {
+  "$SOTTO" embed --encoder scattering --data "$data" --grid 2 -o X.npy --labels-out y.npy --quiet
+  "$SOTTO" head --features X.npy --labels y.npy --epochs 30 -o h.safetensors --quiet
+  run "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy --quiet
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ ^accuracy\ [01]\.[0-9]{4}\ \[.*\]\ \(95\ %\)\ on\ [0-9]+\ records$ ]]
+  run "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy -o p.npy --json --quiet
+  [[ "$output" == *'"accuracy": {"estimate": '* ]]
+  [ -f p.npy ]
+}
