@@ -104,7 +104,7 @@ static sotto_status attack(double *scores, char **json, const char *name, struct
     return sotto_attack(json, scores, &finished, &in, &o, NULL);
 }
 
-static const char *const names[] = {"boundary", "noise", "transfer", "augmentation"};
+static const char *const names[] = {"boundary", "noise", "transfer", "augmentation", "label-combined"};
 
 static void decisions_are_all_they_use(void **state)
 {
@@ -368,6 +368,53 @@ static void images_must_be_said_to_be_images(void **state)
     o.height = o.width = 4;
     assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
+    o.name = "label-combined";
+    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
+}
+
+/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for distances.
+ */
+static void combined_cuts_its_queries(void **state)
+{
+    (void)state;
+    struct judge j = judge(overfit, true);
+    double scores[2 * N];
+    char *json;
+    assert_int_equal(attack(scores, &json, "label-combined", &j, 400), SOTTO_OK);
+    assert_non_null(strstr(json, "\"distances\":5,\"queries_per_distance\":73,\"noisy_copies\":14,"
+                                 "\"moved_copies\":21,"));
+    assert_true(sotto_target_used(&j.target) <= 2 * N * (1 + 400));
+    assert_true(sotto_target_used(&j.target) > 2 * N * 100);
+    sotto_text_free(json);
+    assert_int_equal(attack(scores, &json, "label-combined", &j, 37), SOTTO_EBUDGET);
+    assert_string_equal(sotto_error_text(),
+                        "attack: label-combined has 37 queries for each record; expected at least 38");
+}
+
+/* On a table there are no moves, and the records of a shadow teach what each answer is worth. */
+static void combined_does_without_images(void **state)
+{
+    (void)state;
+    struct judge j = judge(overfit, true);
+    struct sotto_attack_options o;
+    struct sotto_head_recipe r = recipe();
+    struct sotto_attack_input in = input(&j);
+    struct sotto_estimate e;
+    double scores[2 * N];
+    char *json;
+    int finished;
+    sotto_attack_defaults(&o);
+    o.name = "label-combined";
+    o.recipe = &r;
+    o.queries = 200;
+    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_non_null(strstr(json, "\"distances\":1,\"queries_per_distance\":193,\"noisy_copies\":7,"
+                                 "\"moved_copies\":0,"));
+    assert_null(strstr(json, "\"decision\":null"));
+    sotto_text_free(json);
+    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.99), SOTTO_OK);
+    assert_true(e.lower > 0.5);
 }
 
 static void memory_runs_out_cleanly(void **state)
@@ -379,7 +426,7 @@ static void memory_runs_out_cleanly(void **state)
         for (long after = 0; after < 60; after += 13) {
             struct judge j = judge(overfit, true);
             base_alloc_fail_after(after);
-            sotto_status status = attack(scores, &json, names[a], &j, 2);
+            sotto_status status = attack(scores, &json, names[a], &j, a == 4 ? 40 : 2);
             base_alloc_fail_after(-1);
             assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
             if (status == SOTTO_OK)
@@ -399,6 +446,8 @@ int main(void)
         cmocka_unit_test(a_threshold_without_a_shadow),
         cmocka_unit_test(pictures_move),
         cmocka_unit_test(images_must_be_said_to_be_images),
+        cmocka_unit_test(combined_cuts_its_queries),
+        cmocka_unit_test(combined_does_without_images),
         cmocka_unit_test(memory_runs_out_cleanly),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
