@@ -279,6 +279,25 @@ sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const str
     return SOTTO_OK;
 }
 
+sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
+                              const char *name)
+{
+    *count = 0;
+    const char *text = option_text(o, name);
+    while (text && *text) {
+        char *end;
+        double x = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
+            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a list of fractions like 0.01,0.001", name,
+                            option_text(o, name));
+        if (*count == capacity)
+            return cli_fail(SOTTO_EUSAGE, "--%s: more than %zu rates", name, capacity);
+        out[(*count)++] = x;
+        text = *end ? end + 1 : end;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status option_require(const struct options *o, const char *name)
 {
     if (option_given(o, name))

@@ -33,6 +33,9 @@ const char *option_argument(const struct options *o, size_t i);
 /* "512,128" -> {512,128}; EUSAGE on anything else. */
 sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o,
                           const char *name);
+/* "0.01,0.001", each above 0 and below 1; EUSAGE on anything else. */
+sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
+                              const char *name);
 
 struct verb {
     const char *name, *summary; /* summary: one line */

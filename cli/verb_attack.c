@@ -38,23 +38,6 @@ static const struct option_row rows[] = {
 
 enum { MAX_RATES = 8 };
 
-static sotto_status read_rates(double out[MAX_RATES], size_t *count, const struct options *o)
-{
-    const char *text = option_text(o, "fpr");
-    for (*count = 0; *text;) {
-        char *end;
-        double x = strtod(text, &end);
-        if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
-            return cli_fail(SOTTO_EUSAGE, "--fpr: '%s' is not a list of fractions like 0.01,0.001",
-                            option_text(o, "fpr"));
-        if (*count == MAX_RATES)
-            return cli_fail(SOTTO_EUSAGE, "--fpr: more than %d rates", MAX_RATES);
-        out[(*count)++] = x;
-        text = *end ? end + 1 : end;
-    }
-    return SOTTO_OK;
-}
-
 static sotto_status read_shard(struct sotto_attack_options *out, const struct options *o)
 {
     const char *text = option_text(o, "shard");
@@ -156,7 +139,7 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     if (!(out->flip >= 0 && out->flip <= 1))
         return cli_fail(SOTTO_EUSAGE, "attack: flip must be between 0 and 1 (got %s)",
                         option_text(o, "flip"));
-    sotto_status status = read_rates(rates, &out->audit.fpr_count, o);
+    sotto_status status = option_fractions(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
     if (status == SOTTO_OK)
         status = read_kind(&out->data, o);
     if (status == SOTTO_OK)

@@ -34,23 +34,6 @@ static const struct option_row rows[] = {
 
 enum { MAX_RATES = 8 };
 
-static sotto_status read_rates(double out[MAX_RATES], size_t *count, const struct options *o)
-{
-    const char *text = option_text(o, "fpr");
-    for (*count = 0; *text;) {
-        char *end;
-        double x = strtod(text, &end);
-        if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
-            return cli_fail(SOTTO_EUSAGE, "--fpr: '%s' is not a list of fractions like 0.01,0.001",
-                            option_text(o, "fpr"));
-        if (*count == MAX_RATES)
-            return cli_fail(SOTTO_EUSAGE, "--fpr: more than %d rates", MAX_RATES);
-        out[(*count)++] = x;
-        text = *end ? end + 1 : end;
-    }
-    return SOTTO_OK;
-}
-
 /* "eps=3,delta=1e-5", in any order; delta may be left out. */
 static sotto_status read_claim(struct sotto_audit_options *out, const struct options *o)
 {
@@ -113,7 +96,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                                           .odds_ratio = option_flag(o, "odds-ratio"),
                                           .exposed = (size_t)option_count(o, "exposed"),
                                           .include_indices = option_flag(o, "include-indices")};
-    sotto_status status = read_rates(rates, &options.fpr_count, o);
+    sotto_status status = option_fractions(rates, MAX_RATES, &options.fpr_count, o, "fpr");
     if (status == SOTTO_OK)
         status = read_claim(&options, o);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
