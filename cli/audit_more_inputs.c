@@ -228,7 +228,9 @@ static sotto_status load_values(const int64_t **out, size_t *values, struct audi
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o)
 {
     size_t values;
-    if (!option_given(o, "features") && !option_given(o, "attribute") && !option_given(o, "attribute-labels"))
+    if (!option_given(o, "features") && !option_given(o, "attribute") &&
+        !option_given(o, "attribute-labels") && !option_given(o, "attribute-outputs") &&
+        !option_given(o, "attribute-known"))
         return SOTTO_OK;
     if (!option_given(o, "features") || !option_given(o, "attribute"))
         return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute go together");
@@ -240,6 +242,12 @@ sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct o
     if (status == SOTTO_OK)
         status = load_values(&in->attribute.labels, &in->attribute.classes, in, o, "attribute-labels",
                              "task labels");
+    if (status == SOTTO_OK)
+        status = load_features(&in->attribute.outputs, in, o, "attribute-outputs", "model's answers",
+                               &in->attribute.n, &in->attribute.output_count);
+    if (status == SOTTO_OK)
+        status = load_features(&in->attribute.known, in, o, "attribute-known", "known values",
+                               &in->attribute.n, &in->attribute.known_count);
     in->input.attribute = &in->attribute;
     return status;
 }

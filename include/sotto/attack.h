@@ -17,12 +17,19 @@ struct sotto_audit_scores {
                           at who is a member of the target. */
     double threshold;
 };
-/** Can a hidden attribute be read off what a model reveals about a record? Attribute values are 0 .. values - 1. */
+/** Can a hidden attribute be read off what a model reveals about a record? Attribute values are 0 .. values
+ * - 1. */
 struct sotto_attribute_input {
     const float *features;    /**< (n, d): embeddings, outputs or whatever the attacker sees */
     const int64_t *attribute; /**< (n) */
-    const int64_t *labels;    /**< (n), 0 .. classes - 1: the task's label, for the baseline that sees nothing else; NULL: none */
+    const int64_t *labels;    /**< (n), 0 .. classes - 1: the task's label, for the baseline that sees nothing
+                                 else; NULL: none */
     size_t n, d, classes;
+    /** What weaker attackers have instead of `features`, each with the labels if there are any: the model's
+     * answers (n, output_count), and what is known of the record anyway (n, known_count). NULL: no such
+     * baseline. */
+    const float *outputs, *known;
+    size_t output_count, known_count;
 };
 /** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
 struct sotto_audit_input {
@@ -53,17 +60,27 @@ struct sotto_audit_input {
     const double *population, *population_losses, *population_reference;
     const int64_t *population_labels;
     size_t n_population;
+    /** Answers on several views of every record (mirrored, shifted, the record itself): the same views in the
+     * same order everywhere, outputs of the kind of the target's. (n, views, classes); of the reference
+     * models (reference_models, n_member + n_nonmember, views, classes), in single or double precision. They
+     * join what the references say about the records as they are. Of the population: for RMIA, which else
+     * compares the records with each other. NULL: none. */
+    const double *member_views, *nonmember_views, *population_views;
+    const float *reference_views, *population_reference_views;
+    const double *reference_views_f8, *population_reference_views_f8;
+    size_t views; /**< 1 .. 255 */
     /** The records themselves, flattened: (n, feature_count). For the checks of the two sets and the quantile
      * attack. */
     const float *member_features, *nonmember_features, *population_features;
     size_t feature_count;
-    /** A mean that was released (of a class, a cluster, a group of people) and that of a population, (feature_count) each:
-     *  was a record, given by its features, part of the released one? NULL: none. */
+    /** A mean that was released (of a class, a cluster, a group of people) and that of a population,
+     * (feature_count) each: was a record, given by its features, part of the released one? NULL: none. */
     const double *released_mean, *reference_mean;
     /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
     const struct sotto_audit_scores *named;
     size_t named_count;
-    /** Attribute inference, beside the attacks on membership or instead of them; adds "attribute". NULL: none.
+    /** Attribute inference, beside the attacks on membership or instead of them; adds "attribute". NULL:
+     * none.
      */
     const struct sotto_attribute_input *attribute;
     /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on

@@ -104,3 +104,51 @@ sotto_status attribute_guess(int64_t *guess, enum attribute_kind kind, const str
     return kind == ATTRIBUTE_LOGISTIC ? guess_logistic(guess, train, test, values)
                                       : guess_network(guess, train, test, values, seed);
 }
+
+sotto_status attribute_balanced(double *out, const struct linear_rows *rows, const int64_t *guess,
+                                size_t values)
+{
+    sotto_status status = SOTTO_OK;
+    double *recall = base_alloc(values, 2 * sizeof *recall), sum = 0, present = 0;
+    if (!recall)
+        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu values", values);
+    for (size_t i = 0; i < rows->n; i++) {
+        size_t truth = (size_t)rows->y[rows->row[i]];
+        recall[2 * truth]++;
+        recall[2 * truth + 1] += (size_t)guess[i] == truth;
+    }
+    for (size_t k = 0; k < values; k++)
+        if (recall[2 * k] > 0)
+            sum += recall[2 * k + 1] / recall[2 * k], present++;
+    *out = sum / present;
+done:
+    base_free(recall);
+    return status;
+}
+
+sotto_status attribute_try(double *balanced, enum attribute_kind kind, const struct linear_rows *known,
+                           size_t fitted, size_t values, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct linear_rows train = *known, test = *known;
+    train.n = fitted;
+    test.row += fitted;
+    test.n -= fitted;
+    int64_t *guess = base_alloc(test.n, sizeof *guess);
+    if (!guess)
+        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", test.n);
+    *balanced = 0;
+    status = attribute_guess(guess, kind, &train, &test, values, seed);
+    if (status == SOTTO_OK)
+        TRY(attribute_balanced(balanced, &test, guess, values));
+    else if (status == SOTTO_EINVAL && kind == ATTRIBUTE_MLP) /* too few records for a network */
+        status = SOTTO_OK;
+done:
+    base_free(guess);
+    return status;
+}
+
+enum attribute_kind attribute_better(const double balanced[2])
+{
+    return balanced[ATTRIBUTE_MLP] > balanced[ATTRIBUTE_LOGISTIC] ? ATTRIBUTE_MLP : ATTRIBUTE_LOGISTIC;
+}

@@ -1,9 +1,9 @@
 /* Attribute inference: half of the records are the attacker's (attribute known), he is tested on the other
  * half. A fifth of his half chooses between logistic regression and a network. What he would guess without
- * the model stands beside it: the commonest value, and the commonest value among records with the same label.
- */
+ * that stands beside it: the commonest value, the commonest among records with the same label, what the same
+ * two classifiers make of the model's answers alone, and of what is known about a record anyway. */
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "attack/attribute_model.h"
 #include "attack/audit_private.h"
@@ -36,15 +36,24 @@ static struct linear_rows rows(const struct plan *p, size_t first, size_t n)
     return (struct linear_rows){p->in->features, p->in->attribute, p->row + first, n, p->in->d};
 }
 
+static sotto_status check_finite(const float *x, size_t n, size_t d, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; x && i < n * d; i++)
+        REQUIRE(isfinite(x[i]), "attribute: row %zu, column %zu of the %s is not finite", i / d, i % d, what);
+done:
+    return status;
+}
+
 static sotto_status check(struct plan *p)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attribute_input *in = p->in;
     REQUIRE(in->features && in->attribute && in->d > 0, "attribute: features and attribute go together");
     REQUIRE(in->n >= LEAST, "attribute: %zu records; at least %d are needed", in->n, LEAST);
-    for (size_t i = 0; i < in->n * in->d; i++)
-        REQUIRE(isfinite(in->features[i]), "attribute: row %zu, column %zu of the features is not finite",
-                i / in->d, i % in->d);
+    TRY(check_finite(in->features, in->n, in->d, "features"));
+    TRY(check_finite(in->outputs, in->n, in->output_count, "model's answers"));
+    TRY(check_finite(in->known, in->n, in->known_count, "known values"));
     for (size_t i = 0; i < in->n; i++) {
         REQUIRE(in->attribute[i] >= 0 && in->attribute[i] < MOST_VALUES,
                 "attribute: row %zu is %lld; expected 0 .. %d", i, (long long)in->attribute[i],
@@ -92,44 +101,14 @@ done:
     return status;
 }
 
-static double balanced(const struct plan *p, const int64_t *guess, size_t first, size_t n, double *recall)
-{
-    double sum = 0, present = 0;
-    for (size_t k = 0; k < 2 * p->values; k++)
-        recall[k] = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t truth = (size_t)p->in->attribute[p->row[first + i]];
-        recall[2 * truth]++;
-        recall[2 * truth + 1] += (size_t)guess[i] == truth;
-    }
-    for (size_t k = 0; k < p->values; k++)
-        if (recall[2 * k] > 0)
-            sum += recall[2 * k + 1] / recall[2 * k], present++;
-    return sum / present;
-}
-
 /* Job 0 and 1: each kind on the validation fold. */
 static sotto_status try_kind(void *arg, size_t kind, int thread)
 {
     (void)thread;
-    sotto_status status = SOTTO_OK;
     struct plan *p = arg;
-    size_t n = p->known - p->fitted;
-    struct linear_rows train = rows(p, 0, p->fitted), test = rows(p, p->fitted, n);
-    int64_t *guess = base_alloc(n, sizeof *guess);
-    double *recall = base_alloc(p->values, 2 * sizeof *recall);
-    if (!guess || !recall)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", n);
-    p->validation[kind] = 0;
-    status = attribute_guess(guess, (enum attribute_kind)kind, &train, &test, p->values, p->settings->seed);
-    if (status == SOTTO_OK)
-        p->validation[kind] = balanced(p, guess, p->fitted, n, recall);
-    else if (status == SOTTO_EINVAL && kind == ATTRIBUTE_MLP) /* too few records for a network */
-        status = SOTTO_OK;
-done:
-    base_free(guess);
-    base_free(recall);
-    return status;
+    struct linear_rows known = rows(p, 0, p->known);
+    return attribute_try(&p->validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
+                         p->settings->seed);
 }
 
 /* Job s < STEPS: a tenth more of the known records each; the last is all of them. */
@@ -231,7 +210,59 @@ static struct json *facts_json(const struct plan *p)
     return j;
 }
 
-/* Which baseline to beat is the better of the two. */
+/* What an attacker guesses from `x` (n, d) and the labels instead: by the same two classifiers, chosen alike.
+ */
+static sotto_status guess_from(int64_t *guess, const struct plan *p, const float *x, size_t d)
+{
+    sotto_status status = SOTTO_OK;
+    size_t classes = p->in->labels ? p->in->classes : 0, width = d + classes;
+    double validation[2];
+    float *table = base_alloc(p->in->n, width * sizeof *table);
+    if (!table)
+        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records of %zu", p->in->n, width);
+    for (size_t i = 0; i < p->in->n; i++) {
+        memcpy(table + i * width, x + i * d, d * sizeof *x);
+        if (classes)
+            table[i * width + d + (size_t)p->in->labels[i]] = 1;
+    }
+    struct linear_rows known = {table, p->in->attribute, p->row, p->known, width},
+                       test = {table, p->in->attribute, p->row + p->known, p->test, width};
+    for (int kind = 0; kind < 2; kind++)
+        TRY(attribute_try(&validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
+                          p->settings->seed));
+    TRY(attribute_guess(guess, attribute_better(validation), &known, &test, p->values, p->settings->seed));
+done:
+    base_free(table);
+    return status;
+}
+
+enum baseline { COMMONEST, OF_LABEL, FROM_OUTPUTS, FROM_KNOWN, BASELINES };
+
+/* *name stays NULL if the baseline was not asked for. */
+static sotto_status guess_baseline(const char **name, int64_t *guess, const struct plan *p,
+                                   enum baseline which)
+{
+    const struct sotto_attribute_input *in = p->in;
+    *name = NULL;
+    switch (which) {
+    case COMMONEST:
+        *name = "commonest value";
+        return guess_common(guess, p, false);
+    case OF_LABEL:
+        *name = in->labels ? "commonest of the label" : NULL;
+        return in->labels ? guess_common(guess, p, true) : SOTTO_OK;
+    case FROM_OUTPUTS:
+        *name = !in->outputs ? NULL : in->labels ? "model's answer and label" : "model's answer";
+        return in->outputs ? guess_from(guess, p, in->outputs, in->output_count) : SOTTO_OK;
+    case FROM_KNOWN:
+        *name = in->known ? "imputed from what is known" : NULL;
+        return in->known ? guess_from(guess, p, in->known, in->known_count) : SOTTO_OK;
+    default:
+        return SOTTO_OK;
+    }
+}
+
+/* Which baseline to beat is the best of them. */
 static sotto_status put_baselines(struct json **doc, const struct plan *p)
 {
     sotto_status status = SOTTO_OK;
@@ -241,13 +272,15 @@ static sotto_status put_baselines(struct json **doc, const struct plan *p)
     int64_t *guess = base_alloc(p->test, sizeof *guess);
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
-    for (int by_label = 0; by_label < (p->in->labels ? 2 : 1); by_label++) {
-        const char *name = by_label ? "commonest of the label" : "commonest value";
-        TRY(guess_common(guess, p, by_label));
-        TRY(put_scores(&one, name, p, guess, (uint64_t)(STREAM + 101 + by_label)));
+    for (int which = 0; which < BASELINES; which++) {
+        const char *name;
+        TRY(guess_baseline(&name, guess, p, (enum baseline)which));
+        if (!name)
+            continue;
+        TRY(put_scores(&one, name, p, guess, (uint64_t)(STREAM + 101 + which)));
         json_push(&list, one);
         TRY(confusion_gain(&gain, p->truth, p->guess, guess, p->test, p->settings->draws,
-                           p->settings->confidence, p->settings->seed, (uint64_t)(STREAM + 201 + by_label)));
+                           p->settings->confidence, p->settings->seed, (uint64_t)(STREAM + 201 + which)));
         if (gain.estimate < least.estimate)
             least = gain, over = name;
     }
@@ -271,8 +304,7 @@ sotto_status audit_attribute(struct json **out, const struct sotto_attribute_inp
     TRY(check(&p));
     TRY(draw_plan(&p));
     TRY(par_chunks(2, par_threads(ctx), try_kind, &p));
-    p.kind =
-        p.validation[ATTRIBUTE_MLP] > p.validation[ATTRIBUTE_LOGISTIC] ? ATTRIBUTE_MLP : ATTRIBUTE_LOGISTIC;
+    p.kind = attribute_better(p.validation);
     TRY(par_chunks(STEPS + 1, par_threads(ctx), learn, &p));
     doc = facts_json(&p);
     TRY(put_scores(&attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));

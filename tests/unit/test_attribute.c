@@ -151,6 +151,53 @@ static void nothing_is_found_in_noise(void **state)
     json_free(doc);
 }
 
+/* Who sees the answers alone already has what the embeddings give away; the gain is over him. */
+static void weaker_attackers_stand_beside(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    static float answers[N * 2], known[N];
+    struct sotto_attribute_input in = hidden_make(&h, 2, false, 35);
+    for (size_t i = 0; i < N; i++) {
+        struct rng r = rng_stream(36, RNG_TEST, 0, i);
+        answers[2 * i] = h.x[i * D], answers[2 * i + 1] = 1 - h.x[i * D];
+        known[i] = (float)rng_normal(&r); /* says nothing */
+    }
+    struct json *doc = infer(&in);
+    double alone = value(doc, "attribute.gain.estimate");
+    assert_int_equal(json_count(json_find(doc, "attribute.baselines")), 2);
+    json_free(doc);
+    in.outputs = answers, in.output_count = 2, in.known = known, in.known_count = 1;
+    doc = infer(&in);
+    assert_string_equal(json_text(json_find(doc, "attribute.baselines[2].name")), "model's answer and label");
+    assert_string_equal(json_text(json_find(doc, "attribute.baselines[3].name")),
+                        "imputed from what is known");
+    near(value(doc, "attribute.baselines[2].accuracy.estimate"),
+         value(doc, "attribute.attack.accuracy.estimate"), 0.03);
+    assert_true(value(doc, "attribute.baselines[3].balanced_accuracy.lower") <= 0.5);
+    assert_string_equal(json_text(json_find(doc, "attribute.gain.over")), "model's answer and label");
+    assert_true(value(doc, "attribute.gain.lower") <= 0 && alone > 0.15);
+    json_free(doc);
+    in.labels = NULL, in.known = NULL;
+    doc = infer(&in);
+    assert_int_equal(json_count(json_find(doc, "attribute.baselines")), 2);
+    assert_string_equal(json_text(json_find(doc, "attribute.baselines[1].name")), "model's answer");
+    json_free(doc);
+    answers[5] = NAN;
+    struct sotto_audit_input audit = {.attribute = &in};
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: row 2, column 1 of the model's answers is not finite");
+    answers[5] = 0;
+    struct sotto_audit_options options = {.draws = 100};
+    for (long n = 0; n < 400; n += 29) {
+        char *json = NULL;
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_audit(&json, &audit, &options, NULL);
+        base_alloc_fail_after(-1);
+        assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
+        sotto_text_free(json);
+    }
+}
+
 static void bad_attributes_are_refused(void **state)
 {
     (void)state;
@@ -181,6 +228,7 @@ int main(void)
         cmocka_unit_test(a_shown_attribute_is_read_off),
         cmocka_unit_test(a_network_is_taken_where_it_helps),
         cmocka_unit_test(nothing_is_found_in_noise),
+        cmocka_unit_test(weaker_attackers_stand_beside),
         cmocka_unit_test(bad_attributes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
