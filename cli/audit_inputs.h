@@ -71,6 +71,37 @@
          NULL,                                                                                                \
          "the reference models' signals (or losses) on them (z, models): RMIA against a population",          \
          NULL},                                                                                               \
+        {"member-views",                                                                                      \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the target's logits on several views of each member (n, views, classes): LiRA and RMIA over "       \
+         "views",                                                                                             \
+         NULL},                                                                                               \
+        {"nonmember-views",                                                                                   \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the same of the non-members (m, views, classes)",                                                   \
+         NULL},                                                                                               \
+        {"ref-views",                                                                                         \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the reference models' on the same views (models, n, views, classes), members first",                \
+         NULL},                                                                                               \
+        {"population-views",                                                                                  \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the target's on views of the population (z, views, classes): RMIA compares with these",             \
+         NULL},                                                                                               \
+        {"population-ref-views",                                                                              \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the reference models' on those (models, z, views, classes)",                                        \
+         NULL},                                                                                               \
         {"member-features",                                                                                   \
          OPTION_TEXT,                                                                                         \
          "FILE",                                                                                              \
@@ -99,6 +130,18 @@
          NULL,                                                                                                \
          "the task's label of each, for the baseline that sees only that (n)",                                \
          NULL},                                                                                               \
+        {"attribute-outputs",                                                                                 \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "the model's answers, for the baseline that sees only those and the label (n, ...)",                 \
+         NULL},                                                                                               \
+        {"attribute-known",                                                                                   \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "what is known of each record anyway, for the baseline that imputes (n, ...)",                       \
+         NULL},                                                                                               \
         {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
     {                                                                                                         \
         "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
@@ -107,9 +150,9 @@
 struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
     struct sotto_attribute_input attribute;
-    struct sotto_array arrays[32];
+    struct sotto_array arrays[48];
     double *scores; /* members first, then non-members */
-    struct sotto_report_input files[32];
+    struct sotto_report_input files[48];
     size_t file_count;
 };
 /* One file: read, recorded for the report, finite. Axes beyond the last wanted one are flattened into it; a
@@ -121,6 +164,8 @@ sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in
 /* The other arrays, once those of the records are there. */
 sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct options *o);
+/* Views, once the population is there. */
+sotto_status audit_inputs_load_views(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 from scipy.stats import beta, binom, rankdata, t as student
 from scipy.stats.contingency import odds_ratio
 
@@ -211,6 +211,98 @@ for a, m, b, k in ((30, 50, 10, 40), (5, 9, 1, 12), (200, 1000, 20, 900), (700, 
 intervals = [[k, n, c, *clopper_pearson(k, n, c)] for k, n in
              ((0, 10), (5, 10), (10, 10), (1, 3), (1, 70000), (69999, 70000), (35000, 70000), (123, 100000), (0, 1)) for c in (.9, .95, .99)]
 quantiles = [[p, d, student.ppf(p, d)] for p in (.9, .975, .995) for d in (1, 2.5, 10, 87.3, 1000, 12345.6, 1e7)]
+# Several views of each record: what the models say of each, and of the population.
+VIEWS = 3
+v = np.random.default_rng(20261123)
+of_views = np.round(signal.clip(-6, 6)[None, :] + .5 * v.standard_normal((VIEWS, n)), 3)
+ref_views = np.round(reference[None] + .5 * v.standard_normal((VIEWS, n, MODELS)), 3)
+z_views = np.round(population_signal.clip(-6, 6)[None, :] + .5 * v.standard_normal((VIEWS, 60)), 3)
+z_ref_views = np.round(population_reference[None] + .5 * v.standard_normal((VIEWS, 60, MODELS)), 3)
+
+
+def view_sides(r):
+    """side(), for another matrix of signals."""
+    global reference
+    kept, reference = reference, r
+    found = side(trained == 1), side(trained == 0)
+    reference = kept
+    return found
+
+
+def view_gain(s, r, mask, online):
+    p = 1 / (1 + np.exp(-r))
+    out = np.array([p[i, mask[i] == 0].mean() if (mask[i] == 0).any() else np.nan for i in range(len(s))])
+    inside = np.array([p[i, mask[i] == 1].mean() if mask[i].any() else np.nan for i in range(len(s))])
+    if online:
+        whole = np.where(np.isnan(inside), out, np.where(np.isnan(out), inside, (inside + out) / 2))
+    else:
+        whole = np.where(np.isnan(out), inside, (1.3 * out + .7) / 2)
+    return -np.logaddexp(0, -s) - np.log(whole)
+
+
+def votes(g_x, g_z, same):
+    """Majority of views, one pair at a time; ties of the share in the order of the mean gain."""
+    share = []
+    for i in range(g_x.shape[1]):
+        count = sum((g_x[:, i] - g_z[:, k] >= np.log(2)).sum() > VIEWS / 2 for k in range(g_z.shape[1]) if not (same and k == i))
+        share.append((count + 1 / (1 + np.exp(-g_x[:, i].mean()))) / (g_z.shape[1] + 1))
+    return np.array(share)
+
+
+ratios, offsets = [], []
+for k in range(VIEWS):
+    (vmi, vsi, _), (vmo, vso, _) = view_sides(ref_views[k])
+    ratios.append(.5 * (np.log(vso / vsi) + (of_views[k] - vmo) ** 2 / vso - (of_views[k] - vmi) ** 2 / vsi))
+    offsets.append((of_views[k] - vmo) / np.sqrt(vso))
+nobody = np.zeros((60, MODELS), int)
+gain_x = {o: np.array([view_gain(of_views[k], ref_views[k], trained, o) for k in range(VIEWS)]) for o in (True, False)}
+gain_of_z = {o: np.array([view_gain(z_views[k], z_ref_views[k], nobody, o) for k in range(VIEWS)]) for o in (True, False)}
+by_views = {"lira-views": np.mean(ratios, 0), "lira-offline-views": np.sum(offsets, 0) / np.sqrt(VIEWS),
+            "rmia-views": votes(gain_x[True], gain_x[True], True), "rmia-offline-views": votes(gain_x[False], gain_x[False], True)}
+against_population = {"rmia-views": votes(gain_x[True], gain_of_z[True], False),
+                      "rmia-offline-views": votes(gain_x[False], gain_of_z[False], False)}
+
+# Quantiles of known non-members by the pinball loss: of everybody, and linear in features (the rounded loss, by BFGS).
+LEVELS = 10 ** (-4 + .1 * np.arange(40))
+
+
+def score_of(s, thresholds, rates):
+    """thresholds fall while rates rise."""
+    at = -np.log10(rates)
+    if s >= thresholds[0]:
+        return at[0] + s - thresholds[0]
+    if s < thresholds[-1]:
+        return at[-1] + s - thresholds[-1]
+    k = next(k for k in range(len(rates)) if s >= thresholds[k])
+    return at[k] + (s - thresholds[k]) / (thresholds[k - 1] - thresholds[k]) * (at[k - 1] - at[k])
+
+
+rates = LEVELS[LEVELS * 60 >= 1 - 1e-9]
+order = np.sort((population_signal - population_signal.mean()) / population_signal.std())
+of_everybody = [order[int(np.ceil((1 - a) * 60 - 1e-9)) - 1] for a in rates]
+by_population["quantile-pinball"] = np.array(
+    [score_of((s - population_signal.mean()) / population_signal.std(), of_everybody, rates) for s in signal])
+
+
+def pinball(x, target, x_new, target_new, ridge=1e-4, h=.02):
+    mean, scale, centre, spread = x.mean(0), x.std(0), target.mean(), target.std()
+    a, b = (np.hstack([(w - mean) / scale, np.ones((len(w), 1))]) for w in (x, x_new))
+    t, found = (target - centre) / spread, []
+    for q in 1 - rates:
+        def f(w):
+            u = t - a @ w
+            slope = 1 / (1 + np.exp(np.clip(u / h, -700, 700))) - q
+            return (q * u + h * np.logaddexp(0, -u / h)).mean() + ridge / 2 * (w[:-1] ** 2).sum(), a.T @ slope / len(t) + ridge * np.r_[w[:-1], 0]
+        w = np.zeros(a.shape[1])
+        for _ in range(20):
+            w = minimize(f, w, jac=True, method="BFGS", options={"gtol": 1e-10}).x
+        found.append(b @ w)
+    found = np.sort(np.array(found), axis=0)[::-1]
+    return np.array([score_of((target_new[i] - centre) / spread, found[:, i], rates) for i in range(len(b))])
+
+
+pinball_of_features = pinball(population_features.astype(float), population_signal + population_features[:, 0],
+                              features.astype(float), signal + features[:, 0])
 json.dump({"classes": 4, "member": member.ravel().tolist(), "member_labels": member_labels.tolist(), "nonmember": nonmember.ravel().tolist(),
            "nonmember_labels": nonmember_labels.tolist(),
            "attacks": {k: {"member": s[k].tolist(), "nonmember": o[k].tolist(), "auc": auc(s[k], o[k])} for k in s},
@@ -219,7 +311,12 @@ json.dump({"classes": 4, "member": member.ravel().tolist(), "member_labels": mem
            "population": {"outputs": population.ravel().tolist(), "labels": population_labels.tolist(),
                           "reference": population_reference.ravel().tolist(), "attacks": {k: v.tolist() for k, v in by_population.items()},
                           "width": FEATURES, "features": features.ravel().tolist(),
-                          "population_features": population_features.ravel().tolist(), "quantile_of_features": with_features.tolist()},
+                          "population_features": population_features.ravel().tolist(), "quantile_of_features": with_features.tolist(),
+                          "pinball_of_features": pinball_of_features.tolist()},
+           "views": {"views": VIEWS, "signals": of_views.ravel().tolist(), "reference": ref_views.ravel().tolist(),
+                     "population": z_views.ravel().tolist(), "population_reference": z_ref_views.ravel().tolist(),
+                     "attacks": {k: w.tolist() for k, w in by_views.items()},
+                     "against_population": {"attacks": {k: w.tolist() for k, w in against_population.items()}}},
            "shadow": {"outputs": shadow.ravel().tolist(), "labels": shadow_labels.tolist(), "trained": shadow_trained.tolist(),
                       "thresholds": thresholds, "attacks": {k: v.tolist() for k, v in by_shadow.items()}},
            "one_run": one_runs, "odds_ratio": odds,

@@ -9,14 +9,17 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
 {
     (void)args;
     for (size_t i = 0; i < in->n; i++) {
-        double top = -INFINITY, sum = 0;
+        double top = -INFINITY, sum = 0, count = 0;
         for (size_t m = 0; m < in->models; m++)
-            top = fmax(top, in->reference[i * in->models + m]);
+            if (attack_compares(in, m))
+                top = fmax(top, in->reference[i * in->models + m]);
         double log_top = log_probability_of_signal(top);
         for (size_t m = 0; m < in->models; m++)
-            sum += exp(log_probability_of_signal(in->reference[i * in->models + m]) - log_top);
-        out->scores[i] =
-            log_probability_of_signal(posterior_signal(in, i)) - log_top - log(sum / (double)in->models);
+            if (attack_compares(in, m)) {
+                sum += exp(log_probability_of_signal(in->reference[i * in->models + m]) - log_top);
+                count++;
+            }
+        out->scores[i] = log_probability_of_signal(posterior_signal(in, i)) - log_top - log(sum / count);
     }
     return SOTTO_OK;
 }

@@ -19,7 +19,8 @@ enum attack_need {
     NEED_POPULATION = 128, /* the target's losses on other records, known to be non-members */
     NEED_POPULATION_REFERENCE = 256, /* and what the reference models say about those */
     NEED_MEANS = 512,                /* features, a released mean of some records and one of a population */
-    NEED_SHARES = 1024               /* the same, all of them between 0 and 1 */
+    NEED_SHARES = 1024,              /* the same, all of them between 0 and 1 */
+    NEED_VIEWS = 2048                /* signals of several views of each record */
 };
 
 struct attack_input {
@@ -28,11 +29,16 @@ struct attack_input {
     const int64_t *labels;   /* (n), 0 .. classes-1 */
     const double *losses;    /* (n), nats */
     const double *scores;    /* (n) */
+    const double *signals;   /* (n): posterior_signal() itself, instead of outputs and losses; or NULL */
     const double *reference; /* (n, models): what posterior_signal() is for each reference model */
     const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
     const float *features;   /* (n, width): the records themselves, or NULL */
     const double *released_mean, *reference_mean; /* (width) */
     size_t n, classes, models, width;
+    size_t played; /* 1 + the reference model that plays the target, and is then no reference; 0: none does */
+    size_t views;  /* 0: none were given */
+    const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */
+    const double *view_reference;  /* (views, n, models): of the reference models' */
     const double *shadow_outputs;  /* (shadow_n, classes), of the same kind as outputs */
     const int64_t *shadow_labels;  /* (shadow_n) */
     const uint8_t *shadow_trained; /* (shadow_n): 1 for the shadow's own records */
@@ -61,10 +67,18 @@ struct attack {
     const char *source;                /* who described it first */
     unsigned needs;                    /* of enum attack_need, all of them */
     const struct attack_param *params; /* ends with a NULL name; NULL: none */
+    bool
+        trains; /* a network: takes too long to be repeated for every reference model that plays the target */
     /* Fills scores[0 .. in->n), all records of both sides in one call, so that statistics may be pooled.
      * Inputs were checked: finite, labels in range, probabilities sum to 1. args: the parameters' values. */
     sotto_status (*run)(struct attack_output *out, const struct attack_input *in, const double *args);
 };
+
+/* Is reference model m one that this input compares with? */
+static inline bool attack_compares(const struct attack_input *in, size_t m)
+{
+    return m + 1 != in->played;
+}
 
 /* NULL-terminated, in list order. */
 extern const struct attack *const attack_table[];

@@ -9,7 +9,7 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
         double signal = posterior_signal(in, i), below = 0;
         size_t count = 0;
         for (size_t m = 0; m < in->models; m++) {
-            if (in->trained && in->trained[i * in->models + m])
+            if ((in->trained && in->trained[i * in->models + m]) || !attack_compares(in, m))
                 continue;
             double other = in->reference[i * in->models + m];
             below += other < signal ? 1 : other == signal ? 0.5 : 0;

@@ -25,7 +25,7 @@ static void list_names(char *out, size_t capacity, unsigned have)
 static sotto_status check_names(const char *const *names, unsigned have)
 {
     sotto_status status = SOTTO_OK;
-    char possible[512];
+    char possible[1024];
     for (; names && *names; names++) {
         const struct attack *a = attack_find(*names);
         list_names(possible, sizeof possible, a ? have : ~0u);
@@ -140,7 +140,8 @@ static struct json *header(const struct sotto_audit_input *in, const struct audi
 struct job {
     const struct attack *attack;
     const struct sotto_audit_scores *named;
-    double *scores; /* (n), members first; only of attacks of the table */
+    double *scores;    /* (n), members first; only of attacks of the table */
+    uint8_t *fallback; /* (n): which of them rest on others' statistics */
     struct json *entry;
 };
 struct jobs {
@@ -158,8 +159,8 @@ static sotto_status run_job(void *arg, size_t index, int thread)
     struct job *job = &all->job[index];
     const struct sotto_audit_scores *named = job->named;
     if (job->attack)
-        return audit_measure(&job->entry, job->scores, job->attack, index, all->sides, all->halves,
-                             all->settings);
+        return audit_measure(&job->entry, job->scores, job->fallback, job->attack, index, all->sides,
+                             all->halves, all->settings);
     struct audit_scored s = {.name = named->name,
                              .title = named->title,
                              .source = named->source,
@@ -188,7 +189,9 @@ static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *
             continue;
         job->attack = attack_table[i];
         out->count++;
-        if (!(job->scores = base_alloc(sides->all.n, sizeof *job->scores)))
+        job->scores = base_alloc(sides->all.n, sizeof *job->scores);
+        job->fallback = base_alloc(sides->all.n, 1);
+        if (!job->scores || !job->fallback)
             FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", sides->all.n);
     }
     for (size_t i = 0; i < in->named_count; i++)
@@ -201,6 +204,7 @@ static void jobs_clear(struct jobs *j)
 {
     for (size_t i = 0; i < j->count; i++) {
         base_free(j->job[i].scores);
+        base_free(j->job[i].fallback);
         json_free(j->job[i].entry);
     }
     base_free(j->job);
@@ -242,7 +246,7 @@ static sotto_status look_closer(struct json **doc, const struct jobs *jobs, cons
         json_put(doc, "slices", part);
     }
     if (jobs->settings->exposed) {
-        TRY(audit_exposed(&part, job->attack->name, job->scores, sides, jobs->settings));
+        TRY(audit_exposed(&part, job->attack->name, job->scores, job->fallback, sides, jobs->settings));
         json_put(doc, "exposed", part);
     }
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {

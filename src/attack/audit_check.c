@@ -121,6 +121,8 @@ static struct attack_input part(const struct attack_input *all, size_t first, si
         p.trained += first * p.models;
     if (p.features)
         p.features += first * p.width;
+    p.views = 0; /* are not stored by record */
+    p.view_signals = p.view_reference = NULL;
     return p;
 }
 
@@ -159,6 +161,8 @@ static unsigned holdings(const struct attack_input *all)
         have |= NEED_MEANS | (all_shares(all) ? NEED_SHARES : 0u);
     if (all->population)
         have |= NEED_POPULATION | (all->population->reference ? NEED_POPULATION_REFERENCE : 0u);
+    if (all->view_reference)
+        have |= NEED_VIEWS;
     return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
 }
 
@@ -338,6 +342,8 @@ sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input
                                   .shadow_trained = in->shadow_trained,
                                   .shadow_n = in->n_shadow};
     s.member.n = in->n_member;
+    s.reference_outputs = in->reference_outputs;
+    s.reference_outputs_f8 = in->reference_outputs_f8;
     TRY(audit_join(&s, in));
     s.member = part(&s.all, 0, in->n_member);
     s.nonmember = part(&s.all, in->n_member, in->n_nonmember);
@@ -357,6 +363,7 @@ sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input
         TRY(check_features(s.population.features, s.population.n, s.population.width, "population"));
     }
     TRY(audit_join_references(&s, in));
+    TRY(audit_join_views(&s, in));
     *out = s;
     if (out->population.n) /* only now is its address known */
         out->all.population = &out->population;

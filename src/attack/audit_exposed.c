@@ -52,7 +52,8 @@ static double separation(const struct reference_stats *stats, size_t row)
 }
 
 sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
-                           const struct audit_sides *sides, const struct audit_settings *settings)
+                           const uint8_t *fallback, const struct audit_sides *sides,
+                           const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array(), *doc = json_make_object();
@@ -77,6 +78,7 @@ sotto_status audit_exposed(struct json **out, const char *attack, const double *
                  settings->include_indices ? json_make_integer((int64_t)best[i].row) : json_make_null());
         json_put_real(&one, "score", best[i].score);
         json_put_integer(&one, "nonmembers_as_high", (int64_t)above);
+        json_put_boolean(&one, "fallback", fallback[best[i].row] != 0);
         json_put(&one, "separation", json_make_real(stats.record ? separation(&stats, best[i].row) : NAN));
         json_push(&list, one);
     }

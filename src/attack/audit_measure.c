@@ -58,16 +58,14 @@ done:
     return status;
 }
 
-sotto_status audit_measure(struct json **out, double *scores, const struct attack *attack, size_t index,
-                           const struct audit_sides *sides, const struct audit_halves *halves,
+sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback, const struct attack *attack,
+                           size_t index, const struct audit_sides *sides, const struct audit_halves *halves,
                            const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     size_t members = sides->member.n;
     double args[ATTACK_PARAMS];
-    struct attack_output o = {.scores = scores, .fallback = base_alloc(sides->all.n, 1), .threshold = NAN};
-    if (!o.fallback)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", sides->all.n);
+    struct attack_output o = {.scores = scores, .fallback = fallback, .threshold = NAN};
     TRY(attack_arguments(args, attack, settings->params));
     TRY(attack->run(&o, &sides->all, args));
     for (size_t i = 0; i < sides->all.n; i++)
@@ -94,6 +92,5 @@ sotto_status audit_measure(struct json **out, double *scores, const struct attac
     if (!*out)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for the results of '%s'", attack->name);
 done:
-    base_free(o.fallback);
     return status;
 }

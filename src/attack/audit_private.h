@@ -36,11 +36,17 @@ enum audit_slot {
     SLOT_TRAINED,
     SLOT_FEATURES,
     SLOT_POPULATION_REFERENCE,
+    SLOT_VIEW_SIGNALS,
+    SLOT_VIEW_REFERENCE,
+    SLOT_POPULATION_VIEW_SIGNALS,
+    SLOT_POPULATION_VIEW_REFERENCE,
     SLOTS
 };
 struct audit_sides {
     struct attack_input all, member, nonmember, population;
     unsigned have;
+    const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
+    const double *reference_outputs_f8;
     void *owned[SLOTS]; /* the arrays of `all` */
 };
 sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in);
@@ -49,6 +55,8 @@ void audit_sides_clear(struct audit_sides *s);
 sotto_status audit_join(struct audit_sides *s, const struct sotto_audit_input *in);
 /* After the checks: reference models' outputs or losses become signals. */
 sotto_status audit_join_references(struct audit_sides *s, const struct sotto_audit_input *in);
+/* Views, checked and turned into signals, once the references are there. EUSAGE, EINVAL, ENOMEM. */
+sotto_status audit_join_views(struct audit_sides *s, const struct sotto_audit_input *in);
 
 /* The random halves, the same for every attack: order[0 .. n/2) chooses thresholds, the rest is scored. */
 struct audit_halves {
@@ -69,9 +77,10 @@ struct audit_scored {
 /* One entry of "attacks". `index` tells its bootstrap stream from others'. */
 sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t index,
                        const struct audit_halves *halves, const struct audit_settings *settings);
-/* Runs an attack of the table and measures it. scores (all.n): its scores, for what needs them later. */
-sotto_status audit_measure(struct json **out, double *scores, const struct attack *attack, size_t index,
-                           const struct audit_sides *sides, const struct audit_halves *halves,
+/* Runs an attack of the table and measures it. scores, fallback (all.n; 0 before): its own, for what needs
+ * them later. */
+sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback, const struct attack *attack,
+                           size_t index, const struct audit_sides *sides, const struct audit_halves *halves,
                            const struct audit_settings *settings);
 
 /* {"estimate", "lower", "upper"}. */
@@ -97,9 +106,10 @@ sotto_status audit_lint(struct json **out, const struct audit_sides *sides,
 sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
                           const struct audit_sides *sides, const struct audit_halves *halves,
                           const struct audit_settings *settings);
-/* The members that an attack is surest of. */
+/* The members that an attack is surest of; fallback (all.n): which scores rest on others' statistics. */
 sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
-                           const struct audit_sides *sides, const struct audit_settings *settings);
+                           const uint8_t *fallback, const struct audit_sides *sides,
+                           const struct audit_settings *settings);
 /* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the
  * model. */
 sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,

@@ -60,7 +60,18 @@ static void put_own_decision(struct json **entry, const struct audit_scored *s, 
     json_put(entry, "own_decision", j);
 }
 
-static void put_fallback(struct json **entry, const struct audit_scored *s)
+/* Row numbers of one side's marked records. */
+static struct json *marked_rows(const uint8_t *fallback, size_t n)
+{
+    struct json *list = json_make_array();
+    for (size_t i = 0; i < n; i++)
+        if (fallback[i])
+            json_push(&list, json_make_integer((int64_t)i));
+    return list;
+}
+
+/* How many records, and which where rows may be named, took others' statistics. */
+static void put_fallback(struct json **entry, const struct audit_scored *s, bool include_indices)
 {
     size_t count[2] = {0, 0};
     for (size_t i = 0; i < s->n_member + s->n_nonmember; i++)
@@ -68,6 +79,10 @@ static void put_fallback(struct json **entry, const struct audit_scored *s)
     struct json *j = json_make_object();
     json_put_integer(&j, "member", (int64_t)count[0]);
     json_put_integer(&j, "nonmember", (int64_t)count[1]);
+    if (include_indices && count[0] + count[1] > 0) {
+        json_put(&j, "member_rows", marked_rows(s->fallback, s->n_member));
+        json_put(&j, "nonmember_rows", marked_rows(s->fallback + s->n_member, s->n_nonmember));
+    }
     json_put(entry, "fallback", j);
 }
 
@@ -155,7 +170,7 @@ sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t i
         put_own_decision(&entry, s, &c.all, settings->confidence);
     TRY(audit_put_bounds(&entry, &c, s, settings));
     if (s->fallback)
-        put_fallback(&entry, s);
+        put_fallback(&entry, s, settings->include_indices);
     put_roc(&entry, &c.all);
     put_histogram(&entry, &c.all);
     if (!entry)

@@ -1,7 +1,8 @@
 /* Intervals of one audit say how sure the rates of THIS model are. How much they differ from one training to
  * the next is another question, and the reference models answer it: each plays the target once, the others
  * its references (as in Jebreel et al., Revisiting LiRA). The thresholds found there are also the attacker's:
- * their median is applied to the real target. */
+ * their median is applied to the real target. Every attack that ran is repeated if what it needs is known of
+ * a reference model, but for those that train a network. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,8 +11,7 @@
 #include "attack/sorted.h"
 #include "par/par.h"
 
-enum { TARGETS = 16, KINDS = 4, RATES = 8 };
-static const char *const kinds[KINDS] = {"loss", "lira", "lira-offline", "rmia"};
+enum { TARGETS = 16, RATES = 8 };
 
 struct outcome {
     bool done;
@@ -20,23 +20,104 @@ struct outcome {
 struct spread {
     const struct audit_sides *sides;
     const struct audit_settings *settings;
-    size_t targets, model[TARGETS], rates;
-    struct outcome outcome[TARGETS][KINDS];
+    const struct attack **kind; /* (kinds): attacks that a reference model can be the target of */
+    const double **scores;      /* (kinds): of the real target */
+    size_t kinds, targets, model[TARGETS], rates;
+    struct outcome *outcome; /* (targets, kinds) */
 };
 
-/* Everything but column `t` of (n, models). */
-static void drop(double *reference, uint8_t *trained, double *losses, const struct attack_input *all,
-                 size_t t)
+/* What is known of a reference model as a target: its signals on the records, and where the audit got its
+ * whole answers, those; on the population and on views where they were given. */
+static unsigned playable(const struct audit_sides *s)
 {
-    size_t models = all->models;
-    for (size_t i = 0; i < all->n; i++) {
-        losses[i] = -log_probability_of_signal(all->reference[i * models + t]);
-        for (size_t m = 0, to = i * (models - 1); m < models; m++)
-            if (m != t) {
-                reference[to] = all->reference[i * models + m];
-                trained[to++] = all->trained[i * models + m];
-            }
+    unsigned have = s->have & (NEED_LOSSES | NEED_IN | NEED_OUT | NEED_VIEWS);
+    if (s->reference_outputs || s->reference_outputs_f8)
+        have |= s->have & (NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW);
+    if (s->have & NEED_POPULATION_REFERENCE)
+        have |= NEED_POPULATION | NEED_POPULATION_REFERENCE;
+    return have;
+}
+
+/* A model's answers, signals and losses on every record, and on the population. */
+struct role {
+    struct attack_input all, population;
+    double *outputs, *signals, *losses, *of_population, *of_views, *of_population_views;
+};
+
+static void role_clear(struct role *r)
+{
+    base_free(r->outputs);
+    base_free(r->signals);
+    base_free(r->losses);
+    base_free(r->of_population);
+    base_free(r->of_views);
+    base_free(r->of_population_views);
+}
+
+static sotto_status column(double **out, const double *reference, size_t n, size_t models, size_t t)
+{
+    sotto_status status = SOTTO_OK;
+    *out = base_alloc(n, sizeof **out);
+    if (!*out)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu signals", n);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = reference[i * models + t];
+done:
+    return status;
+}
+
+static sotto_status widen(struct role *r, const struct audit_sides *s, size_t t)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count = s->all.n * s->all.classes;
+    r->outputs = base_alloc(count, sizeof *r->outputs);
+    if (!r->outputs)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu answers", count);
+    for (size_t i = 0; i < count; i++)
+        r->outputs[i] = s->reference_outputs ? (double)s->reference_outputs[t * count + i]
+                                             : s->reference_outputs_f8[t * count + i];
+    r->all.outputs = r->outputs;
+done:
+    return status;
+}
+
+/* Model t as the target, the others as its references. Clear in any case. */
+static sotto_status role_make(struct role *r, const struct audit_sides *s, size_t t)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = s->all.n, models = s->all.models;
+    *r = (struct role){.all = s->all, .population = s->population};
+    r->all.outputs = NULL;
+    TRY(column(&r->signals, s->all.reference, n, models, t));
+    r->losses = base_alloc(n, sizeof *r->losses);
+    if (!r->losses)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu losses", n);
+    for (size_t i = 0; i < n; i++)
+        r->losses[i] = -log_probability_of_signal(r->signals[i]);
+    if (s->reference_outputs || s->reference_outputs_f8)
+        TRY(widen(r, s, t));
+    r->all.signals = r->signals;
+    r->all.losses = r->losses;
+    r->all.played = t + 1;
+    r->all.population = NULL;
+    if (s->all.view_reference) {
+        TRY(column(&r->of_views, s->all.view_reference, s->all.views * n, models, t));
+        r->all.view_signals = r->of_views;
     }
+    if (!s->population.reference)
+        goto done;
+    TRY(column(&r->of_population, s->population.reference, s->population.n, models, t));
+    r->population.outputs = r->population.losses = NULL;
+    r->population.signals = r->of_population;
+    r->population.played = t + 1;
+    if (s->population.view_reference) {
+        TRY(column(&r->of_population_views, s->population.view_reference,
+                   s->population.views * s->population.n, models, t));
+        r->population.view_signals = r->of_population_views;
+    }
+    r->all.population = &r->population;
+done:
+    return status;
 }
 
 static sotto_status measure(struct outcome *out, const struct attack *attack, const struct attack_input *in,
@@ -70,32 +151,21 @@ static sotto_status play(void *arg, size_t target, int thread)
     (void)thread;
     sotto_status status = SOTTO_OK;
     struct spread *s = arg;
-    const struct attack_input *all = &s->sides->all;
-    size_t t = s->model[target], models = all->models - 1;
-    double *reference = base_alloc(all->n, models * sizeof *reference),
-           *work = base_alloc(all->n, 3 * sizeof *work);
-    uint8_t *trained = base_alloc(all->n, models);
-    if (!reference || !trained || !work)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu x %zu signals", all->n, models);
-    drop(reference, trained, work, all, t);
-    struct attack_input in = {.labels = all->labels,
-                              .classes = all->classes,
-                              .losses = work,
-                              .reference = reference,
-                              .trained = trained,
-                              .n = all->n,
-                              .models = models};
-    for (size_t k = 0; k < KINDS; k++) {
-        status = measure(&s->outcome[target][k], attack_find(kinds[k]), &in, s, t, work + all->n,
-                         work + 2 * all->n);
+    size_t t = s->model[target], n = s->sides->all.n;
+    struct role r = {0};
+    double *work = base_alloc(n, 2 * sizeof *work);
+    if (!work)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu scores", n);
+    TRY(role_make(&r, s->sides, t));
+    for (size_t k = 0; k < s->kinds; k++) {
+        status = measure(&s->outcome[target * s->kinds + k], s->kind[k], &r.all, s, t, work, work + n);
         if (status == SOTTO_EINVAL) /* too few models are left for this attack */
             status = SOTTO_OK;
         TRY(status);
     }
 done:
-    base_free(reference);
-    base_free(trained);
     base_free(work);
+    role_clear(&r);
     return status;
 }
 
@@ -119,7 +189,7 @@ static size_t collect(double *out, const struct spread *s, size_t kind, size_t r
 {
     size_t n = 0;
     for (size_t t = 0; t < s->targets; t++) {
-        const struct outcome *o = &s->outcome[t][kind];
+        const struct outcome *o = &s->outcome[t * s->kinds + kind];
         if (o->done)
             out[n++] = rate == RATES ? o->auc : threshold ? o->threshold[rate] : o->tpr[rate];
     }
@@ -147,17 +217,16 @@ static struct json *transferred(const struct curve *c, double threshold, double 
     return j;
 }
 
-/* scores: of the real target, or NULL. */
-static sotto_status kind_json(struct json **out, const struct spread *s, size_t kind, const double *scores)
+static sotto_status kind_json(struct json **out, const struct spread *s, size_t kind)
 {
     sotto_status status = SOTTO_OK;
     double x[TARGETS];
     struct curve c = {0};
     size_t n = collect(x, s, kind, RATES, false), members = s->sides->member.n;
     struct json *j = json_make_object(), *tpr = json_make_object(), *applied = json_make_object();
-    if (scores)
-        TRY(curve_make(&c, scores, members, scores + members, s->sides->nonmember.n));
-    json_put_text(&j, "name", kinds[kind]);
+    const double *scores = s->scores[kind];
+    TRY(curve_make(&c, scores, members, scores + members, s->sides->nonmember.n));
+    json_put_text(&j, "name", s->kind[kind]->name);
     json_put_integer(&j, "targets", (int64_t)n);
     json_put(&j, "auc", n ? summary(x, n) : json_make_null());
     for (size_t k = 0; n && k < s->rates; k++) {
@@ -166,8 +235,7 @@ static sotto_status kind_json(struct json **out, const struct spread *s, size_t 
         collect(x, s, kind, k, false);
         json_put(&tpr, key, summary(x, n));
         collect(x, s, kind, k, true);
-        if (scores)
-            json_put(&applied, key, transferred(&c, median(x, n), s->settings->confidence));
+        json_put(&applied, key, transferred(&c, median(x, n), s->settings->confidence));
     }
     json_put(&j, "tpr_at_fpr", tpr);
     json_put(&j, "transferred", applied);
@@ -182,6 +250,31 @@ done:
     return status;
 }
 
+static sotto_status choose_kinds(struct spread *s, audit_scores_of scores_of, const void *arg)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned have = playable(s->sides);
+    size_t rows = 0;
+    while (attack_table[rows])
+        rows++;
+    s->kind = base_alloc(rows, sizeof *s->kind);
+    s->scores = base_alloc(rows, sizeof *s->scores);
+    if (!s->kind || !s->scores)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory");
+    for (size_t i = 0; i < rows; i++) {
+        const double *scores = scores_of(arg, attack_table[i]->name);
+        if (!scores || attack_table[i]->trains || !attack_applies(attack_table[i], have))
+            continue;
+        s->kind[s->kinds] = attack_table[i];
+        s->scores[s->kinds++] = scores;
+    }
+    s->outcome = base_alloc(TARGETS, (s->kinds + 1) * sizeof *s->outcome);
+    if (!s->outcome)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu attacks", s->kinds);
+done:
+    return status;
+}
+
 sotto_status audit_spread(struct json **out, const struct audit_sides *sides, audit_scores_of scores_of,
                           const void *arg, const struct audit_settings *settings,
                           const struct sotto_context *ctx)
@@ -189,24 +282,24 @@ sotto_status audit_spread(struct json **out, const struct audit_sides *sides, au
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();
     size_t models = sides->all.models;
-    struct spread *s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory");
-    s->sides = sides, s->settings = settings;
-    s->targets = models < TARGETS ? models : TARGETS;
-    s->rates = settings->fpr_count < RATES ? settings->fpr_count : RATES;
-    for (size_t t = 0; t < s->targets; t++)
-        s->model[t] = t * models / s->targets;
-    TRY(par_chunks(s->targets, par_threads(ctx), play, s));
-    for (size_t k = 0; k < KINDS; k++) {
+    struct spread s = {.sides = sides, .settings = settings};
+    s.targets = models < TARGETS ? models : TARGETS;
+    s.rates = settings->fpr_count < RATES ? settings->fpr_count : RATES;
+    for (size_t t = 0; t < s.targets; t++)
+        s.model[t] = t * models / s.targets;
+    TRY(choose_kinds(&s, scores_of, arg));
+    TRY(par_chunks(s.targets, par_threads(ctx), play, &s));
+    for (size_t k = 0; k < s.kinds; k++) {
         struct json *one;
-        TRY(kind_json(&one, s, k, scores_of(arg, kinds[k])));
+        TRY(kind_json(&one, &s, k));
         json_push(&list, one);
     }
     *out = list;
     list = NULL;
 done:
-    base_free(s);
+    base_free(s.kind);
+    base_free(s.scores);
+    base_free(s.outcome);
     json_free(list);
     return status;
 }

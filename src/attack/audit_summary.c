@@ -14,7 +14,7 @@ static void percent_cell(char out[64], const struct json *e)
     if (json_kind(e) != JSON_KIND_OBJECT)
         snprintf(out, 64, "not measurable");
     else
-        snprintf(out, 64, "%.3g [%.2g, %.2g] %%", 100 * json_number(json_member(e, "estimate")),
+        snprintf(out, 64, "%.3g [%.3g, %.3g] %%", 100 * json_number(json_member(e, "estimate")),
                  100 * json_number(json_member(e, "lower")), 100 * json_number(json_member(e, "upper")));
 }
 

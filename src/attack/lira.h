@@ -12,10 +12,12 @@ struct lira_settings {
 };
 /* ln N(signal; IN) - ln N(signal; OUT). Marks records that took the mean of their class. */
 sotto_status lira_online(struct attack_output *out, const struct attack_input *in, struct lira_settings how);
-/* One record's part of it. */
+/* Only OUT models: (signal - mean) / spread. per_record as above; `monotone` is not looked at. */
+sotto_status lira_offline(struct attack_output *out, const struct attack_input *in, struct lira_settings how);
+/* One record's part of lira_online(). */
 double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
                   bool monotone);
 
-extern const struct attack_param lira_params[];
+extern const struct attack_param lira_params[], lira_offline_params[];
 
 #endif

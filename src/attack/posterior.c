@@ -117,6 +117,8 @@ double signal_of_loss(double loss)
 
 double posterior_signal(const struct attack_input *in, size_t row)
 {
+    if (in->signals)
+        return in->signals[row];
     if (!in->outputs)
         return signal_of_loss(in->losses[row]);
     const double *z = in->outputs + row * in->classes;

@@ -25,6 +25,8 @@ static void summarise(struct reference_record *r, const struct attack_input *in,
 {
     *r = (struct reference_record){0};
     for (size_t m = 0; m < in->models; m++) {
+        if (!attack_compares(in, m))
+            continue;
         bool trained = in->trained && in->trained[row * in->models + m];
         add_value(trained ? &r->in : &r->out, in->reference[row * in->models + m]);
     }

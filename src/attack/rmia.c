@@ -21,7 +21,7 @@ double rmia_gain(bool *fallback, const struct attack_input *in, size_t row, bool
     size_t count[2] = {0, 0};
     for (size_t m = 0; m < in->models; m++) {
         size_t trained = in->trained && in->trained[row * in->models + m];
-        if (offline && trained)
+        if ((offline && trained) || !attack_compares(in, m))
             continue;
         sum[trained] += probability_of_signal(in->reference[row * in->models + m]);
         count[trained]++;

@@ -91,6 +91,7 @@ void report_clear(struct report *r);
 const struct json *part(const struct json *j, const char *path);
 const char *part_text(const struct json *j, const char *path);
 double part_number(const struct json *j, const char *path);
+bool part_flag(const struct json *j, const char *path); /* false if absent */
 
 /* Decides r->verdict, text and the rest from the numbers alone. */
 void row_judge(struct row *r);

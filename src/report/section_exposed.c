@@ -140,10 +140,11 @@ static void members(struct page *p, const struct json *e)
     page_html(
         p,
         ". Separation: distance of the two means of the reference models' signals, in sums of "
-        "spreads.</caption>\n"
+        "spreads. Statistics: the record's own, or those of its class or of everybody where it has too few "
+        "models.</caption>\n"
         "<thead><tr><th scope=\"col\">Row</th><th scope=\"col\" class=\"number\">Score</th><th scope=\"col\" "
         "class=\"number\">As high</th><th scope=\"col\" "
-        "class=\"number\">Separation</th></tr></thead>\n<tbody>\n");
+        "class=\"number\">Separation</th><th scope=\"col\">Statistics</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         page_html(p, "<tr><th scope=\"row\">");
@@ -157,7 +158,8 @@ static void members(struct page *p, const struct json *e)
         count_cell(p, one, "nonmembers_as_high");
         page_html(p, "<td class=\"number\">");
         page_significant(p, part_number(one, "separation"), 3);
-        page_html(p, "</td></tr>\n");
+        page_html(p,
+                  part_flag(one, "fallback") ? "</td><td>others'</td></tr>\n" : "</td><td>own</td></tr>\n");
     }
     page_html(p, "</tbody></table></div>\n");
 }
@@ -253,6 +255,34 @@ static void decisions(struct page *p, const struct json *audit)
         page_html(p, "</tbody></table></div>\n");
 }
 
+/* Attacks for which some records had no statistics of their own. */
+static void stand_ins(struct page *p, const struct json *audit)
+{
+    const struct json *list = part(audit, "attacks");
+    bool any = false;
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i), *f = part(one, "fallback");
+        if (!(part_number(f, "member") + part_number(f, "nonmember") > 0))
+            continue;
+        if (!any)
+            open_table(
+                p, "Records without statistics of their own",
+                "Records without statistics of their own (too few reference models, or too rare a class), "
+                "for which those of their class or of everybody stood in.</caption>\n<thead><tr><th "
+                "scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">Members</th><th scope=\"col\" "
+                "class=\"number\">Non-members</th></tr></thead>\n<tbody>\n");
+        any = true;
+        page_html(p, "<tr><th scope=\"row\">");
+        page_name(p, part_text(one, "name"));
+        page_html(p, "</th>");
+        count_cell(p, f, "member");
+        count_cell(p, f, "nonmember");
+        page_html(p, "</tr>\n");
+    }
+    if (any)
+        page_html(p, "</tbody></table></div>\n");
+}
+
 void section_exposed(struct page *p, const struct report *r)
 {
     const struct row *row = NULL;
@@ -273,6 +303,7 @@ void section_exposed(struct page *p, const struct report *r)
     decisions(p, row->audit);
     slices(p, part(row->audit, "slices"));
     members(p, part(row->audit, "exposed"));
+    stand_ins(p, row->audit);
     spread(p, part(row->audit, "between_models"));
     transferred(p, part(row->audit, "between_models"));
 }

@@ -196,7 +196,8 @@ static void bad_inputs_are_refused(void **state)
         SOTTO_EUSAGE, &in, &options,
         "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
         "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
-        "population, quantile, lira, lira-pooled, lira-offline, rmia, rmia-offline, rmia-population, base, "
+        "population, quantile, quantile-pinball, lira, lira-pooled, lira-offline, rmia, rmia-offline, "
+        "rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, "
         "sablayrolles, watson, reference-rank, homer, tracing, mean-likelihood, scores");
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options,

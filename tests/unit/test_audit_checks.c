@@ -274,6 +274,18 @@ static void reference_models_play_the_target(void **state)
                 value(doc, "between_models[1].transferred.0.01.fpr.estimate") < 0.03);
     assert_true(value(doc, "between_models[1].transferred.0.01.tpr.lower") > 0.1);
     assert_true(value(doc, "between_models[0].auc.mean") < 0.65); /* a loss threshold drowns in difficulty */
+    static const char *const played[] = {"loss",   "lira",          "lira-pooled", "lira-offline",
+                                         "rmia",   "rmia-offline",  "base",        "sablayrolles",
+                                         "watson", "reference-rank"};
+    assert_int_equal(json_count(json_find(doc, "between_models")),
+                     10); /* signals are all that is known of them */
+    for (size_t k = 0; k < 10; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "between_models[%zu].name", k);
+        assert_string_equal(text_at(doc, path), played[k]);
+        snprintf(path, sizeof path, "between_models[%zu].auc.mean", k);
+        assert_true(value(doc, path) > (k == 0 ? 0.5 : k == 5 ? 0.6 : 0.75));
+    }
     json_free(doc);
     in.member_trained = in.nonmember_trained = NULL; /* nobody knows what they were trained on */
     doc = audit_run(&in, NULL);

@@ -120,11 +120,51 @@ static void bad_references_are_refused(void **state)
     free(w);
 }
 
+/* Two members and a non-member without IN models: counted always, named only on demand. */
+static void stand_ins_are_counted_and_named_on_demand(void **state)
+{
+    (void)state;
+    struct world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    struct sotto_audit_input in = world_make(w, 1, 44);
+    memset(w->trained[0] + 3 * MODELS, 0, MODELS);
+    memset(w->trained[0] + 77 * MODELS, 0, MODELS);
+    memset(w->trained[1] + 5 * MODELS, 0, MODELS);
+    w->logits[0][2 * 77] += 40; /* the surest of all */
+    static const char *const only[] = {"lira", NULL}, *const monotone[] = {"lira.monotone=1", NULL};
+    struct sotto_audit_options options = {
+        .names = only, .settings = monotone, .exposed = 2, .include_indices = 1};
+    struct json *doc = audit_run(&in, &options);
+    assert_true(value(doc, "attacks[0].fallback.member") == 2 &&
+                value(doc, "attacks[0].fallback.nonmember") == 1);
+    assert_int_equal(json_count(json_find(doc, "attacks[0].fallback.member_rows")), 2);
+    assert_true(value(doc, "attacks[0].fallback.member_rows[0]") == 3 &&
+                value(doc, "attacks[0].fallback.member_rows[1]") == 77 &&
+                value(doc, "attacks[0].fallback.nonmember_rows[0]") == 5);
+    bool stands_in;
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "exposed.members[%d].fallback", i);
+        assert_int_equal(json_get_boolean(&stands_in, doc, "audit", path), SOTTO_OK);
+        snprintf(path, sizeof path, "exposed.members[%d].row", i);
+        assert_int_equal(stands_in, value(doc, path) == 77 || value(doc, path) == 3);
+    }
+    assert_true(value(doc, "exposed.members[0].row") == 77);
+    json_free(doc);
+    options.include_indices = 0;
+    doc = audit_run(&in, &options);
+    assert_true(value(doc, "attacks[0].fallback.member") == 2);
+    assert_null(json_find(doc, "attacks[0].fallback.member_rows"));
+    json_free(doc);
+    free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_see_through_difficulty),
         cmocka_unit_test(a_network_learns_from_a_shadow),
+        cmocka_unit_test(stand_ins_are_counted_and_named_on_demand),
         cmocka_unit_test(bad_references_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
