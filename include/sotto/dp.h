@@ -204,6 +204,19 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            size_t classes,
                                                            const struct sotto_release *release,
                                                            const struct sotto_context *ctx);
+/** How the noise of an iterated mechanism is drawn. */
+enum sotto_noise_mode {
+    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
+                        */
+    SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value, in double precision, by vectors; a hundred
+                          times faster. Guaranteed for real numbers: what floating-point arithmetic leaves in
+                          low bits, the time it takes and the finite reach of the noise are not excluded
+                          (docs/PRIVACY.md, section 5); account, ledger and certificate say so */
+};
+/** "exact", "fast"; and back. EINVAL: names the known ones. */
+SOTTO_API const char *sotto_noise_mode_name(enum sotto_noise_mode mode);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_mode_find(enum sotto_noise_mode *mode, const char *name);
+
 /** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the
  * first step. What is charged is never refunded: a run that stops early, or is interrupted and redraws steps,
  * pays for the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
@@ -219,6 +232,7 @@ struct sotto_reserve {
     uint64_t insecure_seed;
     const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
                         new run */
+    enum sotto_noise_mode noise_mode; /**< 0: exact */
 };
 struct sotto_steps;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
@@ -233,12 +247,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **ou
  * EINVAL: this step was sampled before, or n is 2^32 or more. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *steps, uint32_t *rows,
                                                         size_t *count, size_t n);
-/** Adds the noise of the next step to sum[0..dimension): exact, of scale noise_multiplier * max_grad_norm, on
- * the lattice. `sum` must be a sum over the records of sotto_dp_sample() of contributions clipped to
- * max_grad_norm. EBUDGET: all reserved steps are used; EINVAL: the step was not sampled (rates below 1), or a
- * value is not finite; EDOMAIN: a value is 2^100 lattice steps. `sum` is then untouched and the step not
- * used. */
+/** Adds the noise of the next step to sum[0..dimension), of scale noise_multiplier * max_grad_norm: exact and
+ * on the lattice, or fast. `sum` must be a sum over the records of sotto_dp_sample() of contributions clipped
+ * to max_grad_norm. Fast noise is drawn by as many threads as the context of the reservation asked for; its
+ * bits depend on neither threads nor instruction set. EBUDGET: all reserved steps are used; EINVAL: the step
+ * was not sampled (rates below 1), or a value is not finite; EDOMAIN: a value is 2^100 lattice steps (fast:
+ * 2^40 scales, floats: 2^16), where the noise would be lost. `sum` is then untouched and the step not used.
+ */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, double *sum);
+/** The same for a sum of floats. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_steps *steps, float *sum);
 /** Steps drawn so far (of this reservation), the run's name and the hash of its entry: what a checkpoint
  * keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
 SOTTO_API size_t sotto_steps_used(const struct sotto_steps *steps);

@@ -14,8 +14,8 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 
 /** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
 struct sotto_head_recipe {
-    /** ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs"; with noise in every
-     * step: "dp-sgd", "dp-adam" (sotto_head_train_private() only) */
+    /** ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs"; with noise in
+     * every step: "dp-sgd", "dp-adam" (sotto_head_train_private() only) */
     const char *trainer;
     size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
@@ -68,6 +68,7 @@ struct sotto_head_privacy {
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
+    enum sotto_noise_mode noise_mode; /**< 0: exact */
 };
 /** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
  * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is

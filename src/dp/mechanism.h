@@ -9,6 +9,7 @@
 #ifndef DP_MECHANISM_H
 #define DP_MECHANISM_H
 
+#include "dp/fast_noise.h"
 #include "dp/lattice_fixed.h"
 #include "num/interval.h"
 #include "rng/noise.h"
@@ -104,6 +105,8 @@ struct mechanism {
     lattice_magnitude *magnitude;
     /* The same in constant time, nearly exact; NULL: none. */
     fixed_magnitude *fixed;
+    /* The law of the fast sampler; FAST_NONE: none. */
+    enum fast_law fast;
     /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring only.
      */
     double (*measure)(double u, double v);

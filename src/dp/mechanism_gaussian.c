@@ -127,5 +127,6 @@ const struct mechanism mechanism_gaussian = {
     .renyi = renyi,
     .cdf = cdf,
     .magnitude = lattice_gaussian,
+    .fast = FAST_GAUSSIAN,
     .measure = measure,
 };

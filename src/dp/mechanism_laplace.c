@@ -84,6 +84,7 @@ const struct mechanism mechanism_laplace = {
     .shift = shift,
     .cdf = cdf,
     .magnitude = lattice_laplace,
+    .fast = FAST_LAPLACE,
     .fixed = fixed_laplace,
     .measure = measure,
 };

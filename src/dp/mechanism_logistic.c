@@ -115,6 +115,7 @@ const struct mechanism mechanism_logistic = {
     .shift = shift,
     .cdf = cdf,
     .magnitude = lattice_logistic,
+    .fast = FAST_LOGISTIC,
     .fixed = fixed_logistic,
     .measure = measure,
 };

@@ -7,23 +7,27 @@
 #include "dp/certificate.h"
 #include "dp/ledger_account.h"
 #include "dp/run_record.h"
+#include "par/par.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char sampler[] = "exact, integers only: floor of the continuous law on a power-of-two lattice";
+/* Sums of up to 2^40 scales in double, and 2^16 in float, keep fast noise to 2^-8 of a scale and better. */
+static const int fast_room[] = {40, 16};
 
 struct sotto_steps {
     const struct mechanism *mechanism;
     struct noise *stream;
     struct lattice lattice;
     size_t dimension, reserved, used;
-    bool sampled;  /* for the next step */
-    uint64_t rate; /* sample_rate in units of 2^-64, rounded down */
-    bool everyone; /* sample_rate is 1 */
-    int128 *q, *drawn;
+    bool sampled;      /* for the next step */
+    uint64_t rate;     /* sample_rate in units of 2^-64, rounded down */
+    bool everyone;     /* sample_rate is 1 */
+    int128 *q, *drawn; /* (lattice_values): exact noise only */
+    size_t lattice_values;
+    struct fast_sum fast;
     char entry[65];
     /* for the certificate: */
     struct run_facts facts;
@@ -38,9 +42,9 @@ void sotto_steps_close(struct sotto_steps *s)
     if (!s)
         return;
     if (s->q)
-        base_wipe(s->q, s->dimension * sizeof *s->q);
+        base_wipe(s->q, s->lattice_values * sizeof *s->q);
     if (s->drawn)
-        base_wipe(s->drawn, s->dimension * sizeof *s->drawn);
+        base_wipe(s->drawn, s->lattice_values * sizeof *s->drawn);
     noise_close(s->stream);
     run_record_free(&s->run);
     base_free(s->purpose);
@@ -78,6 +82,8 @@ static sotto_status check(const struct sotto_reserve *r)
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
             r->first_step);
+    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
+            (int)r->noise_mode);
 done:
     return status;
 }
@@ -105,7 +111,7 @@ static struct json *entry_of(const struct sotto_steps *s, const struct sotto_res
     json_put_integer(&entry, "first_step", (int64_t)r->first_step);
     json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
     certificate_put_account(&entry, account);
-    json_put_text(&entry, "sampler", sampler);
+    json_put_text(&entry, "sampler", run_sampler(&s->facts));
     json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
     return entry;
 }
@@ -139,6 +145,7 @@ static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *
     all.steps += s->run.charged;
     all.replace_one = r->sampled.replace_one;
     TRY(sotto_account_sampled(&s->account, &all));
+    run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || r->insecure;
 done:
     return status;
@@ -180,10 +187,12 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     TRY(check(r));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct run_facts facts = {r->sampled.mechanism, scale,        r->max_grad_norm,
-                                    sampled.sample_rate,  r->dimension, sampled.clipping};
+                                    sampled.sample_rate,  r->dimension, sampled.clipping,
+                                    r->noise_mode};
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.replace_one = 0;
     TRY(sotto_account_sampled(&account, &sampled));
+    run_put_note(&account, &facts);
     s = base_alloc(1, sizeof *s);
     if (!s)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
@@ -196,8 +205,10 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->everyone = sampled.sample_rate == 1;
     s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
     s->first_step = r->first_step;
-    s->q = base_alloc(r->dimension, sizeof *s->q);
-    s->drawn = base_alloc(r->dimension, sizeof *s->drawn);
+    s->fast = (struct fast_sum){s->mechanism->fast, scale, false, par_threads(ctx)};
+    s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
+    s->q = base_alloc(s->lattice_values, sizeof *s->q);
+    s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
     s->purpose = base_strdup(r->purpose ? r->purpose : "");
     if (!s->q || !s->drawn || !s->purpose)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
@@ -258,27 +269,94 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_step(struct sotto_steps *s, double *sum)
+/* Not finite, or so large that exact noise has no room for it, or that fast noise would be lost in it. */
+static sotto_status refuse_value(const struct sotto_steps *s, size_t i, double x, bool single)
+{
+    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
+    if (!isfinite(x))
+        return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i, s->dimension,
+                           isnan(x) ? "NaN" : "infinite");
+    return status_fail(SOTTO_EDOMAIN, "step: value %zu of %zu is 2^%d times larger than the %s of the noise",
+                       i, s->dimension, fast ? fast_room[single] : 100, fast ? "scale" : "lattice");
+}
+
+static double value_at(const void *sum, size_t i, bool single)
+{
+    return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
+}
+
+static sotto_status round_sum(struct sotto_steps *s, const void *sum, bool single)
+{
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single);
+        if (!isfinite(x) || !lattice_index(&s->q[i], x, s->lattice))
+            return refuse_value(s, i, x, single);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status check_sum(const struct sotto_steps *s, const void *sum, bool single)
+{
+    double most = ldexp(s->fast.scale, fast_room[single]);
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single);
+        if (!(fabs(x) < most))
+            return refuse_value(s, i, x, single);
+    }
+    return SOTTO_OK;
+}
+
+static void add_exact(struct sotto_steps *s, void *sum, bool single)
+{
+    for (size_t i = 0; i < s->dimension; i++)
+        s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));
+    for (size_t i = 0; i < s->dimension; i++) {
+        float x = lattice_value(2 * s->q[i] + s->drawn[i], s->lattice);
+        if (single)
+            ((float *)sum)[i] = x;
+        else
+            ((double *)sum)[i] = x;
+    }
+}
+
+/* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
+ * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
+static void add_fast(struct sotto_steps *s, void *sum, bool single)
+{
+    unsigned char key[CHACHA_KEY];
+    struct fast_sum how = s->fast;
+    how.single = single;
+    noise_bytes(s->stream, key, sizeof key);
+    fast_noise_add(sum, s->dimension, &how, key);
+    base_wipe(key, sizeof key);
+}
+
+static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
 {
     sotto_status status = SOTTO_OK;
+    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
     REQUIRE(s->sampled || s->everyone,
             "step: who is in it was not sampled; its account needs a Poisson sample");
-    for (size_t i = 0; i < s->dimension; i++) {
-        REQUIRE(isfinite(sum[i]), "step: value %zu of %zu is %s; all must be finite", i, s->dimension,
-                isnan(sum[i]) ? "NaN" : "infinite");
-        if (!lattice_index(&s->q[i], sum[i], s->lattice))
-            FAIL(SOTTO_EDOMAIN, "step: value %zu of %zu is 2^100 times larger than the lattice of the noise",
-                 i, s->dimension);
-    }
+    TRY(fast ? check_sum(s, sum, single) : round_sum(s, sum, single));
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
-    for (size_t i = 0; i < s->dimension; i++)
-        s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));
-    for (size_t i = 0; i < s->dimension; i++)
-        sum[i] = lattice_value(2 * s->q[i] + s->drawn[i], s->lattice);
+    if (fast)
+        add_fast(s, sum, single);
+    else
+        add_exact(s, sum, single);
 done:
     return status;
+}
+
+sotto_status sotto_dp_step(struct sotto_steps *s, double *sum)
+{
+    return add_noise(s, sum, false);
+}
+
+sotto_status sotto_dp_step_float(struct sotto_steps *s, float *sum)
+{
+    return add_noise(s, sum, true);
 }
 
 /* The account is that of all charged steps, whatever became of them. */
@@ -289,7 +367,7 @@ sotto_status sotto_steps_certificate(char **certificate, const struct sotto_step
     account.scale = s->facts.scale;
     account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
     struct json *object = certificate_make(&(struct certificate_facts){
-        &account, &sensitivity, s->dimension, s->run.seeded, sampler, s->lattice.exponent});
+        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent});
     struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
     json_put_text(&run, "id", s->run.id);
     run_put_facts(&run, &s->facts);

@@ -4,11 +4,30 @@
 #include "base/file.h"
 #include "dp/account_pld.h"
 #include "dp/lattice.h"
+#include "dp/mechanism.h"
 #include "num/interval.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LEDGER_LIMIT = 1 << 28 };
+
+static const char *const noise_modes[] = {"exact", "fast"};
+
+const char *sotto_noise_mode_name(enum sotto_noise_mode mode)
+{
+    return (unsigned)mode <= SOTTO_NOISE_FAST ? noise_modes[mode] : "unknown";
+}
+
+sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
+{
+    for (int i = 0; i <= SOTTO_NOISE_FAST; i++)
+        if (strcmp(name, noise_modes[i]) == 0) {
+            *out = (enum sotto_noise_mode)i;
+            return SOTTO_OK;
+        }
+    return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is not known; expected exact or fast", name);
+}
 
 double run_multiplier(const struct run_facts *f)
 {
@@ -26,13 +45,31 @@ void run_put_facts(struct json **object, const struct run_facts *f)
     json_put_text(object, "clipping", norm_name(f->clipping));
     json_put_real(object, "sample_rate", f->sample_rate);
     json_put_integer(object, "dimension", (int64_t)f->dimension);
+    json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
+}
+
+const char *run_sampler(const struct run_facts *f)
+{
+    return f->noise_mode == SOTTO_NOISE_FAST
+               ? "fast, NOT exact: 64 bits of a ChaCha20 stream for each value, in double precision"
+               : "exact, integers only: floor of the continuous law on a power-of-two lattice";
+}
+
+void run_put_note(struct sotto_account *account, const struct run_facts *f)
+{
+    if (f->noise_mode == SOTTO_NOISE_FAST)
+        snprintf(
+            account->note, sizeof account->note,
+            "fast noise: proved for real numbers; floating-point and timing attacks, and that it ends at "
+            "%.3g scales, are not excluded",
+            fast_reach(mechanism_find(f->mechanism)->fast));
 }
 
 sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name)
 {
     sotto_status status = SOTTO_OK;
     struct run_facts f;
-    const char *clipping;
+    const char *clipping, *mode = json_text(json_find(object, "noise_mode"));
     TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
     TRY(json_get_real(&f.scale, object, name, "scale"));
     TRY(json_get_real(&f.max_grad_norm, object, name, "max_grad_norm"));
@@ -42,6 +79,8 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
     if (strcmp(clipping, "l1") != 0 && strcmp(clipping, "l2") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'clipping' is neither l1 nor l2", name);
     f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
+    if (sotto_noise_mode_find(&f.noise_mode, mode ? mode : "exact") != SOTTO_OK) /* none: an early version */
+        FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
     *out = f;
 done:
     return status;
@@ -68,7 +107,7 @@ static bool same_facts(const struct run_facts *a, const struct run_facts *b)
 {
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
-           a->dimension == b->dimension && a->clipping == b->clipping;
+           a->dimension == b->dimension && a->clipping == b->clipping && a->noise_mode == b->noise_mode;
 }
 
 /* One line of the ledger; others than this run's reservations are passed over. */
@@ -89,9 +128,10 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_text(&randomness, entry, name, "randomness"));
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
-    REQUIRE(same_facts(&found, facts),
-            "run %s: entry %zu of %s has another mechanism, scale, norm, sample rate or dimension", run->id,
-            index, name);
+    REQUIRE(
+        same_facts(&found, facts),
+        "run %s: entry %zu of %s has another mechanism, scale, norm, sample rate, dimension or noise mode",
+        run->id, index, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;
     run_record_add(run, (int64_t)index, hash, first_step, steps);
 done:

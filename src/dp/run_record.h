@@ -14,14 +14,21 @@ struct run_facts {
     double scale, max_grad_norm, sample_rate;
     size_t dimension; /* of a step */
     enum sotto_norm clipping;
+    enum sotto_noise_mode noise_mode;
 };
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
  * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */
 double run_multiplier(const struct run_facts *facts);
-/** Adds mechanism, scale, max_grad_norm, clipping, sample_rate, dimension and the noise multiplier. */
+/** Adds mechanism, scale, max_grad_norm, clipping, sample_rate, dimension, noise mode and the noise
+ * multiplier. */
 void run_put_facts(struct json **object, const struct run_facts *facts);
 /** Reads them back; texts are borrowed. EFORMAT. */
 sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name);
+
+/** What fast noise does not exclude, as the account's note; nothing for exact noise. `mechanism` is known. */
+void run_put_note(struct sotto_account *account, const struct run_facts *facts);
+/** How a certificate's sampler reads: all of it, or how it begins. */
+const char *run_sampler(const struct run_facts *facts);
 
 enum { RUN_ID = 32 /* hexadecimal digits */ };
 struct run_record {

@@ -132,6 +132,7 @@ static sotto_status derive(struct sotto_account *a, const struct facts *f, doubl
                                       .clipping = f->run_facts.clipping,
                                       .replace_one = strcmp(adjacency, "replace-one") == 0};
     TRY(sotto_account_sampled(a, &all));
+    run_put_note(a, &f->run_facts);
 done:
     return status;
 }
@@ -160,9 +161,10 @@ static sotto_status check_lines(struct checks *c, const struct facts *f, const s
          "%.300s", statement ? statement : "(none)");
     note(c, "sensitivity", origin && strcmp(origin, json_text(json_member(sensitivity, "statement"))) == 0,
          "%.300s", origin ? origin : "(none)");
-    const char *wanted = m && m->kind == RELEASE_VECTOR ? "NOT exact"
-                         : f->distance > 0              ? FIXED_SAMPLER
-                                                        : "exact";
+    const char *wanted = f->run                           ? run_sampler(&f->run_facts)
+                         : m && m->kind == RELEASE_VECTOR ? "NOT exact"
+                         : f->distance > 0                ? FIXED_SAMPLER
+                                                          : "exact";
     note(c, "sampler", sampler && strncmp(sampler, wanted, strlen(wanted)) == 0, "%.300s",
          sampler ? sampler : "(none)");
 done:

@@ -214,7 +214,8 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
                                           .records = data->n,
                                           .budget = p->budget,
                                           .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed};
+                                          .insecure_seed = p->insecure_seed,
+                                          .noise_mode = p->noise_mode};
     return sotto_dp_reserve(out, &request, ctx);
 }
 

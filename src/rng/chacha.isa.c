@@ -1,0 +1,101 @@
+/* As many blocks at once as a vector has words: word w of all of them is one vector, so that the rounds are
+ * those of one block written for vectors. */
+#include "rng/chacha.h"
+
+#include "base/cpu.h"
+
+#include <string.h>
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX2__)
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+enum { LANES = VECTOR_BYTES / 4 };
+
+typedef uint32_t vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef uint8_t byte_vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE vec all(uint32_t x)
+{
+    return x - (vec){0};
+}
+
+INLINE vec turn(vec x, int n)
+{
+    return x << n | x >> (32 - n);
+}
+
+/* Whole bytes are turned by one shuffle where there is no rotation of vectors. */
+INLINE vec turn_bytes(vec x, int bytes)
+{
+#if defined(__SSSE3__) && !defined(__AVX512F__)
+    byte_vec at;
+    for (int i = 0; i < VECTOR_BYTES; i++)
+        at[i] = (uint8_t)((i & ~3) | ((i - bytes) & 3));
+    return (vec)__builtin_shuffle((byte_vec)x, at);
+#else
+    return turn(x, 8 * bytes);
+#endif
+}
+
+INLINE void quarter_round(vec *a, vec *b, vec *c, vec *d)
+{
+    *a += *b;
+    *d = turn_bytes(*d ^ *a, 2);
+    *c += *d;
+    *b = turn(*b ^ *c, 12);
+    *a += *b;
+    *d = turn_bytes(*d ^ *a, 1);
+    *c += *d;
+    *b = turn(*b ^ *c, 7);
+}
+
+INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter)
+{
+    vec x[16], low = all((uint32_t)counter), high = all((uint32_t)(counter >> 32));
+    for (int i = 0; i < LANES; i++)
+        low[i] += (uint32_t)i; /* no carry: counters are multiples of the lanes */
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; i++)
+        x[i] = all(state[i]);
+    x[12] = low;
+    x[13] = high;
+    x[14] = x[15] = (vec){0};
+    for (int i = 0; i < 10; i++) {
+        quarter_round(&x[0], &x[4], &x[8], &x[12]);
+        quarter_round(&x[1], &x[5], &x[9], &x[13]);
+        quarter_round(&x[2], &x[6], &x[10], &x[14]);
+        quarter_round(&x[3], &x[7], &x[11], &x[15]);
+        quarter_round(&x[0], &x[5], &x[10], &x[15]);
+        quarter_round(&x[1], &x[6], &x[11], &x[12]);
+        quarter_round(&x[2], &x[7], &x[8], &x[13]);
+        quarter_round(&x[3], &x[4], &x[9], &x[14]);
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; i++)
+        x[i] += all(state[i]);
+    x[12] += low;
+    x[13] += high;
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i++)
+        *(vec *)(out + (size_t)i * CHACHA_BLOCKS) = x[i];
+}
+
+static void fill(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups)
+{
+    uint32_t state[12] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* "expand 32-byte k" */
+    for (int i = 0; i < 8; i++)
+        state[4 + i] = (uint32_t)key[4 * i] | (uint32_t)key[4 * i + 1] << 8 | (uint32_t)key[4 * i + 2] << 16 |
+                       (uint32_t)key[4 * i + 3] << 24;
+    for (size_t g = 0; g < groups; g++, out += CHACHA_WORDS)
+        for (unsigned b = 0; b < CHACHA_BLOCKS; b += LANES)
+            blocks(out + b, state, (first + g) * CHACHA_BLOCKS + b);
+}
+
+extern const struct chacha_kernels ISA_NAME(chacha_kernels);
+const struct chacha_kernels ISA_NAME(chacha_kernels) = {fill};
