@@ -120,20 +120,19 @@ static void bad_references_are_refused(void **state)
     free(w);
 }
 
-/* Two members and a non-member without IN models: counted always, named only on demand. */
+/* Two members and a non-member without OUT models: counted always, named only on demand. */
 static void stand_ins_are_counted_and_named_on_demand(void **state)
 {
     (void)state;
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 44);
-    memset(w->trained[0] + 3 * MODELS, 0, MODELS);
-    memset(w->trained[0] + 77 * MODELS, 0, MODELS);
-    memset(w->trained[1] + 5 * MODELS, 0, MODELS);
+    memset(w->trained[0] + 3 * MODELS, 1, MODELS);
+    memset(w->trained[0] + 77 * MODELS, 1, MODELS);
+    memset(w->trained[1] + 5 * MODELS, 1, MODELS);
     w->logits[0][2 * 77] += 40; /* the surest of all */
-    static const char *const only[] = {"lira", NULL}, *const monotone[] = {"lira.monotone=1", NULL};
-    struct sotto_audit_options options = {
-        .names = only, .settings = monotone, .exposed = 2, .include_indices = 1};
+    static const char *const only[] = {"lira-offline", NULL};
+    struct sotto_audit_options options = {.names = only, .exposed = 2, .include_indices = 1};
     struct json *doc = audit_run(&in, &options);
     assert_true(value(doc, "attacks[0].fallback.member") == 2 &&
                 value(doc, "attacks[0].fallback.nonmember") == 1);
