@@ -162,7 +162,22 @@ struct asker {
     const struct shadow_army *army;
     const size_t *start;
     size_t width;
+    shadow_answer answer;
+    void *arg;
 };
+
+static sotto_status answer_of_head(float *p, const struct shadow_army *a, size_t model, const float *x,
+                                   size_t n, void *unused)
+{
+    (void)unused;
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    TRY(shadow_pool_head(&h, &a->pool, model));
+    TRY(sotto_head_predict(p, h, x, n, a->data.d, 0));
+done:
+    sotto_head_free(h);
+    return status;
+}
 
 static sotto_status ask_one(void *arg, size_t model, int thread)
 {
@@ -173,7 +188,6 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
     const uint8_t *use = q->army->use + model * data->n;
     struct answer_table *t = q->table;
     size_t rows = q->start[model + 1] - q->start[model], at = 0, classes = data->classes;
-    struct sotto_head *h = NULL;
     float *x = base_alloc(rows * data->d, sizeof *x), *p = base_alloc(rows * classes, sizeof *p);
     if (!x || !p)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", rows);
@@ -183,8 +197,7 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
             t->label[q->start[model] + at] = data->y[i];
             t->member[q->start[model] + at++] = use[i] == SHADOW_IN;
         }
-    TRY(shadow_pool_head(&h, &q->army->pool, model));
-    TRY(sotto_head_predict(p, h, x, rows, data->d, 0));
+    TRY(q->answer(p, q->army, model, x, rows, q->arg));
     for (size_t i = 0; i < rows; i++) {
         float *out = t->x + (q->start[model] + i) * t->width;
         if (q->width)
@@ -195,7 +208,6 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
 done:
     base_free(x);
     base_free(p);
-    sotto_head_free(h);
     return status;
 }
 
@@ -226,9 +238,15 @@ done:
 sotto_status answer_table_add(struct answer_table *t, const struct shadow_army *a, size_t width,
                               const struct sotto_context *ctx)
 {
+    return answer_table_add_of(t, a, width, answer_of_head, NULL, ctx);
+}
+
+sotto_status answer_table_add_of(struct answer_table *t, const struct shadow_army *a, size_t width,
+                                 shadow_answer answer, void *arg, const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
     size_t models = a->pool.models, n = a->data.n;
-    struct asker q = {.table = t, .army = a, .width = width};
+    struct asker q = {.table = t, .army = a, .width = width, .answer = answer, .arg = arg};
     size_t *start = base_alloc(models + 1, sizeof *start);
     if (!start)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", models);

@@ -41,6 +41,13 @@ struct answer_table {
 /* Adds the IN and OUT records of every shadow; width 0: whole posteriors. Start with {0}. */
 sotto_status answer_table_add(struct answer_table *t, const struct shadow_army *a, size_t width,
                               const struct sotto_context *ctx);
+/* posteriors (n, classes) of x (n, d) by the model that stands in for one shadow; called by several threads.
+ */
+typedef sotto_status (*shadow_answer)(float *posteriors, const struct shadow_army *a, size_t model,
+                                      const float *x, size_t n, void *arg);
+/* The same records, answered by other models that were trained on the IN records of each shadow. */
+sotto_status answer_table_add_of(struct answer_table *t, const struct shadow_army *a, size_t width,
+                                 shadow_answer answer, void *arg, const struct sotto_context *ctx);
 void answer_table_clear(struct answer_table *t);
 /* out (width): the largest values of p (classes), falling. */
 void answer_top(float *out, size_t width, const float *p, size_t classes);
