@@ -38,14 +38,15 @@ static void layout(struct head_block *b)
     layer->w = arena_take(a, (d + 1) * layer->ld, sizeof(real));
     layer->mean = adam ? arena_take(a, (d + 1) * layer->ld, sizeof(real)) : NULL;
     layer->square = adam ? arena_take(a, (d + 1) * layer->ld, sizeof(real)) : NULL;
-    layer->value = layer->diff = arena_take(a, batch * layer->ld, sizeof(real));
-    s->tile = arena_take(a, HEAD_TILE_ROWS * layer->ld, sizeof(real));
+    s->relative.w = arena_take(a, (d + 1) * s->relative.ld, sizeof(real));
+    s->relative.value = s->relative.diff = arena_take(a, batch * s->relative.ld, sizeof(real));
+    s->tile = arena_take(a, HEAD_TILE_ROWS * s->relative.ld, sizeof(real));
     s->weights = arena_take(a, batch * heads, sizeof(real));
     s->has_rival = arena_take(a, s->groups, 1);
     s->rival_x = arena_take(a, d * heads, sizeof(real));
     s->rival_weights = arena_take(a, heads, sizeof(real));
     s->rival_y = arena_take(a, heads, sizeof *s->rival_y);
-    s->rival_diff = arena_take(a, layer->ld, sizeof(real));
+    s->rival_diff = arena_take(a, s->relative.ld, sizeof(real));
     b->x = arena_take(a, batch * d, sizeof *b->x);
     b->y = arena_take(a, batch, sizeof *b->y);
     b->order = arena_take(a, b->data->n, sizeof *b->order);
@@ -69,6 +70,8 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
             "head: %zu heads of %zu x %zu; their size does not fit in memory", groups * HEAD_PAD,
             data->classes, data->d);
     s->layer = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
+    columns -= groups * HEAD_PAD;
+    s->relative = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
     b->kernels = head_lane_kernels_find(&b->isa);
     layout(b);
     TRY(arena_reserve(&b->memory, "block of heads"));
@@ -186,11 +189,26 @@ static sotto_status check_weights(const struct head_block *b, size_t epoch)
     return SOTTO_OK;
 }
 
+/* Records order[start .. start + rows). They lie anywhere: fetching some ahead hides most of the latency. */
+static void gather(struct head_block *b, size_t start, size_t rows)
+{
+    enum { AHEAD = 4, LINE = 64 / sizeof(float) };
+    size_t d = b->data->d;
+    for (size_t r = 0; r < rows; r++) {
+        size_t record = (size_t)b->order[start + r];
+        if (r + AHEAD < rows)
+            for (size_t i = 0; i < d; i += LINE)
+                __builtin_prefetch(b->data->x + (size_t)b->order[start + r + AHEAD] * d + i);
+        memcpy(b->x + r * d, b->data->x + record * d, d * sizeof *b->x);
+        b->y[r] = b->data->y[record];
+    }
+}
+
 sotto_status head_block_run(struct head_block *b, const struct head_slots *slots,
                             const struct head_subset *subset, size_t count, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    size_t n = b->data->n, d = b->data->d, batch = batch_rows(b), steps = 0;
+    size_t n = b->data->n, batch = batch_rows(b), steps = 0;
     initialise(b);
     for (size_t epoch = 0; epoch < b->recipe->epochs; epoch++) {
         TRY(head_stop_check(ctx, epoch, b->recipe));
@@ -199,11 +217,7 @@ sotto_status head_block_run(struct head_block *b, const struct head_slots *slots
             b->position[b->order[i]] = i;
         for (size_t start = 0; start < n; start += batch) {
             size_t rows = n - start < batch ? n - start : batch;
-            for (size_t r = 0; r < rows; r++) {
-                size_t record = (size_t)b->order[start + r];
-                memcpy(b->x + r * d, b->data->x + record * d, d * sizeof *b->x);
-                b->y[r] = b->data->y[record];
-            }
+            gather(b, start, rows);
             weigh(b, slots, subset, count, start, rows);
             struct head_update update = head_update_at(b->recipe, ++steps);
             b->kernels->step(&b->lanes, b->x, b->y, rows, &update);

@@ -165,7 +165,7 @@ INLINE vec v_over_root(vec a, vec s, vec e)
 #endif
 }
 /* e^x for x <= 0, relative error below 2e-7; below e^-69 it is flushed to 0. x = n ln 2 + r with |r| <= ln 2
- * / 2, degree-6 polynomial (Cephes expf coefficients), exponent put together by hand. */
+ * / 2; 1 + r + r^2 q(r), q the quartic of least relative error (3e-9). */
 INLINE vec v_exp(vec x)
 {
     vec low = v_all(-80.0f);
@@ -175,15 +175,19 @@ INLINE vec v_exp(vec x)
     vec n = shifted - magic;
     vec r = v_fma(n, v_all(-0.693359375f), x);
     r = v_fma(n, v_all(2.12194440e-4f), r);
-    vec p = v_all(1.9875691500e-4f);
-    p = v_fma(p, r, v_all(1.3981999507e-3f));
-    p = v_fma(p, r, v_all(8.3334519073e-3f));
-    p = v_fma(p, r, v_all(4.1665795894e-2f));
-    p = v_fma(p, r, v_all(1.6666665459e-1f));
-    p = v_fma(p, r, v_all(5.0000001201e-1f));
+    vec p = v_all(1.3814612e-3f);
+    p = v_fma(p, r, v_all(8.36871e-3f));
+    p = v_fma(p, r, v_all(4.166839e-2f));
+    p = v_fma(p, r, v_all(0.16666521f));
+    p = v_fma(p, r, v_all(0.49999994f));
     p = v_fma(p, r * r, r + v_all(1.0f));
+#if defined(__AVX512F__)
+    return (vec)_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-69.0f), _CMP_GE_OQ),
+                                       (__m512)p, (__m512)n);
+#else
     words power = ((words)shifted - (words)magic + 127) << 23;
-    return v_flush(p * (vec)power);
+    return v_keep(x >= v_all(-69.0f), p * (vec)power);
+#endif
 }
 
 #endif
