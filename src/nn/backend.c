@@ -39,6 +39,22 @@ const char *nn_backend_title(const struct nn_backend *b)
     return b->title();
 }
 
+sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn_backend *backend)
+{
+    int fast = nn_backend_has_bf16(backend);
+    if (strcmp(name, "f32") == 0 || (strcmp(name, "auto") == 0 && !fast))
+        *out = NN_F32;
+    else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && nn_backend_supports_bf16(backend)))
+        *out = NN_BF16;
+    else if (strcmp(name, "bf16") == 0)
+        return status_fail(SOTTO_ENOTSUP,
+                           "dtype bf16: the %s backend has no bf16 on this machine; use f32 or auto",
+                           nn_backend_name(backend));
+    else
+        return status_fail(SOTTO_EINVAL, "dtype '%s' is unknown; expected one of: auto, bf16, f32", name);
+    return SOTTO_OK;
+}
+
 void nn_sgemm(const struct nn_backend *b, int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha,
               const float *A, size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc)
 {

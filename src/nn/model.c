@@ -195,7 +195,19 @@ static sotto_status find_kind(const struct model_kind **out, const char *name)
     return status_fail(SOTTO_EINVAL, "model '%s' is unknown; expected one of: %s", name ? name : "", known);
 }
 
-sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
+sotto_status nn_model_find(const char **name, size_t *smallest_side, const char *asked)
+{
+    const struct model_kind *kind = NULL;
+    sotto_status status = find_kind(&kind, asked);
+    if (status == SOTTO_OK && name)
+        *name = kind->name;
+    if (status == SOTTO_OK && smallest_side)
+        *smallest_side = kind->smallest_side;
+    return status;
+}
+
+/* All rows, without memory for their parameters. */
+static sotto_status build_rows(struct nn_model **out, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     const struct model_kind *kind = NULL;
@@ -214,6 +226,32 @@ sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config
     TRY(add_projector(m, config, m->embedding_row));
     REQUIRE(m->row_count > 0, "model %s: no hidden layer, no projector and no classes: nothing to compute",
             kind->name);
+    *out = m;
+    m = NULL;
+done:
+    nn_model_free(m);
+    return status;
+}
+
+sotto_status nn_model_size(size_t *values, const struct nn_model_config *config)
+{
+    struct nn_model *m = NULL;
+    sotto_status status = build_rows(&m, config);
+    if (status != SOTTO_OK)
+        return status;
+    size_t count = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        count += m->parameters[i].count;
+    *values = count;
+    nn_model_free(m);
+    return SOTTO_OK;
+}
+
+sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_model *m = NULL;
+    TRY(build_rows(&m, config));
     place_values(m, &m->memory);
     TRY(arena_reserve(&m->memory, "model parameters"));
     place_values(m, &m->memory);

@@ -40,6 +40,7 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
 
 struct model_kind {
     const char *name, *title;
+    size_t smallest_side; /* of an image; smaller ones must be padded */
     /** Adds the rows up to the embedding and returns the last one's index (SOURCE_INPUT: none). Projector and
      *  classifier are added by nn_model_create. */
     sotto_status (*build)(int *embedding_row, struct nn_model *m, const struct nn_model_config *config);

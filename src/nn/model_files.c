@@ -126,3 +126,22 @@ sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in,
 done:
     return status;
 }
+
+sotto_status nn_tensors_sha256(char hex[SHA256_HEX], const struct sotto_tensors *tensors, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    struct sha256 s;
+    sha256_init(&s);
+    for (size_t i = 0; i < tensors->count; i++) {
+        const struct sotto_tensor *t = tensors->items + i;
+        const float *values = t->array.data;
+        sha256_update(&s, t->name, strlen(t->name) + 1);
+        sha256_update(&s, values, t->array.count * sotto_dtype_size(t->array.dtype));
+        for (size_t k = 0; t->array.dtype == SOTTO_F4 && k < t->array.count; k++)
+            if (!isfinite(values[k]))
+                FAIL(SOTTO_EDIVERGED, "%s: tensor %s holds a NaN or an infinity", what, t->name);
+    }
+    sha256_hex(&s, hex);
+done:
+    return status;
+}

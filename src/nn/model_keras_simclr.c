@@ -6,14 +6,14 @@
 
 #include <stdio.h>
 
-enum { WIDTH = 128, CONVOLUTIONS = 4 };
+enum { WIDTH = 128, CONVOLUTIONS = 4, SMALLEST = 31 };
 
 static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
     (void)config;
     int row = SOURCE_INPUT;
-    REQUIRE(m->input.height >= 31 && m->input.width >= 31,
+    REQUIRE(m->input.height >= SMALLEST && m->input.width >= SMALLEST,
             "keras-simclr: images are %zux%zu; four valid 3x3 convolutions with stride 2 need at least 31x31 "
             "(pad 28x28 sets to 32x32)",
             m->input.height, m->input.width);
@@ -42,4 +42,7 @@ done:
 }
 
 const struct model_kind model_keras_simclr = {
-    .name = "keras-simclr", .build = build, .title = "4 convolutions (128, stride 2) and a dense layer"};
+    .name = "keras-simclr",
+    .title = "4 convolutions (128, stride 2) and a dense layer",
+    .smallest_side = SMALLEST,
+    .build = build};

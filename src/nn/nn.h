@@ -8,6 +8,7 @@
 #define NN_NN_H
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "sotto/io.h"
 
 enum nn_dtype { NN_F32, NN_BF16 };
@@ -27,17 +28,26 @@ int nn_backend_has_bf16(const struct nn_backend *b);
 /** "oneDNN 2.6.3 avx512_core_bf16", "reference". */
 const char *nn_backend_title(const struct nn_backend *b);
 
+/** "f32", "bf16", or "auto": bf16 where it is fast. ENOTSUP: bf16 without hardware for it; EINVAL. */
+sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn_backend *backend);
+
 /* ---- models ---- */
 struct nn_model;
 struct nn_model_config {
     const char *name; /* row of the model list (model_list.h) */
     struct nn_shape input;
     size_t classes;                 /* outputs of a classifier; 0: stop at the embedding */
-    size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between) */
+    size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between); cnn: of the convolutions, then of the
+                                       dense layer */
     size_t projector[4],
         projector_count; /* dense widths appended after the embedding, ReLU between, none after */
     const char *norm;    /* resnets: "batch" (default) or "group" */
 };
+/** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the text
+ * lists the known ones. Either out may be NULL. */
+sotto_status nn_model_find(const char **name, size_t *smallest_side, const char *asked);
+/** How many values a file of it holds, running statistics included. Errors as nn_model_create(). */
+sotto_status nn_model_size(size_t *values, const struct nn_model_config *config);
 /** Parameters initialised from rng_stream(seed, RNG_INIT, 0, tensor index). */
 sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed);
 void nn_model_free(struct nn_model *m);
@@ -52,6 +62,8 @@ sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m
                              int with_projector);
 sotto_status nn_model_import(struct nn_model *m, const struct sotto_tensors *in, const char *prefix,
                              int with_projector);
+/** SHA-256 over names and values. EDIVERGED: a value is not finite; the text starts with `what`. */
+sotto_status nn_tensors_sha256(char hex[SHA256_HEX], const struct sotto_tensors *tensors, const char *what);
 
 /* ---- plans ---- */
 struct nn_plan;

@@ -6,7 +6,6 @@
 #include "data/augment.h"
 #include "io/statement.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,25 +37,6 @@ done:
     return status;
 }
 
-static sotto_status hash_weights(char hex[SHA256_HEX], const struct sotto_tensors *tensors)
-{
-    sotto_status status = SOTTO_OK;
-    struct sha256 s;
-    sha256_init(&s);
-    for (size_t i = 0; i < tensors->count; i++) {
-        const struct sotto_tensor *t = tensors->items + i;
-        const float *values = t->array.data;
-        sha256_update(&s, t->name, strlen(t->name) + 1);
-        sha256_update(&s, values, t->array.count * sotto_dtype_size(t->array.dtype));
-        for (size_t k = 0; t->array.dtype == SOTTO_F4 && k < t->array.count; k++)
-            if (!isfinite(values[k]))
-                FAIL(SOTTO_EDIVERGED, "encoder: tensor %s holds a NaN or an infinity", t->name);
-    }
-    sha256_hex(&s, hex);
-done:
-    return status;
-}
-
 sotto_status encoder_wrap(struct sotto_encoder **out, struct nn_model *model, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -71,7 +51,7 @@ sotto_status encoder_wrap(struct sotto_encoder **out, struct nn_model *model, co
     REQUIRE(nn_model_parameter_count(model, 0) > 0, "'%s' is not an encoder: it has no layers below its head",
             name);
     TRY(nn_model_export(&tensors, model, "", 0));
-    TRY(hash_weights(e->weights_sha256, &tensors));
+    TRY(nn_tensors_sha256(e->weights_sha256, &tensors, "encoder"));
     *out = e;
     e = NULL;
 done:

@@ -1,18 +1,12 @@
-/* The loop around a training step. Everything random in it is a function of (seed, epoch or step, position),
- * so a run is resumed by loading the weights, the moments and the step number: the rest is drawn again. */
+/* A pre-training run: views of a batch of images, the objective's gradient, and the loop of
+ * nn/training_loop.h around them. */
 #include "ssl/pretrain.h"
 
-#include "base/file.h"
-#include "io/metric_log.h"
+#include "nn/training_loop.h"
 #include "par/par.h"
-#include "rng/rng.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-enum { CHECKPOINT_SECONDS = 60 };
 
 struct run {
     struct pretrain_setup setup;
@@ -23,23 +17,12 @@ struct run {
     struct nn_plan *plan;
     struct nn_optimizer *optimizer;
     struct augmenter *augmenter;
-    void *objective;            /* its state */
-    struct metric_log *metrics; /* NULL: none */
-    int64_t *order;             /* (images): rows in the order of the running epoch */
-    uint64_t order_epoch;
-    struct pretrain_progress progress;
-    int resumed;
-    uint64_t first_step; /* of this process */
-    double started, saved;
+    void *objective; /* its state */
+    struct epoch_order order;
+    struct training_loop loop;
+    char hint[160];
     size_t planned_bytes;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- before the first step ---- */
 
@@ -81,14 +64,11 @@ static sotto_status make_step(struct run *r)
                                       .temperature = o->temperature,
                                       .backend = s->backend};
     TRY(s->objective->create(&r->objective, &config));
-    r->order = base_alloc(s->images, sizeof *r->order);
-    if (!r->order)
-        FAIL(SOTTO_ENOMEM, "pretrain: out of memory for the order of %zu images", s->images);
-    r->order_epoch = UINT64_MAX;
+    TRY(epoch_order_make(&r->order, r->rows, s->images, o->batch, o->seed));
     /* weights, gradients and two moments of Adam */
     size_t parameters = 4 * sizeof(float) * nn_model_parameter_count(r->model, 1);
-    r->planned_bytes =
-        nn_plan_bytes(r->plan) + augmenter_bytes(r->augmenter) + parameters + s->images * sizeof *r->order;
+    r->planned_bytes = nn_plan_bytes(r->plan) + augmenter_bytes(r->augmenter) + parameters +
+                       s->images * sizeof *r->order.order;
 done:
     return status;
 }
@@ -103,129 +83,53 @@ static void announce(const struct run *r)
                 s->images, r->data->name, (unsigned long long)s->steps, s->options.batch,
                 s->dtype == NN_BF16 ? "bf16" : "f32", nn_backend_title(s->backend), s->threads,
                 (double)r->planned_bytes / (1 << 20));
-    if (r->resumed)
+    if (r->loop.resumed)
         context_log(r->ctx, SOTTO_LOG_INFO, "pretrain: continuing at step %llu from %s",
-                    (unsigned long long)r->progress.step, s->options.checkpoint);
-}
-
-static sotto_status resume(struct run *r)
-{
-    const char *path = r->setup.options.checkpoint;
-    if (!path || !file_exists(path))
-        return SOTTO_OK;
-    r->resumed = 1;
-    return checkpoint_load(path, &r->setup, r->model, r->optimizer, &r->progress, r->ctx);
+                    (unsigned long long)r->loop.progress.step, s->options.checkpoint);
 }
 
 /* ---- steps ---- */
 
-static void shuffle(struct run *r, uint64_t epoch)
+static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
-    if (r->order_epoch == epoch)
-        return;
-    memcpy(r->order, r->rows, r->setup.images * sizeof *r->order);
-    struct rng random = rng_stream(r->setup.options.seed, RNG_ORDER, epoch, 0);
-    rng_shuffle(&random, r->order, r->setup.images);
-    r->order_epoch = epoch;
+    struct run *r = state;
+    *rows = epoch_order_batch(&r->order, step);
+    *n = r->order.batch;
+    return SOTTO_OK;
 }
 
-static sotto_status train_step(struct run *r)
+static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                             uint64_t step)
 {
-    sotto_status status = SOTTO_OK;
+    struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
-    uint64_t step = r->progress.step, seed = s->options.seed;
-    double accuracy = 0;
-    shuffle(r, step / s->steps_per_epoch);
-    const int64_t *batch = r->order + step % s->steps_per_epoch * s->options.batch;
-    augmenter_run(r->augmenter, nn_plan_input(r->plan), r->data->images, batch, s->options.batch, seed, step);
-    nn_plan_forward(r->plan, 1, seed, step);
-    double loss =
-        s->objective->run(r->objective, nn_plan_diff_output(r->plan), &accuracy, nn_plan_output(r->plan));
-    if (!isfinite(loss)) {
-        status = status_fail(SOTTO_EDIVERGED, "pretrain: the loss became %s at step %llu (epoch %llu)",
-                             isnan(loss) ? "NaN" : "infinite", (unsigned long long)step + 1,
-                             (unsigned long long)(step / s->steps_per_epoch) + 1);
-        status_hint("try a smaller learning rate (now %g) or a higher temperature (now %g)", s->options.lr,
-                    s->options.temperature);
-        goto done;
-    }
+    augmenter_run(r->augmenter, nn_plan_input(r->plan), r->data->images, rows, n, s->options.seed, step);
+    nn_plan_forward(r->plan, 1, s->options.seed, step);
+    out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
+                                  nn_plan_output(r->plan));
     nn_plan_backward(r->plan);
-    nn_optimizer_step(r->optimizer, r->model, schedule_at(&s->schedule, step));
-    r->progress.loss_sum += loss;
-    r->progress.accuracy_sum += accuracy;
-    r->progress.step = step + 1;
-done:
-    return status;
+    return SOTTO_OK;
 }
 
-static double rate(const struct run *r)
+static void make_loop(struct run *r)
 {
-    double seconds = now() - r->started;
-    uint64_t images = (r->progress.step - r->first_step) * r->setup.options.batch;
-    return seconds > 0 ? (double)images / seconds : 0;
-}
-
-static sotto_status end_epoch(struct run *r)
-{
-    sotto_status status = SOTTO_OK;
-    struct pretrain_progress *p = &r->progress;
     const struct pretrain_setup *s = &r->setup;
-    p->epoch_loss = p->loss_sum / (double)s->steps_per_epoch;
-    p->epoch_accuracy = p->accuracy_sum / (double)s->steps_per_epoch;
-    p->loss_sum = p->accuracy_sum = 0;
-    context_log(r->ctx, SOTTO_LOG_DEBUG, "pretrain: epoch %llu, loss %.4f, accuracy %.4f",
-                (unsigned long long)(p->step / s->steps_per_epoch), p->epoch_loss, p->epoch_accuracy);
-    double seconds = now() - r->started;
-    TRY(metric_log_write(r->metrics, p->step, "train", "loss", p->epoch_loss, seconds));
-    TRY(metric_log_write(r->metrics, p->step, "train", "accuracy", p->epoch_accuracy, seconds));
-    TRY(metric_log_write(r->metrics, p->step, "train", "learning_rate",
-                         schedule_at(&s->schedule, p->step - 1), seconds));
-    TRY(metric_log_write(r->metrics, p->step, "train", "images_per_second", rate(r), seconds));
-done:
-    return status;
-}
-
-static sotto_status save(struct run *r)
-{
-    r->saved = now();
-    if (!r->setup.options.checkpoint)
-        return SOTTO_OK;
-    return checkpoint_save(r->setup.options.checkpoint, &r->setup, r->model, r->optimizer, &r->progress);
-}
-
-static sotto_status stop(struct run *r)
-{
-    sotto_status status = SOTTO_OK;
-    const char *path = r->setup.options.checkpoint;
-    TRY(save(r));
-    status = status_fail(SOTTO_ESTOPPED, "pretrain: stopped after step %llu of %llu",
-                         (unsigned long long)r->progress.step, (unsigned long long)r->setup.steps);
-    if (path)
-        status_hint("the same call continues from %s", path);
-done:
-    return status;
-}
-
-static sotto_status train(struct run *r)
-{
-    sotto_status status = SOTTO_OK;
-    const struct pretrain_setup *s = &r->setup;
-    r->started = r->saved = now();
-    r->first_step = r->progress.step;
-    while (r->progress.step < s->steps) {
-        TRY(train_step(r));
-        context_progress(r->ctx, "pretrain", r->progress.step * s->options.batch, s->steps * s->options.batch,
-                         "images");
-        int epoch_done = r->progress.step % s->steps_per_epoch == 0;
-        if (epoch_done)
-            TRY(end_epoch(r));
-        if (context_stopped(r->ctx) && r->progress.step < s->steps)
-            TRY(stop(r));
-        if (epoch_done || now() - r->saved >= CHECKPOINT_SECONDS)
-            TRY(save(r));
-    }
-done:
-    return status;
+    const struct sotto_pretrain_options *o = &s->options;
+    snprintf(r->hint, sizeof r->hint, "try a smaller learning rate (now %g) or a higher temperature (now %g)",
+             o->lr, o->temperature);
+    r->loop = (struct training_loop){.stage = "pretrain",
+                                     .unit = "images",
+                                     .hint = r->hint,
+                                     .checkpoint = o->checkpoint,
+                                     .metrics = o->metrics,
+                                     .origin = {s->recipe, s->machine, s->steps},
+                                     .schedule = s->schedule,
+                                     .batch = o->batch,
+                                     .steps_per_epoch = s->steps_per_epoch,
+                                     .model = r->model,
+                                     .optimizer = r->optimizer,
+                                     .step = {.state = r, .draw = draw, .gradient = gradient},
+                                     .ctx = r->ctx};
 }
 
 /* ---- after the last step ---- */
@@ -256,11 +160,11 @@ done:
 
 static void report(struct sotto_pretrain_result *result, const struct run *r)
 {
-    *result = (struct sotto_pretrain_result){.steps = r->progress.step,
-                                             .loss = r->progress.epoch_loss,
-                                             .accuracy = r->progress.epoch_accuracy,
-                                             .seconds = now() - r->started,
-                                             .images_per_second = rate(r),
+    *result = (struct sotto_pretrain_result){.steps = r->loop.progress.step,
+                                             .loss = r->loop.progress.epoch_loss,
+                                             .accuracy = r->loop.progress.epoch_accuracy,
+                                             .seconds = training_loop_seconds(&r->loop),
+                                             .images_per_second = training_loop_rate(&r->loop),
                                              .planned_bytes = r->planned_bytes};
     snprintf(result->dtype, sizeof result->dtype, "%s", r->setup.dtype == NN_BF16 ? "bf16" : "f32");
     snprintf(result->backend, sizeof result->backend, "%s", nn_backend_title(r->setup.backend));
@@ -273,10 +177,8 @@ static void release(struct run *r)
     nn_plan_free(r->plan);
     nn_optimizer_free(r->optimizer);
     augmenter_free(r->augmenter);
-    sotto_status closed = metric_log_close(r->metrics); /* still open on the way out of a failure */
-    (void)closed;
     nn_model_free(r->model);
-    base_free(r->order);
+    base_free(r->order.order);
 }
 
 static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result *result, struct run *r,
@@ -288,16 +190,10 @@ static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result
     par_set_threads(r->setup.threads);
     TRY(make_model(r));
     TRY(make_step(r));
-    TRY(resume(r));
-    if (r->setup.options.metrics)
-        TRY(metric_log_open(&r->metrics, r->setup.options.metrics));
+    make_loop(r);
+    TRY(training_loop_resume(&r->loop));
     announce(r);
-    if (!r->resumed)
-        TRY(save(r)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
-    TRY(train(r));
-    struct metric_log *metrics = r->metrics;
-    r->metrics = NULL;
-    TRY(metric_log_close(metrics));
+    TRY(training_loop_run(&r->loop));
     TRY(finish(&e, r));
     if (result)
         report(result, r);

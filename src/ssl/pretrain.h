@@ -1,4 +1,4 @@
-/* pretrain.h - one pre-training run, shared by the loop, its settings and its checkpoints. */
+/* pretrain.h - what a pre-training run is fixed by, shared by the run and its settings. */
 #ifndef SSL_PRETRAIN_H
 #define SSL_PRETRAIN_H
 
@@ -25,21 +25,5 @@ struct pretrain_setup {
 sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,
                               const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
                               const struct sotto_context *ctx);
-
-/** Where a run stands. Sums are over the running epoch, means over the last complete one. */
-struct pretrain_progress {
-    uint64_t step;
-    double loss_sum, accuracy_sum, epoch_loss, epoch_accuracy;
-};
-/** Writes the whole state, atomically. */
-sotto_status checkpoint_save(const char *path, const struct pretrain_setup *setup,
-                             const struct nn_model *model, const struct nn_optimizer *optimizer,
-                             const struct pretrain_progress *progress);
-/** EINVAL: made by a run with other options or data; the text names the first difference. EFORMAT: damaged.
- *  Warns when threads or instruction set differ: the run continues, but not with the bits of an uninterrupted
- * one. */
-sotto_status checkpoint_load(const char *path, const struct pretrain_setup *setup, struct nn_model *model,
-                             struct nn_optimizer *optimizer, struct pretrain_progress *progress,
-                             const struct sotto_context *ctx);
 
 #endif

@@ -36,22 +36,6 @@ static void fill_texts(struct sotto_pretrain_options *o)
     o->schedule = o->schedule ? o->schedule : standard.schedule;
 }
 
-static sotto_status resolve_dtype(enum nn_dtype *out, const char *name, const struct nn_backend *backend)
-{
-    int fast = nn_backend_has_bf16(backend);
-    if (strcmp(name, "f32") == 0 || (strcmp(name, "auto") == 0 && !fast))
-        *out = NN_F32;
-    else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && nn_backend_supports_bf16(backend)))
-        *out = NN_BF16;
-    else if (strcmp(name, "bf16") == 0)
-        return status_fail(SOTTO_ENOTSUP,
-                           "dtype bf16: the %s backend has no bf16 on this machine; use f32 or auto",
-                           nn_backend_name(backend));
-    else
-        return status_fail(SOTTO_EINVAL, "dtype '%s' is unknown; expected one of: auto, bf16, f32", name);
-    return SOTTO_OK;
-}
-
 static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pretrain_options *o,
                                      uint64_t steps)
 {
@@ -111,7 +95,7 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     TRY(objective_find(&s.objective, s.options.method));
     TRY(check_numbers(&s.options, s.objective, n));
     TRY(nn_backend_find(&s.backend, s.options.backend));
-    TRY(resolve_dtype(&s.dtype, s.options.dtype, s.backend));
+    TRY(nn_dtype_find(&s.dtype, s.options.dtype, s.backend));
     s.threads = par_threads(ctx);
     s.steps_per_epoch = n / s.options.batch; /* the last, incomplete batch of an epoch is dropped */
     s.steps = (uint64_t)s.steps_per_epoch * s.options.epochs;

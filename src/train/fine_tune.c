@@ -1,14 +1,14 @@
-/* Supervised training of a whole network from a pre-trained encoder. The loop is that of pre-training with
- * one view an image and labels instead of a second view; what comes out is two files' worth of weights and
- * the stamp that nothing is proved about them. */
+/* Supervised training of a whole network from a pre-trained encoder. The loop is that of every training; a
+ * step sees one view an image, and its label. What comes out is two files' worth of weights and the stamp
+ * that nothing is proved about them. */
 #include "sotto/fine_tune.h"
 
 #include "base/file.h"
 #include "data/augment.h"
 #include "head/head_model.h"
 #include "io/statement.h"
+#include "nn/training_loop.h"
 #include "par/par.h"
-#include "rng/rng.h"
 #include "ssl/encoder.h"
 
 #include <math.h>
@@ -24,7 +24,8 @@ struct tuning {
     struct nn_plan *plan;
     struct nn_optimizer *optimizer;
     struct augmenter *augmenter;
-    int64_t *order, *labels; /* (n), (batch) */
+    struct epoch_order order;
+    int64_t *labels; /* (batch) */
     size_t n, batch;
     double loss; /* mean of the last epoch */
 };
@@ -95,7 +96,7 @@ done:
     return status;
 }
 
-static sotto_status make_step(struct tuning *t)
+static sotto_status make_step(struct tuning *t, const int64_t *rows)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_fine_tune_options *o = t->options;
@@ -114,57 +115,58 @@ static sotto_status make_step(struct tuning *t)
     TRY(augmenter_create(&t->augmenter, &augment));
     TRY(nn_plan_create(&t->plan, t->model, &plan));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &adam));
-    t->order = base_alloc(t->n, sizeof *t->order);
+    TRY(epoch_order_make(&t->order, rows, t->n, t->batch, o->seed));
     t->labels = base_alloc(t->batch, sizeof *t->labels);
-    if (!t->order || !t->labels)
-        FAIL(SOTTO_ENOMEM, "fine-tune: out of memory for the order of %zu images", t->n);
+    if (!t->labels)
+        FAIL(SOTTO_ENOMEM, "fine-tune: out of memory for %zu labels", t->batch);
 done:
     return status;
 }
 
 /* ---- steps ---- */
 
-static sotto_status train_step(double *loss, struct tuning *t, const int64_t *batch, uint64_t step)
+static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
-    sotto_status status = SOTTO_OK;
-    const struct sotto_fine_tune_options *o = t->options;
-    for (size_t i = 0; i < t->batch; i++)
-        t->labels[i] = t->data->labels[batch[i]];
-    augmenter_run(t->augmenter, nn_plan_input(t->plan), t->data->images, batch, t->batch, o->seed, step);
-    nn_plan_forward(t->plan, 1, o->seed, step);
-    *loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
-                                       t->batch, t->data->classes);
-    if (!isfinite(*loss))
-        FAIL(SOTTO_EDIVERGED, "fine-tune: the loss became %s at step %llu; expected a smaller lr (now %g)",
-             isnan(*loss) ? "NaN" : "infinite", (unsigned long long)step + 1, o->lr);
-    nn_plan_backward(t->plan);
-    nn_optimizer_step(t->optimizer, t->model, o->lr);
-done:
-    return status;
+    struct tuning *t = state;
+    *rows = epoch_order_batch(&t->order, step);
+    *n = t->batch;
+    return SOTTO_OK;
 }
 
-static sotto_status train(struct tuning *t, const int64_t *rows)
+static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                             uint64_t step)
 {
-    sotto_status status = SOTTO_OK;
+    struct tuning *t = state;
+    uint64_t seed = t->options->seed;
+    for (size_t i = 0; i < n; i++)
+        t->labels[i] = t->data->labels[rows[i]];
+    augmenter_run(t->augmenter, nn_plan_input(t->plan), t->data->images, rows, n, seed, step);
+    nn_plan_forward(t->plan, 1, seed, step);
+    out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
+                                           n, t->data->classes);
+    nn_plan_backward(t->plan);
+    return SOTTO_OK;
+}
+
+static sotto_status train(struct tuning *t)
+{
     const struct sotto_fine_tune_options *o = t->options;
     size_t steps = t->n / t->batch;
-    for (size_t epoch = 0; epoch < o->epochs; epoch++) {
-        struct rng random = rng_stream(o->seed, RNG_ORDER, epoch, 0);
-        double sum = 0, loss;
-        memcpy(t->order, rows, t->n * sizeof *t->order);
-        rng_shuffle(&random, t->order, t->n);
-        for (size_t s = 0; s < steps; s++) {
-            if (context_stopped(t->ctx))
-                FAIL(SOTTO_ESTOPPED, "fine-tune: stopped in epoch %zu of %zu; nothing was written", epoch + 1,
-                     o->epochs);
-            TRY(train_step(&loss, t, t->order + s * t->batch, epoch * steps + s));
-            sum += loss;
-            context_progress(t->ctx, "fine-tune", (epoch * steps + s + 1) * t->batch,
-                             o->epochs * steps * t->batch, "images");
-        }
-        t->loss = sum / (double)steps;
-    }
-done:
+    char hint[96];
+    snprintf(hint, sizeof hint, "try a smaller lr (now %g)", o->lr);
+    struct training_loop loop = {.stage = "fine-tune",
+                                 .unit = "images",
+                                 .hint = hint,
+                                 .origin = {.steps = (uint64_t)steps * o->epochs},
+                                 .schedule = {.kind = SCHEDULE_CONSTANT, .lr = o->lr},
+                                 .batch = t->batch,
+                                 .steps_per_epoch = steps,
+                                 .model = t->model,
+                                 .optimizer = t->optimizer,
+                                 .step = {.state = t, .draw = draw, .gradient = gradient},
+                                 .ctx = t->ctx};
+    sotto_status status = training_loop_run(&loop);
+    t->loss = loop.progress.epoch_loss;
     return status;
 }
 
@@ -239,7 +241,7 @@ static void release(struct tuning *t)
     nn_optimizer_free(t->optimizer);
     augmenter_free(t->augmenter);
     nn_model_free(t->model);
-    base_free(t->order);
+    base_free(t->order.order);
     base_free(t->labels);
 }
 
@@ -260,8 +262,8 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
     TRY(check_options(options));
     TRY(check_data(&t, rows));
     TRY(make_model(&t));
-    TRY(make_step(&t));
-    TRY(train(&t, rows));
+    TRY(make_step(&t, rows));
+    TRY(train(&t));
     TRY(take_head(&h, &t));
     TRY(take_encoder(&e, &t));
     if (loss)

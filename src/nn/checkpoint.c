@@ -1,16 +1,16 @@
 /* A checkpoint is one .safetensors: every weight and running statistic, the optimizer's moments, where the
  * run stands (sums of the running epoch bit for bit, so that the epoch's mean comes out the same), and the
  * recipe as text. Order and augmentation need no state: they are functions of seed, epoch and step. */
-#include "ssl/pretrain.h"
+#include "nn/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char schema[] = "sotto.checkpoint/1";
 
-sotto_status checkpoint_save(const char *path, const struct pretrain_setup *setup,
+sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
                              const struct nn_model *model, const struct nn_optimizer *optimizer,
-                             const struct pretrain_progress *progress)
+                             const struct training_progress *progress)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
@@ -22,8 +22,8 @@ sotto_status checkpoint_save(const char *path, const struct pretrain_setup *setu
     TRY(sotto_tensors_add(&t, "progress.step", SOTTO_I8, 1, (const size_t[]){1}, &step));
     TRY(sotto_tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
     TRY(sotto_tensors_set_metadata(&t, "schema", schema));
-    TRY(sotto_tensors_set_metadata(&t, "recipe", setup->recipe));
-    TRY(sotto_tensors_set_metadata(&t, "machine", setup->machine));
+    TRY(sotto_tensors_set_metadata(&t, "recipe", origin->recipe));
+    TRY(sotto_tensors_set_metadata(&t, "machine", origin->machine));
     TRY(sotto_safetensors_save(path, &t));
 done:
     sotto_tensors_clear(&t);
@@ -55,15 +55,15 @@ static int first_difference(char key[32], char was[128], char is[128], const cha
 }
 
 static sotto_status check_origin(const char *path, const struct sotto_tensors *t,
-                                 const struct pretrain_setup *setup, const struct sotto_context *ctx)
+                                 const struct checkpoint_origin *origin, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const char *found = sotto_tensors_metadata(t, "schema"), *recipe = sotto_tensors_metadata(t, "recipe"),
                *machine = sotto_tensors_metadata(t, "machine");
     char key[32], was[128], is[128];
     if (!found || strcmp(found, schema) != 0 || !recipe || !machine)
-        FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a pre-training run; expected schema %s", path, schema);
-    if (first_difference(key, was, is, recipe, setup->recipe)) {
+        FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
+    if (first_difference(key, was, is, recipe, origin->recipe)) {
         status =
             status_fail(SOTTO_EINVAL,
                         "%s: this checkpoint was made with %s %.70s, now %s is %.70s; it cannot be continued",
@@ -71,7 +71,7 @@ static sotto_status check_origin(const char *path, const struct sotto_tensors *t
         status_hint("give the same options again, or delete the checkpoint to start over");
         goto done;
     }
-    if (first_difference(key, was, is, machine, setup->machine))
+    if (first_difference(key, was, is, machine, origin->machine))
         context_log(ctx, SOTTO_LOG_WARNING,
                     "%s: made with %s %s, now %s is %s; the result will differ in the last bits from an "
                     "uninterrupted run",
@@ -80,23 +80,23 @@ done:
     return status;
 }
 
-sotto_status checkpoint_load(const char *path, const struct pretrain_setup *setup, struct nn_model *model,
-                             struct nn_optimizer *optimizer, struct pretrain_progress *progress,
+sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *origin, struct nn_model *model,
+                             struct nn_optimizer *optimizer, struct training_progress *progress,
                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     TRY(sotto_safetensors_load(&t, path));
-    TRY(check_origin(path, &t, setup, ctx));
+    TRY(check_origin(path, &t, origin, ctx));
     const struct sotto_array *step = sotto_tensors_find(&t, "progress.step"),
                              *sums = sotto_tensors_find(&t, "progress.sums");
     if (!step || step->dtype != SOTTO_I8 || step->count != 1 || !sums || sums->dtype != SOTTO_F8 ||
         sums->count != 4)
         FAIL(SOTTO_EFORMAT, "%s: progress.step or progress.sums is missing or of another shape", path);
     int64_t at = *(const int64_t *)step->data;
-    if (at < 0 || (uint64_t)at > setup->steps)
+    if (at < 0 || (uint64_t)at > origin->steps)
         FAIL(SOTTO_EFORMAT, "%s: stands at step %lld, but the run has %llu steps", path, (long long)at,
-             (unsigned long long)setup->steps);
+             (unsigned long long)origin->steps);
     status = nn_model_import(model, &t, "model.", 1);
     if (status == SOTTO_OK)
         status = nn_optimizer_import(optimizer, &t, "optimizer.");
@@ -105,7 +105,7 @@ sotto_status checkpoint_load(const char *path, const struct pretrain_setup *setu
         goto done;
     }
     const double *values = sums->data;
-    *progress = (struct pretrain_progress){(uint64_t)at, values[0], values[1], values[2], values[3]};
+    *progress = (struct training_progress){(uint64_t)at, values[0], values[1], values[2], values[3]};
 done:
     sotto_tensors_clear(&t);
     return status;

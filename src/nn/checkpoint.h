@@ -1,0 +1,29 @@
+/* checkpoint.h - the state of a training run between two steps, as one file. */
+#ifndef NN_CHECKPOINT_H
+#define NN_CHECKPOINT_H
+
+#include "nn/nn.h"
+
+/** Where a run stands. Sums are over the running epoch, means over the last complete one. */
+struct training_progress {
+    uint64_t step;
+    double loss_sum, accuracy_sum, epoch_loss, epoch_accuracy;
+};
+/** What a checkpoint must have been made by, to be continued. Both texts are lines "key=value". */
+struct checkpoint_origin {
+    const char *recipe;  /* whatever decides the weights, besides threads and instruction set */
+    const char *machine; /* decides their last bits */
+    uint64_t steps;      /* of the whole run */
+};
+/** Writes the whole state, atomically. */
+sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
+                             const struct nn_model *model, const struct nn_optimizer *optimizer,
+                             const struct training_progress *progress);
+/** EINVAL: made by a run with other options or data; the text names the first difference. EFORMAT: damaged.
+ *  Warns when threads or instruction set differ: the run continues, but not with the bits of an uninterrupted
+ * one. */
+sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *origin, struct nn_model *model,
+                             struct nn_optimizer *optimizer, struct training_progress *progress,
+                             const struct sotto_context *ctx);
+
+#endif
