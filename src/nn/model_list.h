@@ -1,4 +1,5 @@
 /* One row per model; the name is the file's: model_NAME.c holds model_NAME. */
+ROW(cnn)
 ROW(keras_simclr)
 ROW(mlp)
 ROW(resnet18)
