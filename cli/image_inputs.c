@@ -57,3 +57,15 @@ sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *dat
         return rows_from_file(out, data, option_text(o, "indices"));
     return rows_from_split(out, data, option_text(o, "split"));
 }
+
+sotto_status image_shape(size_t shape[3], const struct options *o)
+{
+    size_t count = 0;
+    memset(shape, 0, 3 * sizeof *shape);
+    if (!option_given(o, "image"))
+        return SOTTO_OK;
+    sotto_status status = option_sizes(shape, 3, &count, o, "image");
+    if (status == SOTTO_OK && count != 3)
+        status = cli_fail(SOTTO_EUSAGE, "--image: '%s' is not a shape like 3,32,32", option_text(o, "image"));
+    return status;
+}

@@ -8,6 +8,9 @@
  *  EUSAGE: both were given; EINVAL: a file that is not a list of rows of this set. */
 sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o);
 
+/** --image C,H,W as three sizes; all 0 if it was not given. EUSAGE. */
+sotto_status image_shape(size_t shape[3], const struct options *o);
+
 /** Two ways of judging frozen embeddings: rows of the set's training part teach, rows of its test part are
  * asked. */
 struct encoder_quality {

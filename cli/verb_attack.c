@@ -1,4 +1,5 @@
 #include "attack_inputs.h"
+#include "image_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,21 +99,13 @@ static sotto_status read_recipe(struct sotto_head_recipe *r, int *given, const s
     return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
 }
 
-/* "3,32,32". */
 static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)
 {
-    size_t shape[3], count = 0;
-    if (!option_given(o, "image"))
-        return SOTTO_OK;
-    sotto_status status = option_sizes(shape, 3, &count, o, "image");
-    if (status != SOTTO_OK)
-        return status;
-    if (count != 3)
-        return cli_fail(SOTTO_EUSAGE, "--image: '%s' is not a shape like 3,32,32", option_text(o, "image"));
-    out->channels = shape[0];
-    out->height = shape[1];
-    out->width = shape[2];
-    return SOTTO_OK;
+    size_t shape[3];
+    sotto_status status = image_shape(shape, o);
+    if (status == SOTTO_OK)
+        out->channels = shape[0], out->height = shape[1], out->width = shape[2];
+    return status;
 }
 
 static sotto_status read_options(struct sotto_attack_options *out, double rates[MAX_RATES],

@@ -2,11 +2,14 @@
 #include "image_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)", NULL},
+    {"model", OPTION_TEXT, "FILE", NULL,
+     "or a whole network (of 'sotto train'): answers --data or --features", NULL},
     {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D); or --encoder and --data", NULL},
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings", NULL},
     {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path", NULL},
@@ -20,15 +23,21 @@ static const struct option_row rows[] = {
 
 static sotto_status check_options(const struct options *o)
 {
-    sotto_status status = option_require(o, "head");
+    bool network = option_given(o, "model");
+    sotto_status status = network ? SOTTO_OK : option_require(o, "head");
     if (status == SOTTO_OK && !option_given(o, "labels"))
         status = option_require(o, "output");
     if (status != SOTTO_OK)
         return status;
-    if (option_given(o, "features") == (option_given(o, "encoder") || option_given(o, "data")))
+    if (network && (option_given(o, "head") || option_given(o, "encoder")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --model is a whole network; --head and --encoder are parts of another");
+    if (network && option_given(o, "features") == option_given(o, "data"))
+        return cli_fail(SOTTO_EUSAGE, "predict: give either --features X.npy or --data SET");
+    if (!network && option_given(o, "features") == (option_given(o, "encoder") || option_given(o, "data")))
         return cli_fail(SOTTO_EUSAGE,
                         "predict: give either --features X.npy or --encoder FILE with --data SET");
-    if (option_given(o, "encoder") != option_given(o, "data"))
+    if (!network && option_given(o, "encoder") != option_given(o, "data"))
         return cli_fail(SOTTO_EUSAGE, "predict: --encoder and --data belong together");
     if (option_given(o, "features") && (option_given(o, "indices") || option_given(o, "split")))
         return cli_fail(SOTTO_EUSAGE,
@@ -90,19 +99,35 @@ static struct share share_of(double right, double n)
     return (struct share){p, centre - half, centre + half};
 }
 
-static sotto_status measure(struct share *out, const struct options *o, const struct sotto_head *h,
-                            const struct sotto_array *x)
+/* Ties go to the lower class. */
+static double count_right(const struct sotto_array *out, const int64_t *labels)
+{
+    size_t classes = out->shape[1], right = 0;
+    for (size_t i = 0; i < out->shape[0]; i++) {
+        const float *row = (const float *)out->data + i * classes;
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++)
+            best = row[k] > row[best] ? k : best;
+        right += labels[i] == (int64_t)best;
+    }
+    return (double)right;
+}
+
+static sotto_status measure(struct share *share, const struct options *o, const struct sotto_array *out)
 {
     struct sotto_array y = {0};
     const char *path = option_text(o, "labels");
-    double accuracy = 0;
+    const int64_t *labels;
     sotto_status status = head_labels_load(&y, path);
-    if (status == SOTTO_OK && y.count != x->shape[0])
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records", path, y.count, x->shape[0]);
+    if (status == SOTTO_OK && y.count != out->shape[0])
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records", path, y.count, out->shape[0]);
+    labels = y.data;
+    for (size_t i = 0; status == SOTTO_OK && i < y.count; i++)
+        if (labels[i] < 0 || (uint64_t)labels[i] >= out->shape[1])
+            status = cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; the model has classes 0 to %zu", path, i,
+                              (long long)labels[i], out->shape[1] - 1);
     if (status == SOTTO_OK)
-        status = sotto_head_accuracy(&accuracy, h, x->data, y.data, y.count, x->shape[1]);
-    if (status == SOTTO_OK)
-        *out = share_of(accuracy * (double)y.count, (double)y.count);
+        *share = share_of(count_right(out, labels), (double)y.count);
     sotto_array_clear(&y);
     return status;
 }
@@ -117,10 +142,28 @@ static void print_json(const char *kind, const size_t shape[2], const struct sha
     puts("}");
 }
 
+/* What was asked for: the answers as a file, the accuracy, or both. */
+static sotto_status deliver(const struct options *o, const struct sotto_array *out, int json)
+{
+    const char *output = option_text(o, "output"),
+               *kind = option_flag(o, "logits") ? "logits" : "probabilities";
+    struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
+    sotto_status status = known ? measure(known, o, out) : SOTTO_OK;
+    if (status == SOTTO_OK && output)
+        status = sotto_npy_save(output, out);
+    if (status == SOTTO_OK && json)
+        print_json(kind, out->shape, known);
+    if (status == SOTTO_OK && !json && output)
+        printf("%s: %s of %zu records, %zu classes\n", output, kind, out->shape[0], out->shape[1]);
+    if (status == SOTTO_OK && !json && known)
+        printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records\n", accuracy.estimate, accuracy.lower,
+               accuracy.upper, out->shape[0]);
+    return status;
+}
+
 static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
                            int json)
 {
-    const char *output = option_text(o, "output");
     struct sotto_array out = {0};
     size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
     if (x->shape[1] != sotto_head_inputs(h))
@@ -130,20 +173,59 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
     sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
     if (status == SOTTO_OK)
         status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
-    if (status == SOTTO_OK && output)
-        status = sotto_npy_save(output, &out);
-    struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
-    if (status == SOTTO_OK && known)
-        status = measure(known, o, h, x);
-    const char *kind = option_flag(o, "logits") ? "logits" : "probabilities";
-    if (status == SOTTO_OK && json)
-        print_json(kind, shape, known);
-    if (status == SOTTO_OK && !json && output)
-        printf("%s: %s of %zu records, %zu classes\n", output, kind, shape[0], shape[1]);
-    if (status == SOTTO_OK && !json && known)
-        printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records\n", accuracy.estimate, accuracy.lower,
-               accuracy.upper, shape[0]);
+    if (status == SOTTO_OK)
+        status = deliver(o, &out, json);
     sotto_array_clear(&out);
+    return status;
+}
+
+static sotto_status answer_features(struct sotto_array *out, const struct sotto_network *n,
+                                    const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_array x = {0};
+    sotto_status status = head_features_load(&x, option_text(o, "features"));
+    if (status == SOTTO_OK && x.shape[1] != sotto_network_inputs(n))
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu", option_text(o, "features"),
+                          x.shape[1], option_text(o, "model"), sotto_network_inputs(n));
+    if (status == SOTTO_OK)
+        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], sotto_network_classes(n)});
+    if (status == SOTTO_OK)
+        status = sotto_network_predict(out->data, n, x.data, x.shape[0], x.shape[1], option_flag(o, "logits"),
+                                       ctx);
+    sotto_array_clear(&x);
+    return status;
+}
+
+static sotto_status answer_data(struct sotto_array *out, const struct sotto_network *n,
+                                const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_array chosen = {0};
+    sotto_status status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_network_classes(n)});
+    if (status == SOTTO_OK)
+        status = sotto_network_predict_data(out->data, n, data, chosen.data, chosen.count,
+                                            option_flag(o, "logits"), ctx);
+    sotto_array_clear(&chosen);
+    sotto_dataset_free(data);
+    return status;
+}
+
+static sotto_status ask_network(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_network *n = NULL;
+    struct sotto_array out = {0};
+    sotto_status status = sotto_network_load(&n, option_text(o, "model"));
+    if (status == SOTTO_OK)
+        status =
+            option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx);
+    if (status == SOTTO_OK)
+        status = deliver(o, &out, json);
+    sotto_array_clear(&out);
+    sotto_network_free(n);
     return status;
 }
 
@@ -152,6 +234,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
     sotto_status status = check_options(o);
+    if (status == SOTTO_OK && option_given(o, "model"))
+        return ask_network(o, ctx, json);
     if (status == SOTTO_OK)
         status = sotto_head_load(&h, option_text(o, "head"));
     if (status == SOTTO_OK && option_given(o, "features"))
@@ -167,11 +251,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_predict = {
     .name = "predict",
-    .summary = "answer queries from a head: probabilities or logits",
+    .summary = "answer queries from a head or a whole network: probabilities or logits",
     .arguments = "",
     .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
                 "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
                 "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
-                "--split test -o p.npy",
+                "--split test -o p.npy\n"
+                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy",
     .options = rows,
     .run = run};

@@ -15,5 +15,6 @@
 #include "sotto/run.h"
 #include "sotto/selftest.h"
 #include "sotto/ssl.h"
+#include "sotto/train.h"
 
 #endif

@@ -1,0 +1,101 @@
+/* train.h - supervised training of whole networks on labelled records, and what such a network answers.
+ *
+ * Start at sotto_train(). A record is an image or a row of a table; an answer is (classes) f4. */
+#ifndef SOTTO_TRAIN_H
+#define SOTTO_TRAIN_H
+
+#include "sotto/data.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SOTTO_TRAIN_HIDDEN = 8 };
+
+/** Everything that decides the trained weights besides the records, and where a run keeps its state. Start
+ * from sotto_train_defaults(), which fills in the values in brackets. A NULL text means its default. */
+struct sotto_train_options {
+    const char *model;   /**< ["cnn"], "keras-simclr", "mlp", "resnet18", "resnet8" */
+    size_t hidden_count; /**< [0: the model's own] mlp: hidden widths; cnn: of the convolutions, then of the
+                            dense layer */
+    size_t hidden[SOTTO_TRAIN_HIDDEN];
+    const char *norm;               /**< ["batch"], "group": resnets */
+    size_t channels, height, width; /**< [0] rows of a table are images of this shape, (C, H, W) */
+    const char *optimizer;          /**< ["adam"] (betas .9 .999, epsilon 1e-7), "sgd" */
+    double lr;                      /**< [1e-3] */
+    double momentum;                /**< [0] sgd, below 1 */
+    double weight_decay;            /**< [0] L2, added to the gradient */
+    const char *schedule; /**< ["constant"]; "step": a tenth after half, a hundredth after three quarters of
+                             the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
+    size_t epochs, batch; /**< [20], [64] */
+    int flip;             /**< [0] mirror every second image, drawn anew each time */
+    size_t
+        crop; /**< [0] shift images by up to this many pixels each way; what comes in is the mirror image */
+    uint64_t seed;          /**< [1] initial weights, order, augmentation; below 2^63 */
+    const char *dtype;      /**< ["auto"] = bf16 where fast, "f32", "bf16" */
+    const char *backend;    /**< ["auto"], "dnnl", "ref" */
+    const char *checkpoint; /**< written every epoch, every minute and at a stop; resumed from when it exists;
+                               NULL: none */
+    const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
+};
+SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);
+
+struct sotto_network;
+struct sotto_train_result {
+    uint64_t steps;
+    double loss, accuracy; /**< means over the last epoch, while it trained: nats; share of right answers */
+    double seconds, records_per_second; /**< of this process */
+    char dtype[8], backend[64];
+};
+/** Trains on rows[0..n) of `data` (all rows if rows is NULL): softmax cross-entropy, a new order every epoch,
+ * the last, incomplete batch dropped. Pixels become values in [0, 1]; tables are taken as they are. Only
+ * keras-simclr pads (images below 31 pixels, with zeros, to 32).
+ *
+ *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. The same options, records,
+ * thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not.
+ *
+ *  EINVAL      an option, the rows or the labels do not fit, or the checkpoint was made with others
+ *  EDIVERGED   the loss became NaN or infinite
+ *  ENOTSUP     dtype "bf16" without hardware for it, or a backend that was not built
+ *  ESTOPPED    the context said stop; the checkpoint was written and the same call continues from it
+ *  result may be NULL. Free *out with sotto_network_free(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
+                                                    struct sotto_train_result *result,
+                                                    const struct sotto_dataset *data, const int64_t *rows,
+                                                    size_t n, const struct sotto_train_options *options,
+                                                    const struct sotto_context *ctx);
+
+/** One .safetensors (docs/FORMATS.md, sotto.model/1). A network made elsewhere needs only the tensors and the
+ * keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names
+ * or shapes, weights that are not finite or do not match their checksum. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save(const char *path, const struct sotto_network *n);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load(struct sotto_network **out, const char *path);
+SOTTO_API void sotto_network_free(struct sotto_network *n);
+/** Numbers in a record, channels * height * width. */
+SOTTO_API size_t sotto_network_inputs(const struct sotto_network *n);
+SOTTO_API size_t sotto_network_classes(const struct sotto_network *n);
+SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
+/** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
+SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
+/** How it was trained (texts, checkpoint and metrics are not kept); NULL: made elsewhere. */
+SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
+/** "none: ..." if private records trained it without protection, else "". */
+SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
+
+/** Query handler: out (n, classes), probabilities or logits, of rows x (n, d), images as (C, H, W) in [0, 1].
+ * f32, inference mode; the rows around a record do not change its bits. EINVAL: d is not the network's, x is
+ * not finite. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_predict(float *out, const struct sotto_network *network,
+                                                              const float *x, size_t n, size_t d, int logits,
+                                                              const struct sotto_context *ctx);
+/** The same of rows[0..n) of a data set (rows NULL: 0 .. n-1). EINVAL: its records have another shape. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_predict_data(float *out,
+                                                                   const struct sotto_network *network,
+                                                                   const struct sotto_dataset *data,
+                                                                   const int64_t *rows, size_t n, int logits,
+                                                                   const struct sotto_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,235 @@
+/* Queries go through a plan of one fixed size, the last batch filled up with repeats: the rows around a
+ * record do not change its bits. */
+#include "train/network.h"
+
+#include "io/statement.h"
+#include "par/par.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 64 };
+
+/* ---- the object ---- */
+
+sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
+                          const struct nn_model_config *config, struct nn_shape record)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct sotto_network *n = base_alloc(1, sizeof *n);
+    if (!n) {
+        nn_model_free(model);
+        FAIL(SOTTO_ENOMEM, "network: out of memory");
+    }
+    n->model = model;
+    n->config = *config;
+    n->record = record;
+    TRY(nn_model_export(&tensors, model, "", 1));
+    TRY(nn_tensors_sha256(n->weights_sha256, &tensors, "network"));
+    *out = n;
+    n = NULL;
+done:
+    sotto_tensors_clear(&tensors);
+    sotto_network_free(n);
+    return status;
+}
+
+sotto_status network_add_fact(struct sotto_network *n, const char *key, const char *value)
+{
+    sotto_status status = SOTTO_OK;
+    char *key_copy = NULL, *value_copy = NULL;
+    if (n->fact_count == NETWORK_FACTS)
+        FAIL(SOTTO_EINTERNAL, "network: too many facts");
+    key_copy = base_strdup(key), value_copy = base_strdup(value);
+    if (!key_copy || !value_copy)
+        FAIL(SOTTO_ENOMEM, "network: out of memory");
+    n->facts[2 * n->fact_count] = key_copy;
+    n->facts[2 * n->fact_count + 1] = value_copy;
+    n->fact_count++;
+    key_copy = value_copy = NULL;
+done:
+    base_free(key_copy);
+    base_free(value_copy);
+    return status;
+}
+
+void sotto_network_free(struct sotto_network *n)
+{
+    if (!n)
+        return;
+    for (size_t i = 0; i < 2 * n->fact_count; i++)
+        base_free(n->facts[i]);
+    nn_model_free(n->model);
+    base_free(n);
+}
+
+size_t sotto_network_inputs(const struct sotto_network *n)
+{
+    return n->record.channels * n->record.height * n->record.width;
+}
+
+size_t sotto_network_classes(const struct sotto_network *n)
+{
+    return n->config.classes;
+}
+
+size_t sotto_network_parameters(const struct sotto_network *n)
+{
+    return nn_model_parameter_count(n->model, 1);
+}
+
+const char *sotto_network_sha256(const struct sotto_network *n)
+{
+    return n->weights_sha256;
+}
+
+const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n)
+{
+    return n->has_recipe ? &n->recipe : NULL;
+}
+
+const char *sotto_network_statement(const struct sotto_network *n)
+{
+    for (size_t i = 0; i < n->fact_count; i++)
+        if (strcmp(n->facts[2 * i], STATEMENT_KEY) == 0)
+            return n->facts[2 * i + 1];
+    return "";
+}
+
+/* ---- answers ---- */
+
+sotto_status network_asker_make(struct network_asker *out, const struct sotto_network *n, bool embedding,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_backend *backend;
+    struct network_asker a = {.network = n, .threads = par_threads(ctx)};
+    TRY(nn_backend_find(&backend, "auto"));
+    par_set_threads(a.threads);
+    struct nn_plan_config config = {
+        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding};
+    TRY(nn_plan_create(&a.plan, n->model, &config));
+    a.width = embedding ? nn_model_embedding_width(n->model) : n->config.classes;
+    *out = a;
+done:
+    return status;
+}
+
+void network_asker_clear(struct network_asker *a)
+{
+    nn_plan_free(a->plan);
+    *a = (struct network_asker){0};
+}
+
+/* Rows are where `source` says, BATCH at a time. */
+static void run(float *out, struct network_asker *a, const struct record_input *source, const int64_t *rows,
+                size_t n, const struct record_view *view)
+{
+    struct record_view views[BATCH];
+    for (size_t i = 0; view && i < BATCH; i++)
+        views[i] = *view;
+    for (size_t first = 0; first < n; first += BATCH) {
+        size_t count = n - first < BATCH ? n - first : BATCH;
+        int64_t batch[BATCH];
+        for (size_t i = 0; i < BATCH; i++) {
+            size_t at = first + (i < count ? i : count - 1);
+            batch[i] = rows ? rows[at] : (int64_t)at;
+        }
+        record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
+        nn_plan_forward(a->plan, 0, 0, 0);
+        memcpy(out + first * a->width, nn_plan_output(a->plan), count * a->width * sizeof *out);
+    }
+}
+
+void network_asker_run(float *out, struct network_asker *a, const float *x, size_t n,
+                       const struct record_view *view)
+{
+    struct record_input source;
+    struct sotto_dataset rows = {.features = x};
+    record_input_make(&source, &rows, a->network->record, a->network->config.input, a->threads);
+    run(out, a, &source, NULL, n, view);
+}
+
+void network_softmax(float *z, size_t n, size_t k)
+{
+    for (size_t i = 0; i < n; i++, z += k) {
+        double top = (double)z[0], sum = 0;
+        for (size_t j = 1; j < k; j++)
+            top = fmax(top, (double)z[j]);
+        for (size_t j = 0; j < k; j++)
+            sum += exp((double)z[j] - top);
+        for (size_t j = 0; j < k; j++)
+            z[j] = (float)(exp((double)z[j] - top) / sum);
+    }
+}
+
+sotto_status sotto_network_predict(float *out, const struct sotto_network *network, const float *x, size_t n,
+                                   size_t d, int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_asker a = {0};
+    size_t inputs = sotto_network_inputs(network);
+    REQUIRE(d == inputs, "rows have %zu numbers; the network expects %zu", d, inputs);
+    for (size_t i = 0; i < n * d; i++)
+        REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be", i / d, i % d);
+    TRY(network_asker_make(&a, network, false, ctx));
+    network_asker_run(out, &a, x, n, NULL);
+    if (!logits)
+        network_softmax(out, n, network->config.classes);
+done:
+    network_asker_clear(&a);
+    return status;
+}
+
+sotto_status sotto_network_predict_data(float *out, const struct sotto_network *network,
+                                        const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                                        int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_asker a = {0};
+    struct record_input source;
+    struct nn_shape r = network->record, found = r;
+    if (data->images)
+        TRY(record_shape(&found, data, (struct nn_shape){0}));
+    REQUIRE(memcmp(&r, &found, sizeof r) == 0 &&
+                (data->images || data->columns == sotto_network_inputs(network)),
+            "data set '%s' has records of %zu numbers (%zux%zux%zu); the network was trained on %zux%zux%zu",
+            data->name, data->images ? found.channels * found.height * found.width : data->columns,
+            found.channels, found.height, found.width, r.channels, r.height, r.width);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    for (size_t i = 0; rows && i < n; i++)
+        REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
+                "row index %lld (at position %zu) is outside data set '%s' with %zu records",
+                (long long)rows[i], i, data->name, data->n);
+    TRY(network_asker_make(&a, network, false, ctx));
+    record_input_make(&source, data, r, network->config.input, a.threads);
+    run(out, &a, &source, rows, n, NULL);
+    if (!logits)
+        network_softmax(out, n, network->config.classes);
+done:
+    network_asker_clear(&a);
+    return status;
+}
+
+sotto_status network_last_layer(struct sotto_head **out, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    struct sotto_head *h = NULL;
+    size_t width[2] = {nn_model_embedding_width(n->model), n->config.classes};
+    TRY(nn_model_export(&t, n->model, "", 1));
+    const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
+                             *bias = sotto_tensors_find(&t, "classifier.bias");
+    if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
+        FAIL(SOTTO_EINTERNAL, "network: it has no linear last layer");
+    TRY(head_create(&h, 1, width));
+    memcpy(h->parameters, weight->data, weight->count * sizeof(float));
+    memcpy(h->parameters + weight->count, bias->data, bias->count * sizeof(float));
+    *out = h;
+    h = NULL;
+done:
+    sotto_head_free(h);
+    sotto_tensors_clear(&t);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* supervised.h - one run of supervised training, in pieces, for whoever trains in another way: resolve, plan,
+ * make the loop, put another draw() or gradient() into loop.step, run it, finish.
+ *
+ *     TRY(supervised_resolve(&t, data, rows, n, &options, ctx));
+ *     TRY(supervised_plan(&t));
+ *     supervised_loop(&loop, &t);
+ *     loop.step = ...;            batches of another kind (at most t.options.batch records pass through
+ * t.plan at TRY(training_loop_run(&loop));                             a time), gradients that are clipped
+ * and noised TRY(supervised_finish(&network, &t, statement)); */
+#ifndef TRAIN_SUPERVISED_H
+#define TRAIN_SUPERVISED_H
+
+#include "nn/training_loop.h"
+#include "train/network.h"
+
+struct supervised {
+    struct sotto_train_options options; /* checked, texts static, dtype resolved */
+    const struct sotto_dataset *data;
+    const int64_t *rows;
+    size_t n;
+    const struct sotto_context *ctx;
+    struct nn_shape record;
+    struct nn_model_config config;
+    const struct nn_backend *backend;
+    enum nn_dtype dtype;
+    int threads;
+    size_t steps_per_epoch;
+    uint64_t steps;
+    struct schedule schedule;
+    struct nn_model *model;
+    struct nn_plan *plan; /* of options.batch records */
+    struct nn_optimizer *optimizer;
+    struct epoch_order order;
+    struct record_input input;
+    int64_t *labels;           /* (batch) */
+    struct record_view *views; /* (batch) */
+    char rows_sha256[SHA256_HEX], recipe[1024], machine[160], hint[96];
+};
+/** Checks everything; allocates nothing. EINVAL, ENOTSUP. */
+sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
+                                size_t n, const struct sotto_train_options *options,
+                                const struct sotto_context *ctx);
+/** Model with its first weights, plan, optimizer and the scratch of a step. */
+sotto_status supervised_plan(struct supervised *t);
+/** A loop around plain steps. Borrows *t. */
+void supervised_loop(struct training_loop *out, struct supervised *t);
+/** Labels and input of n <= batch records, in the views of this step. */
+void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64_t step);
+/** How many of the logits (n, classes) are largest at the label. */
+size_t supervised_right(const float *logits, const int64_t *labels, size_t n, size_t classes);
+void supervised_report(struct sotto_train_result *out, const struct supervised *t,
+                       const struct training_loop *l);
+/** The trained network; takes the model. statement: "" or what the file is to say (io/statement.h). */
+sotto_status supervised_finish(struct sotto_network **out, struct supervised *t, const char *statement);
+void supervised_clear(struct supervised *t);
+
+#endif
