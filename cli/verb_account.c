@@ -1,4 +1,5 @@
 /* sotto account: epsilon of a mechanism or a composition, or the scale for a target. */
+#include "account_residual.h"
 #include "options.h"
 
 #include <math.h>
@@ -43,6 +44,26 @@ static const struct option_row rows[] = {
      "DP-SGD: the norm that bounds every gradient by max_grad_norm, l1 or l2 (laplace: l1)", NULL},
     {"certified", OPTION_FLAG, NULL, NULL,
      "compute in ball arithmetic, which bounds its own rounding (seconds)", NULL},
+    {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
+     "what noise in residual blocks proves: additive (of the training records) or multiplicative (of "
+     "answers)",
+     NULL},
+    {"radius", OPTION_REAL, "R", NULL, "additive: L2 norm that every input is clipped to", NULL},
+    {"input-noise", OPTION_REAL, "PI", NULL, "additive: deviation of the noise on inputs", NULL},
+    {"uses", OPTION_COUNT, "E", NULL, "additive: times training uses a record (epochs)", NULL},
+    {"copies", OPTION_COUNT, "N", "1", "additive: noisy copies a use (ensemble members that share none)",
+     NULL},
+    {"label-epsilon", OPTION_REAL, "E", "0", "additive: epsilon of randomised response on labels (0: public)",
+     NULL},
+    {"gamma", OPTION_REAL, "G", NULL, "deviation of the noise in every block", NULL},
+    {"mapping-bound", OPTION_REAL, "G", NULL, "additive: bound on a mapping's expectation (Theorem 1)", NULL},
+    {"mappings", OPTION_COUNT, "M", "3", "residual blocks", NULL},
+    {"branch-bound", OPTION_REAL, "B", NULL, "multiplicative: L2 norm that every branch is clipped to", NULL},
+    {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
+    {"weight-bound", OPTION_REAL, "A", NULL, "multiplicative: L1 norm of the output weights", NULL},
+    {"output-noise", OPTION_REAL, "PI", NULL,
+     "multiplicative: noise of the output, relative to the largest activation", NULL},
+    {"queries", OPTION_COUNT, "K", "1", "multiplicative: answers to one adversary", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 /* One name out of two; *second: it is the second. */
@@ -329,11 +350,14 @@ static sotto_status choose(const struct options *o, int json)
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    static const char *const others[] = {"verify", "ledger", "choose", "events", "opacus-history"};
+    static const char *const others[] = {"verify", "ledger",         "choose",
+                                         "events", "opacus-history", "residual-perturbation"};
     struct sotto_account account;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_flag(o, "certified") && option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "account: --certified does not go with --%s", others[i]);
+    if (option_given(o, "residual-perturbation"))
+        return account_residual(o, json);
     if (option_given(o, "verify"))
         return verify(o, json);
     if (option_flag(o, "import"))
@@ -369,14 +393,17 @@ const struct verb verb_account = {
     .name = "account",
     .summary = "epsilon of a mechanism or a composition, or the scale for a target",
     .arguments = "",
-    .examples = "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
-                "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
-                "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5\n"
-                "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
-                "10000 --delta 1e-5\n"
-                "  sotto account --events releases.json --delta 1e-5\n"
-                "  sotto account --opacus-history accountant.json --delta 1e-5\n"
-                "  sotto account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
-                "  sotto account --verify protected.safetensors.certificate.json",
+    .examples =
+        "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
+        "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
+        "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5\n"
+        "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
+        "10000 --delta 1e-5\n"
+        "  sotto account --events releases.json --delta 1e-5\n"
+        "  sotto account --opacus-history accountant.json --delta 1e-5\n"
+        "  sotto account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
+        "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 --delta "
+        "1e-5\n"
+        "  sotto account --verify protected.safetensors.certificate.json",
     .options = rows,
     .run = run};

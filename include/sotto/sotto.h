@@ -12,6 +12,7 @@
 #include "sotto/io.h"
 #include "sotto/query.h"
 #include "sotto/report.h"
+#include "sotto/residual.h"
 #include "sotto/run.h"
 #include "sotto/selftest.h"
 #include "sotto/ssl.h"

@@ -19,7 +19,8 @@ enum rng_purpose {
     RNG_BOOTSTRAP, /* resampling in reports */
     RNG_EVALUATE,  /* noise drawn to MEASURE utility and attacks, never released; step = draw */
     RNG_TEST,
-    RNG_PROBE /* queries of attacks; step = record, index = probe */
+    RNG_PROBE,   /* queries of attacks; step = record, index = probe */
+    RNG_RESIDUAL /* noise inside residual networks and what is simulated of it */
 };
 
 /** One stream: Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").

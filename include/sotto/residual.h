@@ -1,0 +1,104 @@
+/* residual.h - what residual perturbation (noise in every residual block of a network) proves about its
+ * training records and its answers, and what it only claims.
+ *
+ * Proved: sotto_residual_input(), by the noise on the INPUTS alone; and sotto_residual_answers(), corrected,
+ * for networks whose branches are clipped. The paper's theorems are here to be compared; each names the
+ * assumption that no code can check. Equations and names follow the paper: radius R, input noise pi, residual
+ * noise gamma. */
+#ifndef SOTTO_RESIDUAL_H
+#define SOTTO_RESIDUAL_H
+
+#include "sotto/dp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Training on noisy inputs x + pi n, n standard normal, each input clipped to L2 norm `radius` first.
+ * Weights are post-processing of the noisy inputs, so nothing is asked of the network. Adjacent sets differ
+ * in ONE INPUT, its label kept: labels are public, or randomised once each before training. */
+struct sotto_residual_input {
+    double radius, noise; /**< R, pi > 0 */
+    size_t uses; /**< times a record is used in training, at most (epochs of training without replacement) */
+    size_t copies; /**< independent noisy copies a use: the members of an ensemble, or 1 if they share one */
+    double label_epsilon; /**< of randomised response on labels, once a record; 0: labels are public */
+    double delta;         /**< 0 < delta < 1 */
+};
+struct sotto_residual_account {
+    struct sotto_interval epsilon; /**< of the weights and of everything that training shows, labels included;
+                                      the upper end is the guarantee */
+    double renyi_epsilon; /**< the closed form by Renyi divergence, c + 2 sqrt(c ln(1 / delta)) with c = 2 R^2
+                             uses copies / pi^2 (+ label epsilon): looser, as the paper's theorem computes */
+};
+/** EINVAL names the member. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input(struct sotto_residual_account *out,
+                                                             const struct sotto_residual_input *in);
+/** Smallest pi (in->noise is ignored) whose upper end does not exceed epsilon. EINVAL: epsilon must exceed
+ * the labels' part. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input_noise(double *noise, double epsilon,
+                                                                   const struct sotto_residual_input *in);
+/** Randomised response of one label among `classes`: probability of keeping it, e^eps / (e^eps + classes -
+ * 1). */
+SOTTO_API double sotto_label_keep_probability(double epsilon, size_t classes);
+
+/** Theorem 1 (Strategy I, additive noise) AS PUBLISHED. Its second half (gamma, and epsilon per mapping)
+ * assumes that outputs of residual mappings are Gaussian with one covariance for all records, which is false
+ * for ReLU networks (tests/known/test_residual_known.c has a counterexample); of its first half
+ * sotto_residual_input() is the sound form.
+ */
+struct sotto_residual_theorem1 {
+    double radius, mapping_bound; /**< R of inputs, G of the mappings' expectations */
+    double uses;                  /**< iterations * batch / records */
+    double delta;
+    double lambda;             /**< in (0, 1); NAN: the best, which is then filled in */
+    double epsilon;            /**< in for ..._noise(), out for ..._epsilon() */
+    double input_noise, gamma; /**< out for ..._noise(), in for ..._epsilon() */
+    double alpha;              /**< out: order of the Renyi divergence */
+};
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_theorem1_noise(struct sotto_residual_theorem1 *t);
+/** By the best lambda. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_theorem1_epsilon(struct sotto_residual_theorem1 *t);
+/** epsilon of the weights of mapping i (from 1; the output layer counts as the last mapping): (lambda / i + 1
+ * - lambda) epsilon. As published: it needs the Gaussian assumption. */
+SOTTO_API double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, size_t i);
+
+/** Theorem 2 (Strategy II, multiplicative noise): what an ANSWER shows of the model that gave it. It compares
+ * any two models, never two training sets, so it protects the weights from whoever asks, whatever they were
+ * trained on. Corrected: the output layer counts as a layer, |w| is meant in the 1-norm, and every query
+ * composes. */
+struct sotto_residual_answers {
+    double branch_bound; /**< B: every residual branch is clipped to this L2 norm */
+    double floor; /**< eta: activations count as at least this large when noise is scaled; 0: none, and then
+                     nothing is proved (a zero activation gets no noise) */
+    double weight_bound;  /**< a: the output weights are clipped to this 1-norm */
+    size_t mappings;      /**< M */
+    size_t queries;       /**< k answers to one adversary */
+    double delta;         /**< 0 < delta < 1 */
+    double gamma, output; /**< noise of the mappings; of the output, relative to the largest activation */
+};
+/** epsilon at delta as corrected (*published: as the paper composes it, M layers and one query; may be NULL).
+ * INFINITY without a floor. EINVAL names the member. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_answers(double *epsilon, double *published,
+                                                               const struct sotto_residual_answers *in);
+/** Smallest noises for a target, the budget shared by all layers alike; fills in->gamma and in->output.
+ * EINVAL. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in,
+                                                                     double epsilon);
+
+/** Theorem 3: what gamma leaves of the Rademacher complexity of LINEAR dynamics dx = U x dt read out as E[w
+ * x^p(T)]: the factor exp(-p (1 - p) gamma^2 T / 2), exactly. 1 for p = 1. */
+SOTTO_API double sotto_residual_complexity_factor(double p, double gamma, double time);
+/** Empirical Rademacher complexity of that class over n records x (n, d) of d <= 64 numbers, without noise: U
+ * circulant, |U|_2 <= bound, |w|_2 <= bound, x^p the signed root. Mean over `draws` of signs of the largest
+ * correlation that a search finds, with a 95 % interval over the draws. A search never finds more than there
+ * is: a LOWER estimate. EINVAL, ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(double *mean,
+                                                                  struct sotto_interval *interval,
+                                                                  const double *x, size_t n, size_t d,
+                                                                  double p, double bound, double time,
+                                                                  size_t draws, uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,205 @@
+/* What residual perturbation proves and claims about privacy. Published quantities are conditional on
+ * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
+ * accountant. */
+#include "base/status.h"
+#include "sotto/residual.h"
+
+#include <math.h>
+#include <stdint.h>
+
+static double up(double x)
+{
+    return x * (1 + 0x1p-44);
+}
+
+static sotto_status check_delta(double delta)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(delta > 0 && delta < 1, "delta is %g; expected above 0 and below 1", delta);
+done:
+    return status;
+}
+
+static sotto_status check_positive(const char *name, double value)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(value > 0 && isfinite(value), "%s is %g; expected a number above 0", name, value);
+done:
+    return status;
+}
+
+/* (alpha, c alpha)-RDP for all alpha is (c + 2 sqrt(c ln(1 / delta)), delta)-DP: the best order is 1 + sqrt(L
+ * / c). */
+static double epsilon_of(double c, double delta)
+{
+    return up(c + 2 * sqrt(c * -log(delta)));
+}
+/* The inverse: sqrt(c) = sqrt(L + epsilon) - sqrt(L), written without cancellation and rounded down. */
+static double c_of(double epsilon, double delta)
+{
+    double l = -log(delta), root = epsilon / (sqrt(l + epsilon) + sqrt(l));
+    return root * root / (1 + 0x1p-44);
+}
+
+/* ---- proved: noise on inputs ---- */
+
+static sotto_status check_input(size_t *releases, const struct sotto_residual_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_positive("radius", in->radius));
+    TRY(check_delta(in->delta));
+    REQUIRE(in->uses > 0, "uses is 0; expected how often training uses a record");
+    REQUIRE(in->copies > 0, "copies is 0; expected at least 1 noisy copy a use");
+    REQUIRE(in->label_epsilon >= 0 && isfinite(in->label_epsilon),
+            "label epsilon is %g; expected 0 (public labels) or more", in->label_epsilon);
+    REQUIRE(in->copies <= SIZE_MAX / in->uses, "uses times copies do not fit in a number");
+    *releases = in->uses * in->copies;
+done:
+    return status;
+}
+
+/* Any two inputs of norm R are at most 2 R apart. */
+static struct sotto_sensitivity distance(const struct sotto_residual_input *in)
+{
+    return (struct sotto_sensitivity){.l1 = NAN, .l2 = 2 * in->radius, .source = SOTTO_SENSITIVITY_CLIPPED};
+}
+
+sotto_status sotto_residual_input(struct sotto_residual_account *out, const struct sotto_residual_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account account;
+    size_t releases;
+    TRY(check_positive("input noise", in->noise));
+    TRY(check_input(&releases, in));
+    struct sotto_sensitivity s = distance(in);
+    TRY(sotto_account_release(&account, "gaussian", in->noise, &s, in->delta, releases));
+    double ratio = in->radius / in->noise;
+    *out = (struct sotto_residual_account){
+        .epsilon = {account.epsilon.lower, up(account.epsilon.upper + in->label_epsilon)},
+        .renyi_epsilon = up(epsilon_of(2 * ratio * ratio * (double)releases, in->delta) + in->label_epsilon)};
+    if (in->label_epsilon == 0)
+        out->epsilon.upper = account.epsilon.upper;
+done:
+    return status;
+}
+
+sotto_status sotto_residual_input_noise(double *noise, double epsilon, const struct sotto_residual_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t releases;
+    TRY(check_positive("epsilon", epsilon));
+    TRY(check_input(&releases, in));
+    REQUIRE(epsilon > in->label_epsilon, "epsilon %g leaves nothing for the inputs: labels take %g", epsilon,
+            in->label_epsilon);
+    struct sotto_sensitivity s = distance(in);
+    struct sotto_dp target = {(epsilon - in->label_epsilon) / (1 + 0x1p-40), in->delta};
+    TRY(sotto_calibrate_composed(noise, "gaussian", &s, target, releases));
+done:
+    return status;
+}
+
+double sotto_label_keep_probability(double epsilon, size_t classes)
+{
+    return 1 / (1 + (double)(classes - 1) * exp(-epsilon));
+}
+
+/* ---- Theorem 1, as published ---- */
+
+static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_positive("radius", t->radius));
+    TRY(check_positive("mapping bound", t->mapping_bound));
+    TRY(check_positive("uses", t->uses));
+    TRY(check_delta(t->delta));
+    REQUIRE(isnan(t->lambda) || (t->lambda > 0 && t->lambda < 1),
+            "lambda is %g; expected above 0 and below 1", t->lambda);
+done:
+    return status;
+}
+
+sotto_status sotto_residual_theorem1_noise(struct sotto_residual_theorem1 *t)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_theorem1(t));
+    TRY(check_positive("epsilon", t->epsilon));
+    double l = -log(t->delta), c = c_of(t->epsilon, t->delta);
+    double lambda = isnan(t->lambda) ? (c + sqrt(c * l)) / t->epsilon : t->lambda;
+    t->lambda = lambda;
+    t->alpha = l / ((1 - lambda) * t->epsilon) + 1;
+    double factor = up(sqrt(2 * t->uses * t->alpha / (lambda * t->epsilon)));
+    t->input_noise = t->radius * factor;
+    t->gamma = t->mapping_bound * factor;
+done:
+    return status;
+}
+
+sotto_status sotto_residual_theorem1_epsilon(struct sotto_residual_theorem1 *t)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_theorem1(t));
+    TRY(check_positive("input noise", t->input_noise));
+    TRY(check_positive("gamma", t->gamma));
+    double ratio = fmax(t->radius / t->input_noise, t->mapping_bound / t->gamma),
+           c = 2 * ratio * ratio * t->uses;
+    t->alpha = 1 + sqrt(-log(t->delta) / c);
+    t->epsilon = epsilon_of(c, t->delta);
+    t->lambda = c * t->alpha / t->epsilon;
+done:
+    return status;
+}
+
+double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, size_t i)
+{
+    return (t->lambda / (double)i + 1 - t->lambda) * t->epsilon;
+}
+
+/* ---- Theorem 2 ---- */
+
+static sotto_status check_answers(const struct sotto_residual_answers *in)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_positive("branch bound", in->branch_bound));
+    TRY(check_positive("weight bound", in->weight_bound));
+    REQUIRE(in->floor >= 0 && isfinite(in->floor), "floor is %g; expected 0 or more", in->floor);
+    REQUIRE(in->mappings > 0, "mappings is 0; expected at least 1");
+    REQUIRE(in->queries > 0, "queries is 0; expected at least 1");
+    TRY(check_delta(in->delta));
+done:
+    return status;
+}
+
+/* Renyi divergence of two Gaussians of equal covariance, per order: half the squared distance of the means in
+ * standard deviations. A branch moves a coordinate set by 2 B where noise is at least gamma eta; the output
+ * moves by 2 a x_max where noise is output x_max. */
+sotto_status sotto_residual_answers(double *epsilon, double *published,
+                                    const struct sotto_residual_answers *in)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_answers(in));
+    TRY(check_positive("gamma", in->gamma));
+    TRY(check_positive("output noise", in->output));
+    double branch = in->branch_bound / (in->gamma * in->floor), output = in->weight_bound / in->output;
+    double each = 2 * branch * branch, last = 2 * output * output, mappings = (double)in->mappings;
+    *epsilon =
+        in->floor > 0 ? epsilon_of((double)in->queries * (mappings * each + last), in->delta) : INFINITY;
+    if (published)
+        *published = in->floor > 0 ? epsilon_of(mappings * fmax(each, last), in->delta) : INFINITY;
+done:
+    return status;
+}
+
+sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in, double epsilon)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_answers(in));
+    TRY(check_positive("epsilon", epsilon));
+    REQUIRE(in->floor > 0,
+            "floor is 0: a zero activation gets no noise, and no noise scale gives a finite epsilon");
+    double layers = (double)in->queries * ((double)in->mappings + 1);
+    double factor = up(sqrt(2 * layers / c_of(epsilon / (1 + 0x1p-40), in->delta)));
+    in->gamma = in->branch_bound / in->floor * factor;
+    in->output = in->weight_bound * factor;
+done:
+    return status;
+}

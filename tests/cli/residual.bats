@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# sotto account --residual-perturbation: what is proved stands apart from what is published; bad values.
+
+input=(account --residual-perturbation=additive --radius=30 --input-noise=0.25 --uses=100 --delta=1e-5)
+answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weight-bound=1 --floor=0.1 --gamma=50 --output-noise=5 --delta=1e-5)
+
+@test "noise on inputs is proved, the theorem is not" {
+  run "$SOTTO" "${input[@]}" --gamma=0.5 --mapping-bound=30
+  [ "$status" = 0 ]
+  [[ "${lines[0]}" == proved,* && "${lines[1]}" == *"at most 2890234.7"* ]]
+  [[ "$output" == *"LABELS ARE PUBLIC"* && "$output" == *"as published, NOT proved"* ]]
+  run "$SOTTO" "${input[@]}"
+  [[ "$output" != *Theorem* ]]
+}
+
+@test "a target gives the noise, and the noise the target" {
+  noise=$("$SOTTO" account --residual-perturbation additive --radius 1 --target-epsilon 8 --uses 100 --delta 1e-5 --json |
+    sed 's/.*"input_noise": \([0-9.]*\).*/\1/')
+  run "$SOTTO" account --residual-perturbation additive --radius 1 --input-noise "$noise" --uses 100 --delta 1e-5 --json
+  [[ "$output" == *'"epsilon_upper": 7.9999'* ]]
+}
+
+@test "answers: no floor, no epsilon" {
+  run "$SOTTO" "${answers[@]}" --json
+  [ "$status" = 0 ] && [[ "$output" != *'"epsilon_upper": null'* && "$output" == *"not the training records"* ]]
+  run "$SOTTO" "${answers[@]/--floor=0.1/--floor=0}" --json
+  [ "$status" = 0 ] && [[ "$output" == *'"epsilon_upper": null'* ]]
+}
+
+@test "values that make no sense are one line" {
+  for bad in radius=0 radius=-1 radius=nan input-noise=0 uses=0 copies=0 label-epsilon=-1 delta=0 delta=1; do
+    run "$SOTTO" "${input[@]/--${bad%%=*}=*/--$bad}" $([[ "${input[*]}" == *"--${bad%%=*}="* ]] || echo "--$bad")
+    echo "$bad: $output"
+    [ "$status" = 64 ] || [ "$status" = 65 ]
+    [ "${#lines[@]}" = 1 ]
+  done
+  for bad in branch-bound=0 weight-bound=-2 floor=-1 gamma=0 output-noise=nan mappings=0 queries=0 delta=2; do
+    run "$SOTTO" "${answers[@]/--${bad%%=*}=*/--$bad}" $([[ "${answers[*]}" == *"--${bad%%=*}="* ]] || echo "--$bad")
+    echo "$bad: $output"
+    [ "$status" = 64 ] || [ "$status" = 65 ]
+    [ "${#lines[@]}" = 1 ]
+  done
+  run "$SOTTO" account --residual-perturbation additive --radius 1 --uses 1 --delta 1e-5
+  [ "$status" = 64 ]
+  run "$SOTTO" "${input[@]}" --mechanism gaussian
+  [ "$status" = 64 ]
+  run "$SOTTO" account --residual-perturbation sideways
+  [ "$status" = 64 ]
+}
