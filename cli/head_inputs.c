@@ -135,6 +135,10 @@ sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options 
     r->steps = (size_t)option_count(o, "steps");
     r->step_size = option_real(o, "step-size");
     r->tolerance = option_real(o, "tolerance");
+    if (sotto_head_trainer_private(r->trainer) == 2) { /* their own defaults */
+        r->lambda = option_given(o, "lambda") ? r->lambda : 0;
+        r->refuse_larger = !option_given(o, "clip");
+    }
     if (!option_given(o, "hidden"))
         return SOTTO_OK;
     return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");

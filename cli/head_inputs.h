@@ -17,7 +17,7 @@
      "NAME",                                                                                                 \
      "adam",                                                                                                 \
      "adam or sgd; with a proved sensitivity: convex, convex-sgd or convex-lbfgs; sotto head alone: "        \
-     "dp-sgd or dp-adam",                                                                                    \
+     "dp-sgd or dp-adam, or, from one noisy release, covariance, functional, functional-linear or taylor",   \
      NULL},                                                                                                  \
         {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 512 or 512,128 (default: a linear head)", \
          NULL},                                                                                              \
@@ -25,9 +25,20 @@
         {"batch", OPTION_COUNT, "B", "25", "records per step", NULL},                                        \
         {"lr", OPTION_REAL, "L", "0.001", "learning rate", NULL},                                            \
         {"seed", OPTION_COUNT, "S", "1", "initial weights, batch order and pairs", NULL},                    \
-        {"clip", OPTION_REAL, "R", "1", "convex: records of a larger L2 norm are scaled to it", NULL},       \
+        {"clip",                                                                                             \
+         OPTION_REAL,                                                                                        \
+         "R",                                                                                                \
+         "1",                                                                                                \
+         "convex, covariance, functional: records of a larger L2 norm are scaled to it",                     \
+         NULL},                                                                                              \
         {"bias-constant", OPTION_REAL, "C", "1", "convex: constant input behind the bias", NULL},            \
-        {"lambda", OPTION_REAL, "L", "0.01", "convex: weight of half the squared norm", NULL},               \
+        {"lambda",                                                                                           \
+         OPTION_REAL,                                                                                        \
+         "L",                                                                                                \
+         "0.01",                                                                                             \
+         "convex: weight of half the squared norm; covariance, functional: ridge (default there: from the "  \
+         "noise)",                                                                                           \
+         NULL},                                                                                              \
         {"steps", OPTION_COUNT, "K", "500", "convex: full-batch gradient steps", NULL},                      \
         {"step-size", OPTION_REAL, "E", "0", "convex, convex-sgd: 0 is the largest that the proof allows",   \
          NULL},                                                                                              \

@@ -1,6 +1,7 @@
 #include "head_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@ static const struct option_row rows[] = {
     HEAD_RECIPE_ROWS,
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features: its SHA-256 goes into the head",
      NULL},
-    {"noise", OPTION_TEXT, "NAME", "gaussian", "dp: gaussian or logistic", NULL},
+    {"noise", OPTION_TEXT, "NAME", "gaussian",
+     "dp: gaussian or logistic; on second moments also laplace (the default of taylor)", NULL},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
      "dp: exact, or fast: a hundred times faster, without defence against floating-point attacks", NULL},
     {"max-grad-norm", OPTION_REAL, "C", "1", "dp: a record's gradient of a larger L2 norm is scaled to it",
@@ -18,6 +20,7 @@ static const struct option_row rows[] = {
     {"target-epsilon", OPTION_REAL, "E", NULL, "dp: instead: the smallest noise that keeps E", NULL},
     {"delta", OPTION_REAL, "D", "1e-05", "dp: delta of the guarantee", NULL},
     {"momentum", OPTION_REAL, "M", "0", "dp-sgd: momentum of the noisy gradient", NULL},
+    {"cross-weight", OPTION_REAL, "W", "1", "covariance: weight of sums by class against products", NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
      "dp: name of the private data set in the ledger (default: SHA-256 of features and labels)", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
@@ -48,16 +51,21 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 }
 
 static const char *const private_options[] = {
-    "noise",        "noise-mode", "max-grad-norm",      "noise-multiplier", "target-epsilon",
-    "delta",        "momentum",   "dataset-id",         "ledger",           "budget-epsilon",
-    "budget-delta", "purpose",    "insecure-noise-seed"};
+    "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
+    "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
+    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct options *o)
 {
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
-    r->noise = option_text(o, "noise");
+    bool moments = sotto_head_trainer_private(r->trainer) == 2;
+    if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "head: --momentum and --max-grad-norm belong to --trainer dp-sgd and dp-adam");
+    r->noise = moments && !option_given(o, "noise") ? NULL : option_text(o, "noise");
+    r->cross = option_real(o, "cross-weight");
     r->max_grad_norm = option_real(o, "max-grad-norm");
     r->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
     r->momentum = option_real(o, "momentum");
@@ -110,9 +118,10 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     double accuracy = 0;
     for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
         if (option_given(o, private_options[i]))
-            return cli_fail(SOTTO_EUSAGE,
-                            "head: --%s belongs to --trainer dp-sgd and dp-adam; %s draws no noise",
-                            private_options[i], r->trainer);
+            return cli_fail(
+                SOTTO_EUSAGE,
+                "head: --%s belongs to trainers with noise (dp-sgd, covariance, ...); %s draws none",
+                private_options[i], r->trainer);
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK && option_given(o, "encoder"))
         status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
@@ -138,8 +147,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o);
     if (status == SOTTO_OK)
-        status = strncmp(recipe.trainer, "dp-", 3) == 0 ? train_private(&h, &in, &recipe, o, ctx, json)
-                                                        : train_open(&h, &in, &recipe, o, ctx, json);
+        status = sotto_head_trainer_private(recipe.trainer) ? train_private(&h, &in, &recipe, o, ctx, json)
+                                                            : train_open(&h, &in, &recipe, o, ctx, json);
     sotto_head_free(h);
     head_inputs_clear(&in);
     return status;

@@ -15,7 +15,8 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 /** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
 struct sotto_head_recipe {
     /** ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs"; with noise in
-     * every step: "dp-sgd", "dp-adam" (sotto_head_train_private() only) */
+     * every step: "dp-sgd", "dp-adam"; from one noisy release of second moments: "covariance", "functional",
+     * "functional-linear", "taylor" (the last six by sotto_head_train_private() only) */
     const char *trainer;
     size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
@@ -39,7 +40,20 @@ struct sotto_head_recipe {
     double max_grad_norm;    /**< [1] C: a record's gradient of a larger L2 norm is scaled to it */
     double noise_multiplier; /**< [0: found for a target epsilon] noise scale / C */
     double momentum;         /**< [0] "dp-sgd": of the privatised gradient, below 1 */
+
+    /* The trainers on second moments (docs/derivations/moments.md) are linear and use `noise` (also
+     * "laplace"; NULL: the trainer's own), noise_multiplier (over the proved L2 sensitivity; "laplace": L1),
+     * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1; 0:
+     * as much as the noise asks for. */
+    double cross;      /**< [1] "covariance": weight of the sums by class against those of products */
+    int refuse_larger; /**< 1: records beyond clip are refused, not scaled. That the records were refused is
+                          an answer about them, which no guarantee covers */
 };
+/** 1: a trainer of sotto_head_train_private(); 2: by second moments; 0: all others. */
+SOTTO_API int sotto_head_trainer_private(const char *trainer);
+/** i-th trainer on second moments, NULL after the last; and one line about it. */
+SOTTO_API const char *sotto_head_moment_trainer(size_t i);
+SOTTO_API const char *sotto_head_moment_title(size_t i);
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
@@ -87,6 +101,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_he
                                                                  const struct sotto_head_recipe *recipe,
                                                                  const struct sotto_head_privacy *privacy,
                                                                  const struct sotto_context *ctx);
+/* By second moments (the trainers listed by sotto_head_moment_trainer()): sums over the records of x x' and x
+ * by class go through sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and
+ * the head is computed from what comes out. Any mechanism that adds noise to vectors will do. EDIVERGED: the
+ * noisy equations cannot be solved; the release is charged all the same. */
+
 /** Saves such a head and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
                                                                 const char *certificate);

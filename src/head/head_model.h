@@ -49,7 +49,9 @@ sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, si
                                const char *text, const char *where);
 /** The same, and EINVAL for a trainer that draws noise: for everything that trains again and again. */
 sotto_status head_recipe_check_open(struct sotto_head_recipe *r);
-/** Is it a trainer with noise in every step? */
+/** The trainer on second moments, or NULL. */
+const struct moment_trainer *head_recipe_moments(const struct sotto_head_recipe *r);
+/** Is it a trainer that draws noise? */
 bool head_recipe_private(const struct sotto_head_recipe *r);
 /** Is it a trainer with a proved sensitivity? */
 bool head_recipe_convex(const struct sotto_head_recipe *r);

@@ -1,7 +1,8 @@
-/* The query handler (heads of the convex trainers clip queries as they clipped records): rows go through the
+/* The query handler (heads of trainers that scaled records to a norm scale queries, too): rows go through the
  * same kernels as in training, in batches that fit a core's cache; the softmax of the answers is taken in
  * double, shifted by the largest logit. */
 #include "head/head_convex.h"
+#include "head/moments.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,11 +31,18 @@ static void layout(struct predictor *p, const struct sotto_head *h)
     }
 }
 
+static double clip_of(const struct sotto_head_recipe *r)
+{
+    const struct moment_trainer *moments = head_recipe_moments(r);
+    bool ball = moments && moments->domain == MOMENT_BALL && !r->refuse_larger;
+    return head_recipe_convex(r) || ball ? r->clip : 0;
+}
+
 static sotto_status plan(struct predictor *p, const struct sotto_head *h)
 {
     enum cpu_isa isa;
     p->kernels = head_kernels_find(&isa);
-    p->clip = h->has_recipe && head_recipe_convex(&h->recipe) ? h->recipe.clip : 0;
+    p->clip = h->has_recipe ? clip_of(&h->recipe) : 0;
     layout(p, h);
     sotto_status status = arena_reserve(&p->memory, "predict");
     if (status != SOTTO_OK)

@@ -4,6 +4,7 @@
  * network that gives gradients is the one of head_train.c. */
 #include "head/head_clip.h"
 #include "head/head_trainer.h"
+#include "head/moments.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -251,8 +252,11 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct sotto_head_recipe r = *recipe, chunked;
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
     char *text = NULL;
-    REQUIRE(r.trainer && head_recipe_private(&r), "trainer %s draws no noise; expected dp-sgd or dp-adam",
+    REQUIRE(r.trainer && head_recipe_private(&r),
+            "trainer %s draws no noise; expected dp-sgd or dp-adam, or one on second moments",
             r.trainer ? r.trainer : "adam");
+    if (head_recipe_moments(&r))
+        return moment_train(out, certificate, &data, &r, privacy, ctx);
     TRY(head_data_check(&data, true, ctx));
     TRY(calibrate(&r, n, privacy));
     TRY(head_recipe_check(&r));

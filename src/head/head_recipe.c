@@ -3,6 +3,7 @@
  */
 #include "head/convex_bound.h"
 #include "head/head_model.h"
+#include "head/moments.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ void sotto_head_defaults(struct sotto_head_recipe *r)
                                     .steps = 500,
                                     .tolerance = 0.01,
                                     .noise = "gaussian",
-                                    .max_grad_norm = 1};
+                                    .max_grad_norm = 1,
+                                    .cross = 1};
 }
 
 bool head_recipe_convex(const struct sotto_head_recipe *r)
@@ -33,7 +35,30 @@ bool head_recipe_convex(const struct sotto_head_recipe *r)
 
 bool head_recipe_private(const struct sotto_head_recipe *r)
 {
-    return strncmp(r->trainer, "dp-", 3) == 0;
+    return sotto_head_trainer_private(r->trainer) != 0;
+}
+
+const struct moment_trainer *head_recipe_moments(const struct sotto_head_recipe *r)
+{
+    return moment_trainer_find(r->trainer);
+}
+
+int sotto_head_trainer_private(const char *trainer)
+{
+    return moment_trainer_find(trainer) ? 2
+                                        : strcmp(trainer, "dp-sgd") == 0 || strcmp(trainer, "dp-adam") == 0;
+}
+
+const char *sotto_head_moment_trainer(size_t i)
+{
+    const struct moment_trainer *t = moment_trainer_at(i);
+    return t ? t->name : NULL;
+}
+
+const char *sotto_head_moment_title(size_t i)
+{
+    const struct moment_trainer *t = moment_trainer_at(i);
+    return t ? t->title : NULL;
 }
 
 static void clear_private(struct sotto_head_recipe *r)
@@ -101,6 +126,38 @@ done:
     return status;
 }
 
+/* Bounds on what the proof divides and multiplies by are generous, not needed. */
+static sotto_status check_moments(struct sotto_head_recipe *r, const struct moment_trainer *t)
+{
+    static const char *const kinds[] = {"gaussian", "logistic", "laplace"};
+    sotto_status status = SOTTO_OK;
+    const char *asked = r->noise ? r->noise : t->noise;
+    r->noise = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(asked, kinds[i]) == 0)
+            r->noise = kinds[i]; /* static text */
+    REQUIRE(r->noise, "noise '%s' is not known; expected gaussian, logistic or laplace", asked);
+    REQUIRE(r->hidden_count == 0, "trainer %s makes a linear head only (got %zu hidden layers)", t->name,
+            r->hidden_count);
+    REQUIRE(r->clip >= 1e-6 && r->clip <= 1e6, "clip must be within 1e-6 and 1e6 (got %g)", r->clip);
+    REQUIRE(r->bias >= 0 && r->bias <= 1, "bias constant must be within 0 and 1, in units of clip (got %g)",
+            r->bias);
+    REQUIRE(r->lambda >= 0 && r->lambda <= 1e9, "lambda must be within 0 and 1e9 (got %g)", r->lambda);
+    bool weighted = strcmp(t->name, "covariance") == 0;
+    REQUIRE(!weighted || (r->cross >= 1e-3 && r->cross <= 1e3),
+            "cross weight must be within 0.001 and 1000 (got %g)", r->cross);
+    REQUIRE(r->noise_multiplier >= 0 && isfinite(r->noise_multiplier),
+            "noise_multiplier must be finite and > 0 (got %g)", r->noise_multiplier);
+    /* What has no influence has one value. */
+    r->cross = weighted ? r->cross : 0;
+    r->refuse_larger = r->refuse_larger != 0;
+    r->lr = r->step_size = r->tolerance = r->max_grad_norm = r->momentum = 0;
+    r->epochs = r->batch = r->steps = 0;
+    r->seed = 0;
+done:
+    return status;
+}
+
 static sotto_status check_private(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
@@ -126,14 +183,19 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     static const char *const trainers[] = {"adam",         "sgd",    "convex", "convex-sgd",
                                            "convex-lbfgs", "dp-sgd", "dp-adam"};
     const char *asked = r->trainer ? r->trainer : "adam", *trainer = NULL;
+    const struct moment_trainer *moments = moment_trainer_find(asked);
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
         trainer = strcmp(asked, trainers[i]) == 0 ? trainers[i] : trainer;
-    REQUIRE(
-        trainer,
-        "trainer '%s' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, or dp-sgd or "
-        "dp-adam",
-        asked);
+    trainer = moments ? moments->name : trainer;
+    REQUIRE(trainer,
+            "trainer '%s' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, dp-sgd or "
+            "dp-adam, or covariance, functional, functional-linear or taylor",
+            asked);
     r->trainer = trainer;
+    if (moments)
+        return check_moments(r, moments);
+    r->cross = 0;
+    r->refuse_larger = 0;
     if (head_recipe_convex(r))
         return check_convex(r);
     r->clip = r->bias = r->lambda = r->step_size = r->tolerance = 0;
@@ -196,6 +258,23 @@ static void convex_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_reci
              batch, bias, classes, clip, epochs, inputs, lambda, solver, r->trainer);
 }
 
+static void moment_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                        size_t classes)
+{
+    char bias[32], clip[32], cross[32], lambda[32], multiplier[32], weight[48] = "";
+    shortest(bias, r->bias);
+    shortest(clip, r->clip);
+    shortest(cross, r->cross);
+    shortest(lambda, r->lambda);
+    shortest(multiplier, r->noise_multiplier);
+    if (r->cross > 0)
+        snprintf(weight, sizeof weight, "\"cross\":%s,", cross);
+    snprintf(out, HEAD_RECIPE_TEXT,
+             "{\"bias\":%s,\"classes\":%zu,\"clip\":%s,%s\"inputs\":%zu,\"lambda\":%s,\"noise\":\"%s\","
+             "\"noise_multiplier\":%s,\"recipe\":1,\"refuse_larger\":%d,\"trainer\":\"%s\"}",
+             bias, classes, clip, weight, inputs, lambda, r->noise, multiplier, r->refuse_larger, r->trainer);
+}
+
 static void private_text(char *out, size_t size, const struct sotto_head_recipe *r)
 {
     char norm[32], momentum[32], multiplier[32];
@@ -211,6 +290,10 @@ void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe
 {
     if (head_recipe_convex(r)) {
         convex_text(out, r, inputs, classes);
+        return;
+    }
+    if (head_recipe_moments(r)) {
+        moment_text(out, r, inputs, classes);
         return;
     }
     char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "";
@@ -292,6 +375,23 @@ done:
     return status;
 }
 
+static sotto_status parse_moments(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    size_t refuse;
+    TRY(json_get_real(&r->clip, doc, name, "clip"));
+    TRY(json_get_real(&r->bias, doc, name, "bias"));
+    TRY(json_get_real(&r->lambda, doc, name, "lambda"));
+    if (json_member(doc, "cross"))
+        TRY(json_get_real(&r->cross, doc, name, "cross"));
+    TRY(json_get_text(&r->noise, doc, name, "noise"));
+    TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
+    TRY(json_get_size(&refuse, doc, name, "refuse_larger"));
+    r->refuse_larger = refuse != 0;
+done:
+    return status;
+}
+
 static sotto_status parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -323,7 +423,9 @@ sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, si
     snprintf(name, sizeof name, "%s: recipe", where);
     TRY(json_parse(&doc, text, strlen(text), name));
     TRY(json_get_text(&r.trainer, doc, name, "trainer"));
-    TRY(head_recipe_convex(&r) ? parse_convex(&r, doc, name) : parse_batches(&r, doc, name));
+    TRY(head_recipe_convex(&r)    ? parse_convex(&r, doc, name)
+        : head_recipe_moments(&r) ? parse_moments(&r, doc, name)
+                                  : parse_batches(&r, doc, name));
     TRY(json_get_size(&d, doc, name, "inputs"));
     TRY(json_get_size(&k, doc, name, "classes"));
     if (head_recipe_check(&r) != SOTTO_OK) { /* also replaces the borrowed trainer by static text */

@@ -110,7 +110,7 @@ refused() {
   refused 65 "epochs must be at least 1 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be finite and > 0" plain --lr -1
-  refused 65 "trainer 'adamw' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, or dp-sgd or dp-adam" plain --trainer adamw
+  refused 65 "trainer 'adamw' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, dp-sgd or dp-adam, or covariance, functional, functional-linear or taylor" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
   refused 65 "training produced a weight that is not finite" plain --trainer sgd --lr 1e30 --hidden 3
 }
@@ -246,8 +246,34 @@ refused() {
   [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
   rm -f h.safetensors*
   refused 64 "exactly one of --noise-multiplier and --target-epsilon" plain --trainer dp-sgd
-  refused 64 "--noise-multiplier belongs to --trainer dp-sgd and dp-adam" plain --noise-multiplier 1
+  refused 64 "--noise-multiplier belongs to trainers with noise" plain --noise-multiplier 1
   refused 65 "draws private noise" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
   refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --target-epsilon 1
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
+}
+
+@test "heads from one noisy release: certified, and larger records are refused unless --clip is given" {
+  export XDG_DATA_HOME=$dir
+  for trainer in covariance functional functional-linear taylor; do
+    run plain --trainer $trainer --clip 2 --target-epsilon 2 --delta 1e-3 --dataset-id moments
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"differentially private under replace-one adjacency"* ]]
+    [[ "$output" != *"accuracy"* ]]
+    run "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/moments.jsonl
+    [ "$status" -eq 0 ]
+  done
+  grep -q '"mechanism": "laplace"' h.safetensors.certificate.json # taylor's own
+  run "$SOTTO" inspect h.safetensors
+  [[ "$output" == *'"trainer":"taylor"'* ]]
+  [[ "$output" != *fingerprint* ]]
+  "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy > accuracy.txt
+  rm -f h.safetensors*
+  run plain --trainer covariance --target-epsilon 2 --delta 1e-3 --dataset-id moments
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"features: 12 of 12 rows have an L2 norm above 1 (first: row 0, 2), which the bound of trainer covariance needs"* ]]
+  [[ "$output" == *"hint: --clip R scales them to R"* ]]
+  refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
+  refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2
+  refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
 }

@@ -1,0 +1,4 @@
+ROW(covariance)
+ROW(functional)
+ROW(functional_linear)
+ROW(taylor)

@@ -1,0 +1,28 @@
+/* Private least squares: the classes, centred, regressed on the features from noisy sums (sufficient
+ * statistics perturbation: Vu & Slavkovic 2009; Amin et al. 2023; Mehta et al. 2023 for heads on public
+ * features). */
+#include "head/moments.h"
+
+#include <math.h>
+
+static struct moment_weights weights(const struct sotto_head_recipe *r, size_t classes)
+{
+    (void)classes;
+    return (struct moment_weights){1, r->cross};
+}
+
+/* Without a lambda: the noise in the products is a symmetric Gaussian matrix, of norm about sqrt(2 q) times
+ * the deviation of a diagonal entry; that much makes the sum positive definite, nearly always. */
+static sotto_status solve(struct noisy_moments *m, const struct sotto_head_recipe *r)
+{
+    double lambda = r->lambda > 0 ? r->lambda * (double)m->records : sqrt(2 * (double)m->q) * m->deviation;
+    return moment_solve_ridge(m, lambda);
+}
+
+const struct moment_trainer moment_covariance = {.name = "covariance",
+                                                 .title = "least squares on noisy second moments",
+                                                 .source = "docs/derivations/moments.md",
+                                                 .domain = MOMENT_BALL,
+                                                 .noise = "gaussian",
+                                                 .weights = weights,
+                                                 .solve = solve};
