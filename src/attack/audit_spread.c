@@ -137,8 +137,9 @@ static sotto_status measure(struct outcome *out, const struct attack *attack, co
     TRY(curve_make(&c, sides, count[1], sides + count[1], count[0]));
     curve_auc_variance(&c, &out->auc);
     for (size_t k = 0; k < s->rates; k++) {
-        out->threshold[k] = curve_threshold_at_fpr(&c, s->settings->fpr[k]);
-        out->tpr[k] = curve_rates(&c, out->threshold[k], 0.5).tpr.estimate;
+        bool measurable = (double)count[0] >= ceil(1 / s->settings->fpr[k] - 1e-9);
+        out->threshold[k] = measurable ? curve_threshold_at_fpr(&c, s->settings->fpr[k]) : NAN;
+        out->tpr[k] = measurable ? curve_rates(&c, out->threshold[k], 0.5).tpr.estimate : NAN;
     }
     out->done = true;
 done:
@@ -184,14 +185,15 @@ static struct json *summary(const double *x, size_t n)
     return j;
 }
 
-/* Over targets that could be played. */
+/* Over targets that could be played, and at rates that their records can measure. */
 static size_t collect(double *out, const struct spread *s, size_t kind, size_t rate, bool threshold)
 {
     size_t n = 0;
     for (size_t t = 0; t < s->targets; t++) {
         const struct outcome *o = &s->outcome[t * s->kinds + kind];
-        if (o->done)
-            out[n++] = rate == RATES ? o->auc : threshold ? o->threshold[rate] : o->tpr[rate];
+        double x = !o->done ? NAN : rate == RATES ? o->auc : threshold ? o->threshold[rate] : o->tpr[rate];
+        if (!isnan(x))
+            out[n++] = x;
     }
     return n;
 }
@@ -229,10 +231,11 @@ static sotto_status kind_json(struct json **out, const struct spread *s, size_t 
     json_put_text(&j, "name", s->kind[kind]->name);
     json_put_integer(&j, "targets", (int64_t)n);
     json_put(&j, "auc", n ? summary(x, n) : json_make_null());
-    for (size_t k = 0; n && k < s->rates; k++) {
+    for (size_t k = 0; k < s->rates; k++) {
         char key[32];
         snprintf(key, sizeof key, "%.12g", s->settings->fpr[k]);
-        collect(x, s, kind, k, false);
+        if ((n = collect(x, s, kind, k, false)) == 0)
+            continue;
         json_put(&tpr, key, summary(x, n));
         collect(x, s, kind, k, true);
         json_put(&applied, key, transferred(&c, median(x, n), s->settings->confidence));

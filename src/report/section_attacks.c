@@ -44,10 +44,13 @@ static void rate_cell(struct page *p, const struct attack_result *a, const char 
             page_html(p, " realised</span>");
         }
     } else {
-        const char *reason = json_text(json_member(a->refused, key));
-        page_html(p, "<span class=\"none\">");
-        page_text(p, reason ? reason : "not measured");
-        page_html(p, "</span>");
+        double rate = strtod(key, NULL);
+        page_html(p, "<span class=\"none\">not measured</span>");
+        if (json_member(a->refused, key) && rate > 0) { /* the reason in full is in the JSON */
+            page_html(p, " <span class=\"ci\">needs ");
+            page_count(p, ceil(1 / rate - 1e-9));
+            page_html(p, " non-members</span>");
+        }
     }
     page_html(p, "</td>");
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void section_title(struct page *p, const struct report *r)
@@ -88,10 +89,16 @@ static void proved_cell(struct page *p, const struct row *r)
 
 static void auc_cell(struct page *p, const struct row *r)
 {
-    if (r->attack_count)
-        page_estimate(p, &r->attacks[r->headline].auc);
-    else
+    if (!r->attack_count) {
         page_html(p, "<span class=\"none\">not measured</span>");
+        return;
+    }
+    page_estimate(p, &r->attacks[r->headline].auc);
+    if (r->strongest != r->headline) {
+        page_html(p, " <span class=\"ci\">strongest ");
+        page_fraction(p, r->attacks[r->strongest].auc.value);
+        page_html(p, "</span>");
+    }
 }
 
 /* Only if a sampled or given sensitivity were the true one: never in the column of proofs. */
@@ -138,7 +145,7 @@ static void glance(struct page *p, const struct report *r)
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All settings at a glance\"><table "
         "class=\"glance\">\n<caption>Every setting at a glance. AUC: how well the attack chosen beforehand "
         "tells members "
-        "from others (0.5 = guessing, 1 = always right).");
+        "from others (0.5 = guessing, 1 = always right), and the strongest of all.");
     if (conditional)
         page_html(p, " Conditional: the \xce\xb5 that would hold if the sensitivity seen in a sample were "
                      "the true one; not a "
@@ -182,6 +189,34 @@ static void proven_line(struct page *p, const struct report *r)
     page_html(p, ".</p></div>\n");
 }
 
+/* The row's strongest attack: its area, and what it finds at the lowest rate of false alarms that was
+ * measured. */
+static void strongest_attack(struct page *p, const struct row *row)
+{
+    const struct attack_result *a = &row->attacks[row->strongest];
+    const struct json *rate = NULL;
+    double lowest = 1;
+    for (const char *key = json_first_key(a->rates); key; key = json_next_key(a->rates, key))
+        if (json_kind(json_member(a->rates, key)) == JSON_KIND_OBJECT && strtod(key, NULL) < lowest)
+            lowest = strtod(key, NULL), rate = json_member(a->rates, key);
+    if (row->attack_count > 1)
+        page_format(p, ", strongest of %zu attacks '", row->attack_count);
+    else
+        page_html(p, ", attack '");
+    page_name(p, a->name);
+    page_html(p, "', AUC ");
+    page_estimate(p, &a->auc);
+    if (!rate)
+        return;
+    struct estimate e = {true, part_number(rate, "estimate"), part_number(rate, "lower"),
+                         part_number(rate, "upper"), 0};
+    page_html(p, "; at ");
+    page_percent_plain(p, lowest);
+    page_html(p, " false alarms it finds ");
+    page_percent_estimate(p, &e);
+    page_html(p, " of the members");
+}
+
 static void measured_line(struct page *p, const struct report *r)
 {
     const struct row *worst = NULL;
@@ -193,7 +228,7 @@ static void measured_line(struct page *p, const struct report *r)
         attacked++;
         leaking += row->verdict == VERDICT_LEAKS || row->verdict == VERDICT_LEAKS_LITTLE ||
                    row->verdict == VERDICT_CONTRADICTED;
-        if (!worst || row->attacks[row->headline].auc.value > worst->attacks[worst->headline].auc.value)
+        if (!worst || row->attacks[row->strongest].auc.value > worst->attacks[worst->strongest].auc.value)
             worst = row;
     }
     page_html(p, "<div class=\"card measured\"><h3>Measured</h3>");
@@ -205,8 +240,7 @@ static void measured_line(struct page *p, const struct report *r)
                 "<p><strong>%zu of %zu settings</strong> leak who was in the training data. Worst: ", leaking,
                 attacked);
     page_name(p, worst->title);
-    page_html(p, ", AUC ");
-    page_estimate(p, &worst->attacks[worst->headline].auc);
+    strongest_attack(p, worst);
     page_html(p, ".</p></div>\n");
 }
 

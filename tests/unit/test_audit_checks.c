@@ -273,6 +273,9 @@ static void reference_models_play_the_target(void **state)
                 value(doc, "between_models[1].transferred.0.01.fpr.upper") > 0.01 &&
                 value(doc, "between_models[1].transferred.0.01.fpr.estimate") < 0.03);
     assert_true(value(doc, "between_models[1].transferred.0.01.tpr.lower") > 0.1);
+    assert_non_null(json_find(doc, "between_models[1].tpr_at_fpr.0.01"));
+    assert_null(json_find(doc, "between_models[1].tpr_at_fpr.0.001")); /* 400 non-members cannot say */
+    assert_null(json_find(doc, "between_models[1].transferred.0.001"));
     assert_true(value(doc, "between_models[0].auc.mean") < 0.65); /* a loss threshold drowns in difficulty */
     static const char *const played[] = {"loss",   "lira",          "lira-pooled", "lira-offline",
                                          "rmia",   "rmia-offline",  "base",        "sablayrolles",
