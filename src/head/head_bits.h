@@ -13,19 +13,26 @@
 struct head_bits {
     size_t *start;    /* (n + 1) */
     uint16_t *column; /* (start[n] + 1): rising within a record; the last is not used */
+    uint64_t *word;   /* (n, head_bit_words(d)): the same as bits, column j at bit j % 64 of word j / 64 */
 };
+static inline size_t head_bit_words(size_t count)
+{
+    return (count + 63) / 64;
+}
 /* True if every feature is 0 or 1, at most a third of them 1, and a column's number fits 16 bits. *ones: how
  * many. */
 bool head_bits_suit(size_t *ones, const struct head_data *data);
 void head_bits_fill(struct head_bits *b, const struct head_data *data);
 
-/* One batch: a list of ones for each row, and a list of rows for each column. */
+/* One batch: a list of ones for each row, and the rows of each column as bits. */
 struct head_bit_rows {
     const uint16_t **column; /* (rows): into head_bits */
     size_t *count;           /* (rows) */
-    size_t *start;           /* (in + 2): column j has row[start[j] .. start[j + 1]) */
-    uint16_t *row;           /* rows of each column, rising; room for as many ones as a batch can have */
+    const uint64_t **word;   /* (rows): into head_bits */
+    uint64_t *rows;   /* (in rounded up to 64, row_words): row r of column j at bit r % 64 of word r / 64 */
+    size_t row_words; /* of the batch's size */
 };
+/* Fills `rows` from `word`: the batch's bits turned over, 64 x 64 of them at a time. */
 void head_bit_rows_turn(struct head_bit_rows *b, size_t rows, size_t in);
 
 #endif

@@ -40,14 +40,14 @@ static void forward(const struct head_net *net, const real *x, size_t rows)
     forward_from(net, 0, x, net->layer[0].in, rows);
 }
 
-/* out (vectors) = from + the rows `list` of b, added in order. from NULL: zero. */
+/* out (vectors) = from + the rows `list` of b, added in order. */
 INLINE void add_listed(real *out, const real *from, const real *b, size_t ldb, const uint16_t *list,
                        size_t count, int vectors, int open)
 {
     vec sum[LISTED_VECTORS];
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++)
-        sum[j] = from ? v_load(from + (size_t)j * LANES) : (vec){0};
+        sum[j] = v_load(from + (size_t)j * LANES);
     for (size_t k = 0; k < count; k++) {
         const real *row = b + (size_t)list[k] * ldb;
 #pragma GCC unroll 8
@@ -65,10 +65,37 @@ INLINE void add_listed_row(real *out, const real *from, const real *b, size_t ld
 {
     size_t column = 0;
     for (; ldb - column >= (size_t)LISTED_VECTORS * LANES; column += (size_t)LISTED_VECTORS * LANES)
-        add_listed(out + column, from ? from + column : NULL, b + column, ldb, list, count, LISTED_VECTORS,
-                   open);
+        add_listed(out + column, from + column, b + column, ldb, list, count, LISTED_VECTORS, open);
     for (; column < ldb; column += LANES)
-        add_listed(out + column, from ? from + column : NULL, b + column, ldb, list, count, 1, open);
+        add_listed(out + column, from + column, b + column, ldb, list, count, 1, open);
+}
+
+/* out (vectors) = the rows of b that `mask` (count words) names, added in order. */
+INLINE void add_masked(real *out, const real *b, size_t ldb, const uint64_t *mask, size_t count, int vectors)
+{
+    vec sum[LISTED_VECTORS];
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++)
+        sum[j] = (vec){0};
+    for (size_t w = 0; w < count; w++)
+        for (uint64_t left = mask[w]; left; left &= left - 1) {
+            const real *row = b + (w * 64 + (size_t)__builtin_ctzll(left)) * ldb;
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; j++)
+                sum[j] += v_load(row + (size_t)j * LANES);
+        }
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++)
+        v_store(out + (size_t)j * LANES, sum[j]);
+}
+
+INLINE void add_masked_row(real *out, const real *b, size_t ldb, const uint64_t *mask, size_t count)
+{
+    size_t column = 0;
+    for (; ldb - column >= (size_t)LISTED_VECTORS * LANES; column += (size_t)LISTED_VECTORS * LANES)
+        add_masked(out + column, b + column, ldb, mask, count, LISTED_VECTORS);
+    for (; column < ldb; column += LANES)
+        add_masked(out + column, b + column, ldb, mask, count, 1);
 }
 
 static void forward_bits(const struct head_net *net, const struct head_bit_rows *ones, size_t rows)
@@ -81,37 +108,71 @@ static void forward_bits(const struct head_net *net, const struct head_bit_rows 
     forward_from(net, 1, layer->value, layer->ld, rows);
 }
 
-/* Turns one row of logits (padded to ld) into exponentials, padding 0. Returns their sum; *largest is the
- * shift. */
-INLINE real exponentials(real *out, const real *logits, size_t ld, size_t classes, real *largest)
+INLINE real largest_of(const real *logits, size_t classes)
 {
     real top = logits[0];
-    for (size_t k = 1; k < classes; k++)
+    size_t k = 0;
+    if (classes >= LANES) { /* the same number, whatever the order */
+        vec most = v_load(logits);
+        for (k = LANES; k + LANES <= classes; k += LANES)
+            most = v_max(v_load(logits + k), most);
+        for (size_t i = 0; i < LANES; i++)
+            top = most[i] > top ? most[i] : top;
+    }
+    for (; k < classes; k++)
         top = logits[k] > top ? logits[k] : top;
+    return top;
+}
+
+/* Turns one row of logits (padded to ld) into exponentials, padding 0. Returns the shift. */
+INLINE real exponentials(real *out, const real *logits, size_t ld, size_t classes)
+{
+    real top = largest_of(logits, classes);
     for (size_t k = 0; k < ld; k += LANES)
         v_store(out + k, v_exp(v_load(logits + k) - v_all(top)));
-    real sum = 0;
-    for (size_t k = 0; k < classes; k++)
-        sum += out[k];
     for (size_t k = classes; k < ld; k++)
         out[k] = 0;
-    *largest = top;
-    return sum;
+    return top;
+}
+
+/* Each sum is taken in order, so it waits for every addition; rows side by side wait together. */
+enum { SIDE_BY_SIDE = 4 };
+INLINE void sums_of(real sum[SIDE_BY_SIDE], const real *x, size_t ld, size_t rows, size_t classes)
+{
+    for (size_t r = 0; r < SIDE_BY_SIDE; r++)
+        sum[r] = 0;
+    if (rows == SIDE_BY_SIDE) {
+        for (size_t k = 0; k < classes; k++)
+#pragma GCC unroll 4
+            for (size_t r = 0; r < SIDE_BY_SIDE; r++)
+                sum[r] += x[r * ld + k];
+        return;
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = 0; k < classes; k++)
+            sum[r] += x[r * ld + k];
 }
 
 /* diff = (softmax - one-hot) * share; the loss of a row is log(sum of exp(z - top)) + top - z_y. */
 static double loss_gradient(const struct head_layer *last, const int64_t *y, size_t rows, real share)
 {
     double loss = 0;
-    for (size_t i = 0; i < rows; i++) {
-        const real *logits = last->value + i * last->ld;
-        real *diff = last->diff + i * last->ld, top;
-        real sum = exponentials(diff, logits, last->ld, last->out, &top);
-        loss += log((double)sum) + (double)top - (double)logits[y[i]];
-        vec scale = v_all(share / sum);
-        for (size_t k = 0; k < last->ld; k += LANES)
-            v_store(diff + k, v_load(diff + k) * scale);
-        diff[y[i]] -= share;
+    size_t ld = last->ld;
+    for (size_t first = 0; first < rows; first += SIDE_BY_SIDE) {
+        size_t count = rows - first < SIDE_BY_SIDE ? rows - first : SIDE_BY_SIDE;
+        const real *logits = last->value + first * ld;
+        real *diff = last->diff + first * ld, top[SIDE_BY_SIDE], sum[SIDE_BY_SIDE];
+        for (size_t r = 0; r < count; r++)
+            top[r] = exponentials(diff + r * ld, logits + r * ld, ld, last->out);
+        sums_of(sum, diff, ld, count, last->out);
+        for (size_t r = 0; r < count; r++) {
+            size_t label = (size_t)y[first + r];
+            loss += log((double)sum[r]) + (double)top[r] - (double)logits[r * ld + label];
+            vec scale = v_all(share / sum[r]);
+            for (size_t k = 0; k < ld; k += LANES)
+                v_store(diff + r * ld + k, v_load(diff + r * ld + k) * scale);
+            diff[r * ld + label] -= share;
+        }
     }
     return loss;
 }
@@ -166,8 +227,7 @@ static void update_bits(const struct head_layer *layer, const struct head_bit_ro
                         real *tile, const struct head_update *u)
 {
     for (size_t i = 0; i < layer->in; i++) {
-        add_listed_row(tile, NULL, layer->diff, layer->ld, ones->row + ones->start[i],
-                       ones->start[i + 1] - ones->start[i], 1);
+        add_masked_row(tile, layer->diff, layer->ld, ones->rows + i * ones->row_words, ones->row_words);
         apply(u, layer, i * layer->ld, tile, layer->ld);
     }
     bias_gradient(tile, layer, rows);

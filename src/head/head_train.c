@@ -40,8 +40,11 @@ static void layout(struct head_trainer *t, size_t batch, size_t ones)
     t->bits.column = arena_take(a, ones + 1, sizeof *t->bits.column);
     t->bit_rows.column = arena_take(a, batch, sizeof *t->bit_rows.column);
     t->bit_rows.count = arena_take(a, batch, sizeof *t->bit_rows.count);
-    t->bit_rows.start = arena_take(a, t->data->d + 2, sizeof *t->bit_rows.start);
-    t->bit_rows.row = arena_take(a, batch * t->data->d, sizeof *t->bit_rows.row);
+    t->bits.word = arena_take(a, t->data->n * head_bit_words(t->data->d), sizeof *t->bits.word);
+    t->bit_rows.word = arena_take(a, batch, sizeof *t->bit_rows.word);
+    t->bit_rows.row_words = head_bit_words(batch);
+    t->bit_rows.rows =
+        arena_take(a, head_bit_words(t->data->d) * 64 * t->bit_rows.row_words, sizeof *t->bit_rows.rows);
 }
 
 sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
@@ -98,6 +101,7 @@ static size_t append(struct head_trainer *t, size_t rows, size_t record)
 {
     if (t->sparse) {
         t->bit_rows.column[rows] = t->bits.column + t->bits.start[record];
+        t->bit_rows.word[rows] = t->bits.word + record * head_bit_words(t->data->d);
         t->bit_rows.count[rows] = t->bits.start[record + 1] - t->bits.start[record];
     } else {
         memcpy(t->x + rows * t->data->d, t->data->x + record * t->data->d, t->data->d * sizeof *t->x);
