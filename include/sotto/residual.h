@@ -98,6 +98,28 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(double *mean,
                                                                   double p, double bound, double time,
                                                                   size_t draws, uint64_t seed);
 
+/** One way through the equations and back: dx = F dt, with additive noise gamma dB or multiplicative gamma x
+ * dB. */
+struct sotto_sde_run {
+    char name[24];
+    double gamma;
+    int multiplicative;
+    double rmse;      /**< of the recovered image against the first one, pixels in [0, 1] */
+    double predicted; /**< from the noise alone: gamma sqrt(2), or the image's root mean square times
+                         sqrt(e^(2 gamma^2) - 1); NAN for runs without noise */
+};
+enum { SOTTO_SDE_RUNS = 6 };
+/** Takes one image from t = 0 to 1 in 100 Euler steps and back: the ODE by the explicit reverse step and by
+ * solving each forward step for its start (fixed-point iteration), both SDEs at gamma .1 and 1. The field is
+ * F(u, t) = 3 tanh(K_j * u), K_j four random 3x3 kernels with rows of L1 norm 1, j = floor(4 t), periodic
+ * borders; grey images fill three channels. Writes NAME-features.png and NAME-recovered.png of every run,
+ * image.png and sde.json into `folder`. That noise cannot be undone by THIS procedure is no privacy
+ * guarantee: an attacker may estimate. EINVAL: no such row, or a table; EIO, ENOMEM. */
+struct sotto_dataset;
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS],
+                                                       const char *folder, const struct sotto_dataset *data,
+                                                       int64_t row, uint64_t seed);
+
 #ifdef __cplusplus
 }
 #endif

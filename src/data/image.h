@@ -22,4 +22,7 @@ sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, 
 sotto_status image_resize(uint8_t *out, size_t out_height, size_t out_width, const uint8_t *in, size_t height,
                           size_t width, size_t channels);
 
+/** Writes interleaved (H, W, 3) bytes as a PNG file. EIO, ENOMEM. */
+sotto_status image_write_png(const char *path, const uint8_t *rows, size_t height, size_t width);
+
 #endif

@@ -47,3 +47,15 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   run "$SOTTO" account --residual-perturbation sideways
   [ "$status" = 64 ]
 }
+
+@test "sotto demo sde" {
+  cd "$BATS_TEST_TMPDIR"
+  run "$SOTTO" demo sde --data synthetic-images -o sde --quiet
+  [ "$status" = 0 ]
+  [[ "$output" == *"Not privacy"* && "$output" == *"additive-1 "* ]]
+  [ -s sde/ode-recovered.png ] && [ -s sde/sde.json ]
+  run "$SOTTO" demo sde --data synthetic-images --row 99999999 -o sde2
+  [ "$status" = 65 ] && [ ! -e sde2 ]
+  run "$SOTTO" demo waltz
+  [ "$status" = 64 ]
+}
