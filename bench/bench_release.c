@@ -76,12 +76,14 @@ static sotto_status train(const char *trainer, const struct setting *s)
     return status;
 }
 
-static sotto_status train_private(const char *trainer, const char *noise, const struct setting *s)
+static sotto_status train_private(const char *trainer, const char *noise, enum sotto_noise_mode mode,
+                                  const struct setting *s)
 {
     struct sotto_head *h = NULL;
     char *certificate = NULL;
     struct sotto_head_recipe r = recipe_of(trainer, s);
-    struct sotto_head_privacy p = {.target = {NAN, 1e-5}, .fingerprint = "bench", .ledger = s->ledger};
+    struct sotto_head_privacy p = {
+        .target = {NAN, 1e-5}, .fingerprint = "bench", .ledger = s->ledger, .noise_mode = mode};
     r.noise = noise;
     sotto_status status = sotto_head_train_private(&h, &certificate, rows, y, N, D, K, &r, &p, NULL);
     sotto_text_free(certificate);
@@ -126,7 +128,21 @@ static sotto_status release(const char *mechanism, const struct setting *s)
     return status;
 }
 
-enum { SGD, ADAM, ACCOUNT, ACCOUNT_LOGISTIC, DP_SGD, DP_ADAM, DP_LOGISTIC, LOGISTIC, GAUSSIAN, TASKS };
+enum {
+    SGD,
+    ADAM,
+    ACCOUNT,
+    ACCOUNT_LOGISTIC,
+    DP_SGD,
+    DP_ADAM,
+    DP_LOGISTIC,
+    FAST_SGD,
+    FAST_ADAM,
+    FAST_LOGISTIC,
+    LOGISTIC,
+    GAUSSIAN,
+    TASKS
+};
 static const char *const titles[TASKS] = {"a step of sgd",
                                           "a step of adam",
                                           "account, ledger and certificate of a DP-SGD run, Gaussian: once",
@@ -134,11 +150,15 @@ static const char *const titles[TASKS] = {"a step of sgd",
                                           "a step of dp-sgd, exact Gaussian noise",
                                           "a step of dp-adam, exact Gaussian noise",
                                           "a step of dp-sgd, exact logistic noise",
+                                          "a step of dp-sgd, fast Gaussian noise",
+                                          "a step of dp-adam, fast Gaussian noise",
+                                          "a step of dp-sgd, fast logistic noise",
                                           "one release of the trained head, logistic: once",
                                           "one release of the trained head, Gaussian: once"};
 
 static sotto_status run_task(int task, const struct setting *s)
 {
+    enum sotto_noise_mode mode = task >= FAST_SGD ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT;
     unlink(s->ledger); /* so that the account of what is there already does not grow */
     switch (task) {
     case SGD:
@@ -150,11 +170,14 @@ static sotto_status run_task(int task, const struct setting *s)
     case ACCOUNT_LOGISTIC:
         return account_only("logistic", s);
     case DP_SGD:
-        return train_private("dp-sgd", "gaussian", s);
+    case FAST_SGD:
+        return train_private("dp-sgd", "gaussian", mode, s);
     case DP_ADAM:
-        return train_private("dp-adam", "gaussian", s);
+    case FAST_ADAM:
+        return train_private("dp-adam", "gaussian", mode, s);
     case DP_LOGISTIC:
-        return train_private("dp-sgd", "logistic", s);
+    case FAST_LOGISTIC:
+        return train_private("dp-sgd", "logistic", mode, s);
     case LOGISTIC:
         return release("logistic", s);
     default:
@@ -194,8 +217,8 @@ int main(int argc, char **argv)
         double seconds = median(times[task], rounds);
         if (task == ACCOUNT || task == ACCOUNT_LOGISTIC)
             account[task - ACCOUNT] = seconds;
-        if (task == DP_SGD || task == DP_ADAM || task == DP_LOGISTIC)
-            seconds -= account[task == DP_LOGISTIC];
+        if (task >= DP_SGD && task < LOGISTIC)
+            seconds -= account[task == DP_LOGISTIC || task == FAST_LOGISTIC];
         int once = task == ACCOUNT || task == ACCOUNT_LOGISTIC || task >= LOGISTIC;
         printf("%-64s %9.1f us of CPU\n", titles[task], 1e6 * seconds / (once ? 1 : steps));
     }
