@@ -11,21 +11,20 @@
 #include "base/cpu.h"
 
 #include <stddef.h>
-
-enum { HEAD_CLIP_STRIP = 12 };
+#include <stdint.h>
 
 /** One dense layer during a batch; rows are records. */
 struct clip_layer {
-    size_t in, ld;      /* ld: outputs, padded */
+    size_t in, out, ld; /* ld: outputs, padded to HEAD_PAD */
     const float *input; /* (rows, stride) */
     size_t stride;
     const float *diff; /* (rows, ld): gradients of each record's own loss; padding 0 */
-    double *sum;       /* (in + 1, ld), the bias last */
+    double *sum;       /* (in + 1, out), the bias last */
 };
-/** Scratch for `rows` records: factor (rows), input (rows, widest in), diff (rows, widest ld), tile
- * (HEAD_CLIP_STRIP, widest ld). */
+/** Scratch for `rows` records: factor (rows), row (rows), diff (rows, widest ld). */
 struct clip_scratch {
-    double *factor, *input, *diff, *tile;
+    double *factor, *diff;
+    uint32_t *row;
 };
 
 struct clip_kernels {

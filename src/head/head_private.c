@@ -29,19 +29,16 @@ struct private_trainer {
 static void layout(struct private_trainer *t)
 {
     struct arena *a = &t->memory;
-    size_t widest_in = 0, widest_out = 0;
+    size_t widest = 0;
     t->count = 0;
     for (size_t l = 0; l < t->network.net.layers; l++) {
         const struct head_layer *layer = &t->network.net.layer[l];
-        t->clip[l].sum = arena_take(a, (layer->in + 1) * layer->ld, sizeof(double));
         t->count += (layer->in + 1) * layer->out;
-        widest_in = layer->in > widest_in ? layer->in : widest_in;
-        widest_out = layer->ld > widest_out ? layer->ld : widest_out;
+        widest = layer->ld > widest ? layer->ld : widest;
     }
     t->scratch.factor = arena_take(a, CHUNK, sizeof(double));
-    t->scratch.input = arena_take(a, CHUNK * widest_in, sizeof(double));
-    t->scratch.diff = arena_take(a, CHUNK * widest_out, sizeof(double));
-    t->scratch.tile = arena_take(a, HEAD_CLIP_STRIP * widest_out, sizeof(double));
+    t->scratch.row = arena_take(a, CHUNK, sizeof(uint32_t));
+    t->scratch.diff = arena_take(a, CHUNK * widest, sizeof(double));
     t->w = arena_take(a, t->count, sizeof *t->w);
     t->vector = arena_take(a, t->count, sizeof *t->vector);
     t->mean = arena_take(a, t->count, sizeof *t->mean);
@@ -58,14 +55,17 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
     layout(t);
     TRY(arena_reserve(&t->memory, "private head trainer"));
     layout(t);
+    double *sum = t->vector;
     for (size_t l = 0; l < t->network.net.layers; l++) {
         const struct head_layer *layer = &t->network.net.layer[l], *below = layer - 1;
         t->clip[l] = (struct clip_layer){.in = layer->in,
+                                         .out = layer->out,
                                          .ld = layer->ld,
                                          .input = l ? below->value : t->network.x,
                                          .stride = l ? below->ld : layer->in,
                                          .diff = layer->diff,
-                                         .sum = t->clip[l].sum};
+                                         .sum = sum};
+        sum += (layer->in + 1) * layer->out;
     }
 done:
     return status;
@@ -82,8 +82,7 @@ double head_clip_norm(double max_grad_norm, size_t n)
     return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
 }
 
-/* Weights in double, layer by layer as (in + 1, out), to the network's padded floats, or the padded sums to
- * the vector: the same walk. */
+/* Weights in double, layer by layer as (in + 1, out), to the network's padded floats. */
 static void show_weights(struct private_trainer *t)
 {
     const double *w = t->w;
@@ -92,16 +91,6 @@ static void show_weights(struct private_trainer *t)
         for (size_t i = 0; i <= layer->in; i++)
             for (size_t o = 0; o < layer->out; o++)
                 layer->w[i * layer->ld + o] = (float)*w++;
-    }
-}
-
-static void pack_sums(struct private_trainer *t)
-{
-    double *v = t->vector;
-    for (size_t l = 0; l < t->network.net.layers; l++) {
-        const struct head_layer *layer = &t->network.net.layer[l];
-        for (size_t i = 0; i <= layer->in; i++, v += layer->out)
-            memcpy(v, t->clip[l].sum + i * layer->ld, layer->out * sizeof *v);
     }
 }
 
@@ -125,8 +114,7 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
 {
     struct head_trainer *network = &t->network;
     const struct head_data *data = network->data;
-    for (size_t l = 0; l < network->net.layers; l++)
-        memset(t->clip[l].sum, 0, (t->clip[l].in + 1) * t->clip[l].ld * sizeof(double));
+    memset(t->vector, 0, t->count * sizeof *t->vector);
     for (size_t start = 0; start < count; start += CHUNK) {
         size_t rows = count - start < CHUNK ? count - start : CHUNK;
         for (size_t r = 0; r < rows; r++) {
@@ -137,7 +125,6 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
         network->kernels->gradients(&network->net, network->x, network->y, rows);
         t->kernels->add(t->clip, network->net.layers, rows, norm, &t->scratch);
     }
-    pack_sums(t);
 }
 
 /* vector: the noisy sum. */

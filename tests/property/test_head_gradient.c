@@ -181,7 +181,7 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
 {
     struct clip_layer clip[MAX_LAYERS];
     struct clip_scratch scratch = {numbers(ROWS, NULL, 0), numbers(ROWS * 64, NULL, 0),
-                                   numbers(ROWS * 64, NULL, 0), numbers(HEAD_CLIP_STRIP * 64, NULL, 0)};
+                                   base_alloc(ROWS, sizeof(uint32_t))};
     float *inputs[MAX_LAYERS], *diffs[MAX_LAYERS];
     gradients(&p->net, p->x + first * p->net.layer[0].in, p->y + first, rows);
     for (size_t l = 0; l < p->net.layers; l++) {
@@ -194,25 +194,30 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
             inputs[l][i] = (float)input[i];
         for (size_t i = 0; i < rows * layer->ld; i++)
             diffs[l][i] = (float)layer->diff[i];
-        clip[l] = (struct clip_layer){layer->in, layer->ld, inputs[l], stride, diffs[l], sum};
-        sum += (layer->in + 1) * layer->ld;
+        clip[l] = (struct clip_layer){layer->in, layer->out, layer->ld,
+                                      inputs[l], stride,     diffs[l],
+                                      numbers((layer->in + 1) * layer->out, NULL, 0)};
     }
     head_clip_kernels_find()->add(clip, p->net.layers, rows, norm, &scratch);
     for (size_t l = 0; l < p->net.layers; l++) {
+        for (size_t i = 0; i <= clip[l].in; i++, sum += clip[l].ld)
+            for (size_t o = 0; o < clip[l].out; o++)
+                sum[o] += clip[l].sum[i * clip[l].out + o];
+        base_free(clip[l].sum);
         base_free(inputs[l]);
         base_free(diffs[l]);
     }
     base_free(scratch.factor);
-    base_free(scratch.input);
     base_free(scratch.diff);
-    base_free(scratch.tile);
+    base_free(scratch.row);
 }
 
 static void clipped_sums_match_a_loop_over_records(void **state)
 {
     (void)state;
-    const size_t widths[][MAX_LAYERS + 1] = {{5, 3}, {13, 2}, {6, 5, 3}, {13, 33, 4}, {4, 20, 7, 3}};
-    const size_t layers[] = {1, 1, 2, 2, 3};
+    const size_t widths[][MAX_LAYERS + 1] = {{5, 3},     {13, 2},        {6, 5, 3},      {13, 33, 4},
+                                             {4, 20, 7, 3}, {16, 10}, {37, 11}, {50, 20, 9}};
+    const size_t layers[] = {1, 1, 2, 2, 3, 1, 1, 2};
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         struct problem p;
         make(&p, layers[i], widths[i], i + 11);
