@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
+#include "dp/coins.h"
 #include "dp/ledger_account.h"
 #include "dp/run_record.h"
 #include "par/par.h"
@@ -230,27 +231,6 @@ static sotto_status check_left(const struct sotto_steps *s)
     return SOTTO_OK;
 }
 
-/* Heads with probability rate / 2^64. 16 bits decide all but one coin in 65,536, which then looks at 48 more.
- */
-static size_t draw_sample(struct sotto_steps *s, uint32_t *rows, size_t n)
-{
-    enum { COINS = 1024 };
-    uint16_t coin[COINS], first = (uint16_t)(s->rate >> 48);
-    uint64_t rest = s->rate & 0xffffffffffff;
-    size_t count = 0;
-    for (size_t start = 0; start < n; start += COINS) {
-        size_t coins = n - start < COINS ? n - start : COINS;
-        noise_bytes(s->stream, coin, coins * sizeof *coin);
-        for (size_t i = 0; i < coins; i++) {
-            bool in = coin[i] < first || (coin[i] == first && noise_bits(s->stream, 48) < rest);
-            rows[count] = (uint32_t)(start + i);
-            count += in;
-        }
-    }
-    base_wipe(coin, sizeof coin);
-    return count;
-}
-
 sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *count, size_t n)
 {
     sotto_status status = SOTTO_OK;
@@ -264,7 +244,7 @@ sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *coun
         *count = n;
         goto done;
     }
-    *count = draw_sample(s, rows, n);
+    *count = coins_draw(rows, n, s->rate, s->stream);
 done:
     return status;
 }

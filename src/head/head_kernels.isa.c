@@ -153,8 +153,10 @@ INLINE void sums_of(real sum[SIDE_BY_SIDE], const real *x, size_t ld, size_t row
             sum[r] += x[r * ld + k];
 }
 
-/* diff = (softmax - one-hot) * share; the loss of a row is log(sum of exp(z - top)) + top - z_y. */
-static double loss_gradient(const struct head_layer *last, const int64_t *y, size_t rows, real share)
+/* diff = (softmax - one-hot) * share; the loss of a row is log(sum of exp(z - top)) + top - z_y, where it is
+ * wanted. */
+INLINE double loss_gradient(const struct head_layer *last, const int64_t *y, size_t rows, real share,
+                            int wanted)
 {
     double loss = 0;
     size_t ld = last->ld;
@@ -167,7 +169,8 @@ static double loss_gradient(const struct head_layer *last, const int64_t *y, siz
         sums_of(sum, diff, ld, count, last->out);
         for (size_t r = 0; r < count; r++) {
             size_t label = (size_t)y[first + r];
-            loss += log((double)sum[r]) + (double)top[r] - (double)logits[r * ld + label];
+            if (wanted)
+                loss += log((double)sum[r]) + (double)top[r] - (double)logits[r * ld + label];
             vec scale = v_all(share / sum[r]);
             for (size_t k = 0; k < ld; k += LANES)
                 v_store(diff + r * ld + k, v_load(diff + r * ld + k) * scale);
@@ -238,7 +241,7 @@ static void update_bits(const struct head_layer *layer, const struct head_bit_ro
 static double backward_to_first(const struct head_net *net, const int64_t *y, size_t rows,
                                 const struct head_update *u)
 {
-    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows);
+    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows, 1);
     for (size_t l = net->layers; l-- > 1;) {
         const struct head_layer *layer = &net->layer[l], *below = layer - 1;
         backward(below, layer, rows); /* needs the weights from before the update */
@@ -268,7 +271,7 @@ static double step_bits(const struct head_net *net, const struct head_bit_rows *
 static void gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
 {
     forward(net, x, rows);
-    loss_gradient(&net->layer[net->layers - 1], y, rows, 1);
+    loss_gradient(&net->layer[net->layers - 1], y, rows, 1, 0);
     for (size_t l = net->layers; l-- > 1;)
         backward(&net->layer[l - 1], &net->layer[l], rows);
 }

@@ -106,7 +106,7 @@ static void coins_are_fair_and_independent(void **state)
     }
 }
 
-/* The rate of these is in the last 48 bits of a coin alone. */
+/* The rate of these is in the last 56 bits of a coin alone. */
 static void small_rates_are_exact(void **state)
 {
     (void)state;
