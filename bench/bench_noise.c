@@ -1,5 +1,5 @@
-/* Noise draws per second on one core, by mechanism; how far the time of a draw tells its size, for the exact
- * samplers and for those of constant time; the time of closed-form accounts. */
+/* Noise draws per second on one core, by mechanism; whole sums of fast noise; how far the time of a draw
+ * tells its size, for the exact samplers and for those of constant time; the time of closed-form accounts. */
 #include "dp/knorm.h"
 #include "dp/mechanism.h"
 
@@ -76,6 +76,61 @@ static void vector_draws(void)
     printf("%-18s %.2f million coordinates/s (check %g)\n", "knorm",
            DIMENSION * VECTORS / (now() - start) * 1e-6, vector[0]);
     noise_close(s);
+}
+
+/* --- fast noise on whole sums --- */
+
+static int by_seconds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double wall(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Median microseconds of a sum: CPU time of one thread, or what the clock says for two. */
+static double sum_time(size_t n, enum fast_law law, int threads)
+{
+    enum { ROUNDS = 31 };
+    static double sum[1 << 20], times[ROUNDS];
+    unsigned char key[CHACHA_KEY] = {1};
+    const struct fast_sum how = {law, 1.5, false, threads};
+    size_t calls = 1 + 200000 / n;
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = threads > 1 ? wall() : now();
+        for (size_t i = 0; i < calls; i++) {
+            key[1] = (unsigned char)i;
+            fast_noise_add(sum, n, &how, key);
+        }
+        times[r] = ((threads > 1 ? wall() : now()) - start) / (double)calls;
+    }
+    qsort(times, ROUNDS, sizeof *times, by_seconds);
+    return 1e6 * times[ROUNDS / 2];
+}
+
+static void fast_sums(const struct mechanism *m)
+{
+    const size_t sizes[] = {1290, 179556, 1 << 20};
+    for (int i = 0; i < 3; i++) {
+        double one = sum_time(sizes[i], m->fast, 1), two = sum_time(sizes[i], m->fast, 2);
+        printf("%-9s fast, %7zu values: %8.1f us (%.2f ns each); on two threads %.1f us by the clock\n",
+               m->name, sizes[i], one, 1e3 * one / (double)sizes[i], two);
+    }
+}
+
+static void streams(void)
+{
+    static uint32_t words[64 * CHACHA_WORDS];
+    const unsigned char key[CHACHA_KEY] = {1};
+    double start = now();
+    for (uint64_t i = 0; i < 2000; i++)
+        chacha_kernels_find()->fill(words, key, 64 * i, 64);
+    printf("ChaCha20 %.2f GB/s (check %u)\n", 2000 * sizeof words * 1e-9 / (now() - start), words[5]);
 }
 
 /* --- does the time tell the size? --- */
@@ -190,6 +245,10 @@ int main(void)
             fixed_draws(m, &table);
     }
     vector_draws();
+    streams();
+    for (size_t i = 0; mechanism_at(i); i++)
+        if (mechanism_at(i)->fast)
+            fast_sums(mechanism_at(i));
     for (size_t i = 0; mechanism_at(i); i++)
         if (mechanism_at(i)->fixed)
             timing(mechanism_at(i), &table, lattice.m);

@@ -23,7 +23,8 @@ double fast_reach(enum fast_law law)
 enum {
     PIECE_GROUPS = 4, /* of the stream: 4 KiB of words and as much of draws */
     PIECE = PIECE_GROUPS * CHACHA_WORDS / 2,
-    CHUNK = 16 * PIECE
+    CHUNK = 16 * PIECE,
+    SHARED = 8 * CHUNK /* fewer draws are done before a pool of threads is awake */
 };
 
 struct task {
@@ -61,8 +62,5 @@ void fast_noise_add(void *sum, size_t n, const struct fast_sum *how, const unsig
 {
     struct task t = {sum, n, how, key, chacha_kernels_find(), fast_kernels_find()};
     size_t chunks = (n + CHUNK - 1) / CHUNK;
-    if (chunks == 1) /* a pool of threads takes longer to wake */
-        (void)add_chunk(&t, 0, 0);
-    else
-        (void)par_shares(chunks, how->threads, add_chunk, &t);
+    (void)par_shares(chunks, n < SHARED ? 1 : how->threads, add_chunk, &t);
 }

@@ -17,6 +17,9 @@ struct fast_kernels {
     /** unit[0 .. 16 groups): noise of scale 1 from as many words of 64 random bits. By law; [FAST_NONE] is
      * NULL. */
     void (*draw[FAST_LAWS])(double *unit, const uint64_t *words, size_t groups);
+    /** |x[i]| < most for all i; never with a NaN. */
+    bool (*within)(const double *x, size_t n, double most);
+    bool (*within_float)(const float *x, size_t n, double most);
     /** sum[i] += scale * unit[i], rounded twice (in float: a third time). */
     void (*add)(double *sum, const double *unit, size_t n, double scale);
     void (*add_float)(float *sum, const double *unit, size_t n, double scale);

@@ -168,6 +168,22 @@ static void laplace(double *unit, const uint64_t *words, size_t groups)
     }
 }
 
+static bool within(const double *x, size_t n, double most)
+{
+    uint64_t out = 0;
+    for (size_t i = 0; i < n; i++)
+        out |= fabs(x[i]) < most ? 0 : 1;
+    return !out;
+}
+
+static bool within_float(const float *x, size_t n, double most)
+{
+    uint64_t out = 0;
+    for (size_t i = 0; i < n; i++)
+        out |= fabs((double)x[i]) < most ? 0 : 1;
+    return !out;
+}
+
 static void add(double *sum, const double *unit, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++)
@@ -181,4 +197,5 @@ static void add_float(float *sum, const double *unit, size_t n, double scale)
 }
 
 extern const struct fast_kernels ISA_NAME(fast_kernels);
-const struct fast_kernels ISA_NAME(fast_kernels) = {{NULL, gaussian, logistic, laplace}, add, add_float};
+const struct fast_kernels ISA_NAME(fast_kernels) = {
+    {NULL, gaussian, logistic, laplace}, within, within_float, add, add_float};

@@ -277,13 +277,14 @@ static sotto_status round_sum(struct sotto_steps *s, const void *sum, bool singl
 
 static sotto_status check_sum(const struct sotto_steps *s, const void *sum, bool single)
 {
+    const struct fast_kernels *kernels = fast_kernels_find();
     double most = ldexp(s->fast.scale, fast_room[single]);
-    for (size_t i = 0; i < s->dimension; i++) {
-        double x = value_at(sum, i, single);
-        if (!(fabs(x) < most))
-            return refuse_value(s, i, x, single);
-    }
-    return SOTTO_OK;
+    size_t i = 0;
+    if (single ? kernels->within_float(sum, s->dimension, most) : kernels->within(sum, s->dimension, most))
+        return SOTTO_OK;
+    while (fabs(value_at(sum, i, single)) < most)
+        i++;
+    return refuse_value(s, i, value_at(sum, i, single), single);
 }
 
 static void add_exact(struct sotto_steps *s, void *sum, bool single)

@@ -206,12 +206,33 @@ static void sums_are_rounded_alike(void **state)
     }
 }
 
+static void what_is_within(void **state)
+{
+    (void)state;
+    static double x[300];
+    static float y[300];
+    const double bad[] = {NAN, -NAN, INFINITY, -INFINITY, 5, -5, 1e30};
+    for (enum cpu_isa isa = CPU_V2; isa <= cpu_best_isa(); isa++)
+        for (size_t n = 0; n < 300; n += 1 + n / 5) {
+            for (size_t i = 0; i < 300; i++)
+                x[i] = y[i] = i < n ? (i % 2 ? -4.9f : 4.9f) : NAN;
+            assert_true(laws[isa]->within(x, n, 5) && laws[isa]->within_float(y, n, 5));
+            for (size_t i = 0; i < n; i++)
+                for (size_t b = 0; b < 7; b++) {
+                    double was = x[i];
+                    x[i] = y[i] = (float)bad[b];
+                    assert_false(laws[isa]->within(x, n, 5) || laws[isa]->within_float(y, n, 5));
+                    x[i] = y[i] = (float)was;
+                }
+        }
+}
+
 /* --- whole vectors --- */
 
 static void a_position_has_its_draw(void **state)
 {
     (void)state;
-    enum { LONG = 3 * 8192 + 1000 };
+    enum { LONG = 9 * 8192 + 1000 };
     static double all[LONG], part[LONG];
     static float single[LONG];
     static uint32_t stream[(LONG / 128 + 1) * CHACHA_WORDS];
@@ -225,8 +246,8 @@ static void a_position_has_its_draw(void **state)
         fast_noise_add(all, LONG, &how, key);
         for (size_t i = 0; i < LONG; i++)
             assert_true(all[i] == 2.5 * unit_draws[i]);
-        static const size_t sizes[] = {1,   2,   15,   16,   17,   127,  128,     129,
-                                       511, 513, 1290, 8191, 8192, 8193, LONG - 1};
+        static const size_t sizes[] = {1,   2,   15,   16,   17,   127,  128,   129,
+                                       511, 513, 1290, 8191, 8192, 8193, 65537, LONG - 1};
         for (how.threads = 1; how.threads <= 3; how.threads++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 memset(part, 0, sizeof part);
@@ -255,7 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_of_the_rfc),      cmocka_unit_test(the_same_as_libsodium),
         cmocka_unit_test(laws_are_what_they_say),  cmocka_unit_test(sums_are_rounded_alike),
-        cmocka_unit_test(a_position_has_its_draw),
+        cmocka_unit_test(a_position_has_its_draw), cmocka_unit_test(what_is_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
