@@ -72,10 +72,12 @@ static void heads_learn_and_are_certified(void **state)
         const char *trainer, *noise;
         double lr, momentum;
         size_t hidden;
-    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0},
-                 {"dp-sgd", "logistic", 0.2, 0.9, 0},
-                 {"dp-adam", "gaussian", 0.05, 0, 0},
-                 {"dp-adam", "gaussian", 0.05, 0, 16}};
+        enum sotto_noise_mode mode;
+    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0, SOTTO_NOISE_EXACT},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0, SOTTO_NOISE_FAST},
+                 {"dp-adam", "gaussian", 0.05, 0, 0, SOTTO_NOISE_EXACT},
+                 {"dp-adam", "gaussian", 0.05, 0, 16, SOTTO_NOISE_FAST},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0, SOTTO_NOISE_EXACT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_head_recipe r = recipe_of(cases[i].trainer);
         struct sotto_head_privacy p = privacy_of();
@@ -89,6 +91,7 @@ static void heads_learn_and_are_certified(void **state)
         r.hidden_count = cases[i].hidden > 0;
         r.hidden[0] = cases[i].hidden;
         p.target.epsilon = 3;
+        p.noise_mode = cases[i].mode;
         assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
         assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
         assert_true(accuracy > 0.9);
@@ -112,9 +115,8 @@ static void heads_learn_and_are_certified(void **state)
 }
 
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
-static void noise_has_its_size(void **state)
+static void noise_has_its_size_in(enum sotto_noise_mode mode)
 {
-    (void)state;
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
@@ -124,6 +126,7 @@ static void noise_has_its_size(void **state)
     unlink(p.ledger);
     p.insecure = 1;
     p.insecure_seed = 5;
+    p.noise_mode = mode;
     r.hidden_count = 1;
     r.hidden[0] = 200;
     r.max_grad_norm = 0.25;
@@ -139,6 +142,13 @@ static void noise_has_its_size(void **state)
     assert_non_null(strstr(certificate, "seeded"));
     sotto_text_free(certificate);
     sotto_head_free(h);
+}
+
+static void noise_has_its_size(void **state)
+{
+    (void)state;
+    noise_has_its_size_in(SOTTO_NOISE_EXACT);
+    noise_has_its_size_in(SOTTO_NOISE_FAST);
 }
 
 static void a_stopped_run_stays_charged(void **state)
