@@ -61,9 +61,11 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
-    if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm")))
+    if (moments &&
+        (option_given(o, "momentum") || option_given(o, "max-grad-norm") || option_given(o, "noise-mode")))
         return cli_fail(SOTTO_EUSAGE,
-                        "head: --momentum and --max-grad-norm belong to --trainer dp-sgd and dp-adam");
+                        "head: --momentum, --max-grad-norm and --noise-mode belong to --trainer "
+                        "dp-sgd and dp-adam");
     r->noise = moments && !option_given(o, "noise") ? NULL : option_text(o, "noise");
     r->cross = option_real(o, "cross-weight");
     r->max_grad_norm = option_real(o, "max-grad-norm");

@@ -252,7 +252,6 @@ refused() {
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
-<<<<<<< HEAD
 @test "heads from one noisy release: certified, and larger records are refused unless --clip is given" {
   export XDG_DATA_HOME=$dir
   for trainer in covariance functional functional-linear taylor; do
@@ -277,7 +276,8 @@ refused() {
   refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
   refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2
   refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
-=======
+}
+
 @test "fast noise: only where it is asked for, said everywhere, the same bits for any threads" {
   export XDG_DATA_HOME=$dir
   run plain --trainer dp-sgd --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
@@ -297,6 +297,6 @@ refused() {
   cmp 1.safetensors 2.safetensors
   rm -f h.safetensors*
   refused 65 "noise mode 'quick' is not known; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
-  refused 64 "--noise-mode belongs to --trainer dp-sgd and dp-adam" plain --noise-mode fast
->>>>>>> 343c283 (Fast noise: sums are checked by vectors, small ones drawn by one thread; statistical tests, command line, benchmark)
+  refused 64 "--noise-mode belongs to trainers with noise" plain --noise-mode fast
+  refused 64 "--noise-mode belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --target-epsilon 2 --noise-mode fast
 }
