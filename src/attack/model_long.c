@@ -153,7 +153,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     TRY(portraits(judged, &army, &in->records, lookers));
     TRY(portraits(pool, &army, &army.data, lookers));
     TRY(par_chunks(c.n, par_threads(in->ctx), count_near, &c));
-    TRY(shadow_pool_signals(signals, &army.pool, &in->records, in->ctx));
+    TRY(shadow_pool_signals(signals, &army.pool, &in->records, NULL, in->ctx));
     TRY(test(scores, &selected, in, &c, signals, army.pool.models));
     result->threshold = -log(level);
     json_put_integer(&result->facts, "rare_records", (int64_t)selected);

@@ -29,7 +29,7 @@ sotto_status model_reference_run(double *scores, struct model_result *result, co
         !(signals = base_alloc(cells, sizeof *signals)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", attack->name, n,
              army.pool.models);
-    TRY(shadow_pool_signals(signals, &army.pool, &in->records, in->ctx));
+    TRY(shadow_pool_signals(signals, &army.pool, &in->records, NULL, in->ctx));
     struct attack_input arrays = {.outputs = in->posteriors,
                                   .probabilities = true,
                                   .labels = in->records.y,

@@ -10,6 +10,7 @@
 #include "head/head_crew.h"
 #include "par/par.h"
 #include "rng/rng.h"
+#include "sotto/dp.h"
 
 enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 
@@ -296,6 +297,7 @@ struct asker {
     double *signals;
     const struct shadow_pool *pool;
     const struct head_data *data;
+    const struct shadow_noise *noise;
 };
 
 static sotto_status ask_one(void *arg, size_t model, int thread)
@@ -310,6 +312,9 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
     if (!logits || !row)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
     TRY(shadow_pool_head(&head, a->pool, model));
+    if (a->noise)
+        TRY(sotto_noise_evaluate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
+                                 a->noise->seed, model));
     TRY(sotto_head_predict(logits, head, a->data->x, n, a->data->d, 1));
     for (size_t i = 0; i < n; i++) {
         struct attack_input one = {.outputs = row, .labels = &a->data->y[i], .n = 1, .classes = classes};
@@ -325,9 +330,9 @@ done:
 }
 
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
-                                 const struct sotto_context *ctx)
+                                 const struct shadow_noise *noise, const struct sotto_context *ctx)
 {
-    struct asker a = {signals, s, data};
+    struct asker a = {signals, s, data, noise};
     return par_chunks(s->models, par_threads(ctx), ask_one, &a);
 }
 

@@ -36,9 +36,17 @@ sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan 
 void shadow_pool_clear(struct shadow_pool *s);
 /* One shadow as a head; free with sotto_head_free(). */
 sotto_status shadow_pool_head(struct sotto_head **out, const struct shadow_pool *s, size_t model);
-/* signals (n, models): posterior_signal() of every record under every shadow. */
+/* The adaptive attacker noises his shadows as the target was: by the mechanism's law, with draws of his own.
+ */
+struct shadow_noise {
+    const char *mechanism;
+    double scale;
+    uint64_t seed;
+};
+/* signals (n, models): posterior_signal() of every record under every shadow; noise NULL: as they are.
+ * ENOMEM, EINVAL. */
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
-                                 const struct sotto_context *ctx);
+                                 const struct shadow_noise *noise, const struct sotto_context *ctx);
 /* "shadows": how many, trained and reused, mean accuracies, what is missing. */
 struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_plan *plan);
 

@@ -3,13 +3,14 @@
 #ifndef RUN_RUN_SHADOW_H
 #define RUN_RUN_SHADOW_H
 
-#include "attack/shadow_heads.h"
+#include "attack/shadow_pool.h"
 #include "run/run_answers.h"
 
 /** What the attacker of a case works with. Without shadow heads or shadow data the corresponding members are
  * NULL. */
 struct run_shadow {
-    struct shadow_heads heads;
+    struct shadow_pool heads;
+    uint8_t *trained;      /* (pool.n, heads.models): 1 where a head was trained on the record */
     struct head_data pool; /* members, then non-members */
     float *pool_x;         /* owned, as pool_y */
     int64_t *pool_y;

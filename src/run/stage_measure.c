@@ -132,8 +132,8 @@ static sotto_status audit(struct json **out, const struct run *r, const struct r
         in.reference_models = shadow->heads.models;
         in.member_reference = shadow->signals;
         in.nonmember_reference = shadow->signals + of_members;
-        in.member_trained = shadow->heads.trained;
-        in.nonmember_trained = shadow->heads.trained + of_members;
+        in.member_trained = shadow->trained;
+        in.nonmember_trained = shadow->trained + of_members;
     }
     struct sotto_audit_options options = {.names = names,
                                           .fpr = r->config.rates,

@@ -45,29 +45,63 @@ done:
     return status;
 }
 
-static sotto_status save_heads(const char *path, const struct shadow_heads *h)
+/* (records, models) of what the plan says by model. */
+static sotto_status turn(uint8_t **out, const uint8_t *use, size_t records, size_t models)
 {
     sotto_status status = SOTTO_OK;
+    *out = base_alloc(records, models);
+    if (!*out)
+        FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu models and %zu records", models, records);
+    for (size_t m = 0; m < models; m++)
+        for (size_t i = 0; i < records; i++)
+            (*out)[i * models + m] = use[m * records + i] == SHADOW_IN;
+done:
+    return status;
+}
+
+static sotto_status save_heads(const char *path, const struct run_shadow *s)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_pool *h = &s->heads;
     struct sotto_tensors t = {0};
     TRY(sotto_tensors_add(&t, "weights", SOTTO_F4, 2, (size_t[]){h->models, h->parameters}, h->weights));
-    TRY(sotto_tensors_add(&t, "trained", SOTTO_U1, 2, (size_t[]){h->records, h->models}, h->trained));
+    TRY(sotto_tensors_add(&t, "trained", SOTTO_U1, 2, (size_t[]){s->pool.n, h->models}, s->trained));
     TRY(sotto_safetensors_save(path, &t));
 done:
     sotto_tensors_clear(&t);
     return status;
 }
 
+/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows that.
+ */
 static sotto_status train_heads(const char *path, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
+    struct sotto_head_recipe recipe = c->recipe;
     struct run_answers a = {0};
     struct run_shadow s = {0};
+    uint8_t *use = NULL;
     TRY(run_answers_make(&a, r, index));
     TRY(make_pool(&s, r, &a));
-    TRY(shadow_heads_train(&s.heads, &s.pool, &c->recipe, c->references, r->config.seed, r->ctx));
-    TRY(save_heads(path, &s.heads));
+    TRY(head_recipe_check_open(&recipe));
+    use = base_alloc(c->references, s.pool.n);
+    if (!use)
+        FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu models and %zu records", c->references, s.pool.n);
+    TRY(shadow_split_halves(use, c->references, s.pool.n, r->config.seed));
+    struct shadow_plan plan = {.data = &s.pool,
+                               .use = use,
+                               .models = c->references,
+                               .recipe = &recipe,
+                               .same_start = true,
+                               .shards = 1,
+                               .seed = r->config.seed,
+                               .ctx = r->ctx};
+    TRY(shadow_pool_make(&s.heads, &plan));
+    TRY(turn(&s.trained, use, s.pool.n, c->references));
+    TRY(save_heads(path, &s));
 done:
+    base_free(use);
     run_shadow_clear(&s);
     run_answers_clear(&a);
     return status;
@@ -86,6 +120,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     snprintf(stage_name, sizeof stage_name, "shadow/%s", c->name);
     struct json *key = run_head_key(r, index);
     json_put_integer(&key, "references", (int64_t)c->references);
+    json_put_text(&key, "engine", "pool"); /* stages of before trained on other halves */
     json_put_integer(&key, "own", (int64_t)own_records(r, index));
     TRY(run_stage_begin(&stage, &r->folder, stage_name, key));
     if (stage.reused)
@@ -108,30 +143,25 @@ done:
     return status;
 }
 
-static sotto_status load_heads(struct shadow_heads *out, const char *path, const struct sotto_head *target,
-                               size_t records)
+static sotto_status load_heads(struct run_shadow *s, const char *path, const struct sotto_head *target)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
-    struct shadow_heads h = {0};
+    struct shadow_pool *h = &s->heads;
     TRY(sotto_safetensors_load(&t, path));
-    TRY(sotto_head_copy(&h.shape, target));
+    TRY(sotto_head_copy(&h->shape, target));
     struct sotto_array *weights = sotto_tensors_find(&t, "weights"),
                        *trained = sotto_tensors_find(&t, "trained");
     if (!weights || !trained || weights->dtype != SOTTO_F4 || trained->dtype != SOTTO_U1 ||
-        weights->ndim != 2 || trained->ndim != 2 || weights->shape[1] != h.shape->count ||
-        trained->shape[0] != records || trained->shape[1] != weights->shape[0])
+        weights->ndim != 2 || trained->ndim != 2 || weights->shape[1] != h->shape->count ||
+        trained->shape[0] != s->pool.n || trained->shape[1] != weights->shape[0])
         FAIL(SOTTO_EFORMAT, "%s: does not hold this case's shadow heads", path);
-    h.models = weights->shape[0];
-    h.records = records;
-    h.parameters = weights->shape[1];
-    h.weights = weights->data; /* moved */
-    h.trained = trained->data;
+    h->models = weights->shape[0];
+    h->parameters = weights->shape[1];
+    h->weights = weights->data; /* moved */
+    s->trained = trained->data;
     weights->data = trained->data = NULL;
-    *out = h;
-    h = (struct shadow_heads){0};
 done:
-    shadow_heads_clear(&h);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -153,7 +183,7 @@ sotto_status run_shadow_load(struct run_shadow *s, const struct run *r, size_t i
         TRY(sotto_head_load(&target, path));
         TRY(make_pool(s, r, a));
         TRY(run_folder_path(path, &r->folder, heads_name));
-        TRY(load_heads(&s->heads, path, target, s->pool.n));
+        TRY(load_heads(s, path, target));
         s->signals = base_alloc(s->pool.n * s->heads.models, sizeof *s->signals);
         if (!s->signals)
             FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu x %zu signals", s->pool.n, s->heads.models);
@@ -183,9 +213,9 @@ sotto_status run_shadow_ask(struct run_shadow *s, const struct run *r, const cha
     sotto_status status = SOTTO_OK;
     struct sotto_head *noisy = NULL;
     enum { ATTACKER = 1 << 20 }; /* draws of the attacker's noise, apart from those of the target's */
+    struct shadow_noise noise = {mechanism, scale, r->config.seed + ATTACKER + draw};
     if (s->signals)
-        TRY(shadow_heads_signals(s->signals, &s->heads, &s->pool, mechanism, scale,
-                                 r->config.seed + ATTACKER + draw, r->ctx));
+        TRY(shadow_pool_signals(s->signals, &s->heads, &s->pool, mechanism ? &noise : NULL, r->ctx));
     if (s->own) {
         size_t count;
         TRY(sotto_head_copy(&noisy, s->own));
@@ -203,7 +233,8 @@ done:
 
 void run_shadow_clear(struct run_shadow *s)
 {
-    shadow_heads_clear(&s->heads);
+    shadow_pool_clear(&s->heads);
+    base_free(s->trained);
     base_free(s->pool_x);
     base_free(s->pool_y);
     base_free(s->signals);

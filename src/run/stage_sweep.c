@@ -119,7 +119,7 @@ static sotto_status attack_answers(struct drawn *out, const struct sweep *s, con
                               .n = n,
                               .classes = a->classes,
                               .reference = s->shadow->signals,
-                              .trained = s->shadow->heads.trained,
+                              .trained = s->shadow->trained,
                               .models = s->shadow->heads.models};
     TRY(attack_run(scores, attack_find("loss"), &in));
     TRY(measure_scores(&out->attacks[BY_LOSS], scores, a->n_member, n, &s->r->config));

@@ -1,5 +1,5 @@
-/* Shadow heads: balanced halves, LiRA beats a loss threshold on a head that overfits, and sees nothing where
- * there is nothing to see. */
+/* Shadows on halves of a pool, as an experiment trains them: balanced halves, LiRA beats a loss threshold on
+ * a head that overfits, and sees nothing where there is nothing to see. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "attack/attack_kind.h"
-#include "attack/shadow_heads.h"
+#include "attack/shadow_pool.h"
 #include "head_blobs.h"
 #include "sotto/sotto.h"
 
@@ -37,14 +37,45 @@ static struct sotto_head_recipe recipe(void)
     return r;
 }
 
+/* What an experiment does: halves, all started as the target is. trained (2 N, models). */
+struct halves {
+    struct shadow_pool pool;
+    uint8_t use[MODELS * 2 * N], trained[2 * N * MODELS];
+};
+
+static sotto_status train(struct halves *h, const struct head_data *pool, const struct sotto_head_recipe *r,
+                          size_t models, const struct sotto_context *ctx)
+{
+    struct shadow_plan plan = {.data = pool,
+                               .use = h->use,
+                               .models = models,
+                               .recipe = r,
+                               .same_start = true,
+                               .shards = 1,
+                               .seed = 3,
+                               .ctx = ctx};
+    sotto_status status = shadow_split_halves(h->use, models, pool->n, 3);
+    for (size_t i = 0; status == SOTTO_OK && i < pool->n; i++)
+        for (size_t m = 0; m < models; m++)
+            h->trained[i * models + m] = h->use[m * pool->n + i] == SHADOW_IN;
+    return status == SOTTO_OK ? shadow_pool_make(&h->pool, &plan) : status;
+}
+
+static sotto_status ask(double *signals, const struct halves *h, const struct head_data *pool,
+                        const char *mechanism, uint64_t seed, const struct sotto_context *ctx)
+{
+    struct shadow_noise noise = {mechanism, 0.1, seed};
+    return shadow_pool_signals(signals, &h->pool, pool, mechanism ? &noise : NULL, ctx);
+}
+
 static void halves_are_balanced_and_signals_repeat(void **state)
 {
     (void)state;
     struct head_data pool = {x, y, 2 * N, D, K};
     struct sotto_head_recipe r = recipe();
-    struct shadow_heads s;
+    static struct halves s;
     r.epochs = 2;
-    assert_int_equal(shadow_heads_train(&s, &pool, &r, MODELS, 3, NULL), SOTTO_OK);
+    assert_int_equal(train(&s, &pool, &r, MODELS, NULL), SOTTO_OK);
     size_t together = 0;
     for (size_t i = 0; i < 2 * N; i++) {
         size_t in = 0;
@@ -56,24 +87,24 @@ static void halves_are_balanced_and_signals_repeat(void **state)
     assert_true(together > N / 2 && together < 3 * N / 2); /* models are different halves */
     double *one = calloc(2 * N * MODELS, sizeof *one), *two = calloc(2 * N * MODELS, sizeof *two);
     struct sotto_context many = {.threads = 3};
-    assert_int_equal(shadow_heads_signals(one, &s, &pool, NULL, 0, 1, NULL), SOTTO_OK);
-    assert_int_equal(shadow_heads_signals(two, &s, &pool, NULL, 0, 2, &many), SOTTO_OK);
+    assert_int_equal(ask(one, &s, &pool, NULL, 1, NULL), SOTTO_OK);
+    assert_int_equal(ask(two, &s, &pool, NULL, 2, &many), SOTTO_OK);
     assert_memory_equal(one, two, 2 * N * MODELS * sizeof *one);
-    assert_int_equal(shadow_heads_signals(one, &s, &pool, "logistic", 0.1, 1, NULL), SOTTO_OK);
-    assert_int_equal(shadow_heads_signals(two, &s, &pool, "logistic", 0.1, 1, &many), SOTTO_OK);
+    assert_int_equal(ask(one, &s, &pool, "logistic", 1, NULL), SOTTO_OK);
+    assert_int_equal(ask(two, &s, &pool, "logistic", 1, &many), SOTTO_OK);
     assert_memory_equal(one, two, 2 * N * MODELS * sizeof *one);
-    assert_int_equal(shadow_heads_signals(two, &s, &pool, "logistic", 0.1, 2, NULL), SOTTO_OK);
+    assert_int_equal(ask(two, &s, &pool, "logistic", 2, NULL), SOTTO_OK);
     assert_memory_not_equal(one, two, 2 * N * MODELS * sizeof *one);
     free(one);
     free(two);
-    shadow_heads_clear(&s);
-    assert_int_equal(shadow_heads_train(&s, &pool, &r, 5, 3, NULL), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "shadow heads: 5 models; expected an even number >= 4");
+    shadow_pool_clear(&s.pool);
+    assert_int_equal(train(&s, &pool, &r, 5, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "shadows: 5 models; expected an even number >= 4");
 }
 
 /* Area of an attack on a head trained on the first half of the pool; `members`: where the claimed members
  * begin. */
-static struct sotto_estimate area(const char *attack, const struct shadow_heads *s, const double *signals,
+static struct sotto_estimate area(const char *attack, const struct halves *s, const double *signals,
                                   const struct sotto_head *target)
 {
     float logits[2 * N * K];
@@ -99,11 +130,11 @@ static void lira_beats_the_loss(void **state)
     (void)state;
     struct head_data pool = {x, y, 2 * N, D, K};
     struct sotto_head_recipe r = recipe();
-    struct shadow_heads s;
+    static struct halves s;
     struct sotto_head *target, *stranger;
     static double signals[2 * N * MODELS];
-    assert_int_equal(shadow_heads_train(&s, &pool, &r, MODELS, 3, NULL), SOTTO_OK);
-    assert_int_equal(shadow_heads_signals(signals, &s, &pool, NULL, 0, 0, NULL), SOTTO_OK);
+    assert_int_equal(train(&s, &pool, &r, MODELS, NULL), SOTTO_OK);
+    assert_int_equal(ask(signals, &s, &pool, NULL, 0, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_train(&target, x, y, N, D, K, &r, NULL), SOTTO_OK);
     struct sotto_estimate loss = area("loss", &s, signals, target), lira = area("lira", &s, signals, target);
     assert_true(loss.lower > 0.5 && lira.estimate > loss.estimate + 0.02);
@@ -116,7 +147,7 @@ static void lira_beats_the_loss(void **state)
     assert_true(none.lower < 0.5 && none.upper > 0.5);
     sotto_head_free(target);
     sotto_head_free(stranger);
-    shadow_heads_clear(&s);
+    shadow_pool_clear(&s.pool);
 }
 
 static void allocation_failures_are_clean(void **state)
@@ -130,14 +161,14 @@ static void allocation_failures_are_clean(void **state)
     struct sotto_context one = {.threads = 1};
     r.epochs = 1;
     do {
-        struct shadow_heads s = {0};
+        static struct halves s;
         base_alloc_fail_after(n++);
-        status = shadow_heads_train(&s, &pool, &r, 4, 3, &one);
+        status = train(&s, &pool, &r, 4, &one);
         if (status == SOTTO_OK)
-            status = shadow_heads_signals(signals, &s, &pool, "logistic", 0.1, 1, &one);
+            status = ask(signals, &s, &pool, "logistic", 1, &one);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
-        shadow_heads_clear(&s);
+        shadow_pool_clear(&s.pool);
     } while (status != SOTTO_OK && n < 1000);
     assert_int_equal(status, SOTTO_OK);
     assert_true(n > 5);

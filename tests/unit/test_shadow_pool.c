@@ -199,8 +199,8 @@ static void signals_do_not_depend_on_threads(void **state)
     double one[N * MODELS], two[N * MODELS];
     p.same_start = true;
     assert_int_equal(shadow_pool_make(&s, &p), SOTTO_OK);
-    assert_int_equal(shadow_pool_signals(one, &s, &data, NULL), SOTTO_OK);
-    assert_int_equal(shadow_pool_signals(two, &s, &data, &many), SOTTO_OK);
+    assert_int_equal(shadow_pool_signals(one, &s, &data, NULL, NULL), SOTTO_OK);
+    assert_int_equal(shadow_pool_signals(two, &s, &data, NULL, &many), SOTTO_OK);
     assert_memory_equal(one, two, sizeof one);
     shadow_pool_clear(&s);
 }
