@@ -70,13 +70,14 @@ INLINE void add_listed_row(real *out, const real *from, const real *b, size_t ld
         add_listed(out + column, from + column, b + column, ldb, list, count, 1, open);
 }
 
-/* out (vectors) = the rows of b that `mask` (count words) names, added in order. */
-INLINE void add_masked(real *out, const real *b, size_t ldb, const uint64_t *mask, size_t count, int vectors)
+/* out (vectors) = from + the rows of b that `mask` (count words) names, added in order. from NULL: zero. */
+INLINE void add_masked(real *out, const real *from, const real *b, size_t ldb, const uint64_t *mask,
+                       size_t count, int vectors)
 {
     vec sum[LISTED_VECTORS];
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++)
-        sum[j] = (vec){0};
+        sum[j] = from ? v_load(from + (size_t)j * LANES) : (vec){0};
     for (size_t w = 0; w < count; w++)
         for (uint64_t left = mask[w]; left; left &= left - 1) {
             const real *row = b + (w * 64 + (size_t)__builtin_ctzll(left)) * ldb;
@@ -89,22 +90,42 @@ INLINE void add_masked(real *out, const real *b, size_t ldb, const uint64_t *mas
         v_store(out + (size_t)j * LANES, sum[j]);
 }
 
-INLINE void add_masked_row(real *out, const real *b, size_t ldb, const uint64_t *mask, size_t count)
+INLINE void add_masked_row(real *out, const real *from, const real *b, size_t ldb, const uint64_t *mask,
+                           size_t count)
 {
     size_t column = 0;
     for (; ldb - column >= (size_t)LISTED_VECTORS * LANES; column += (size_t)LISTED_VECTORS * LANES)
-        add_masked(out + column, b + column, ldb, mask, count, LISTED_VECTORS);
+        add_masked(out + column, from ? from + column : NULL, b + column, ldb, mask, count, LISTED_VECTORS);
     for (; column < ldb; column += LANES)
-        add_masked(out + column, b + column, ldb, mask, count, 1);
+        add_masked(out + column, from ? from + column : NULL, b + column, ldb, mask, count, 1);
+}
+
+/* Where registers hold a whole row of sums: 64 inputs at a time, whose weights the first-level cache keeps
+ * while all records look at them. */
+static void forward_squares(const struct head_layer *layer, const struct head_bit_rows *ones, size_t rows,
+                            int open)
+{
+    const real *bias = layer->w + layer->in * layer->ld;
+    for (size_t w = 0; w < head_bit_words(layer->in); w++)
+        for (size_t r = 0; r < rows; r++) {
+            real *out = layer->value + r * layer->ld;
+            add_masked_row(out, w == 0 ? bias : out, layer->w + w * 64 * layer->ld, layer->ld,
+                           &ones->word[r][w], 1);
+        }
+    for (size_t i = 0; !open && i < rows * layer->ld; i += LANES)
+        v_store(layer->value + i, v_max(v_load(layer->value + i), (vec){0}));
 }
 
 static void forward_bits(const struct head_net *net, const struct head_bit_rows *ones, size_t rows)
 {
     const struct head_layer *layer = &net->layer[0];
     int open = net->layers == 1;
-    for (size_t r = 0; r < rows; r++)
-        add_listed_row(layer->value + r * layer->ld, layer->w + layer->in * layer->ld, layer->w, layer->ld,
-                       ones->column[r], ones->count[r], open);
+    if (layer->ld <= (size_t)LISTED_VECTORS * LANES)
+        forward_squares(layer, ones, rows, open);
+    else
+        for (size_t r = 0; r < rows; r++)
+            add_listed_row(layer->value + r * layer->ld, layer->w + layer->in * layer->ld, layer->w,
+                           layer->ld, ones->column[r], ones->count[r], open);
     forward_from(net, 1, layer->value, layer->ld, rows);
 }
 
@@ -230,7 +251,7 @@ static void update_bits(const struct head_layer *layer, const struct head_bit_ro
                         real *tile, const struct head_update *u)
 {
     for (size_t i = 0; i < layer->in; i++) {
-        add_masked_row(tile, layer->diff, layer->ld, ones->rows + i * ones->row_words, ones->row_words);
+        add_masked_row(tile, NULL, layer->diff, layer->ld, ones->rows + i * ones->row_words, ones->row_words);
         apply(u, layer, i * layer->ld, tile, layer->ld);
     }
     bias_gradient(tile, layer, rows);
