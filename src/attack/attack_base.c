@@ -13,10 +13,12 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
         for (size_t m = 0; m < in->models; m++)
             if (attack_compares(in, m))
                 top = fmax(top, in->reference[i * in->models + m]);
-        double log_top = log_probability_of_signal(top);
+        bool tiny = top < -600; /* where probabilities themselves would vanish */
+        double log_top = tiny ? log_probability_of_signal(top) : 0;
         for (size_t m = 0; m < in->models; m++)
             if (attack_compares(in, m)) {
-                sum += exp(log_probability_of_signal(in->reference[i * in->models + m]) - log_top);
+                double signal = in->reference[i * in->models + m];
+                sum += tiny ? exp(log_probability_of_signal(signal) - log_top) : probability_of_signal(signal);
                 count++;
             }
         out->scores[i] = log_probability_of_signal(posterior_signal(in, i)) - log_top - log(sum / count);

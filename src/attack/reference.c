@@ -14,22 +14,28 @@ static void add_mean(struct mean *mean, double x)
     mean->count++;
 }
 
-static void add_value(struct reference_side *side, double x)
-{
-    double step = x - side->mean; /* Welford */
-    side->mean += step / (double)++side->count;
-    side->squares += step * (x - side->mean);
-}
-
+/* Two passes over the record's signals, which stay in cache: a running mean would wait for a quotient each. */
 static void summarise(struct reference_record *r, const struct attack_input *in, size_t row)
 {
-    *r = (struct reference_record){0};
-    for (size_t m = 0; m < in->models; m++) {
-        if (!attack_compares(in, m))
-            continue;
-        bool trained = in->trained && in->trained[row * in->models + m];
-        add_value(trained ? &r->in : &r->out, in->reference[row * in->models + m]);
-    }
+    const double *x = in->reference + row * in->models;
+    const uint8_t *trained = in->trained ? in->trained + row * in->models : NULL;
+    double sum[2] = {0, 0}, squares[2] = {0, 0}, mean[2] = {0, 0};
+    size_t count[2] = {0, 0};
+    for (size_t m = 0; m < in->models; m++)
+        if (attack_compares(in, m)) {
+            size_t side = trained && trained[m];
+            sum[side] += x[m];
+            count[side]++;
+        }
+    for (size_t side = 0; side < 2; side++)
+        mean[side] = count[side] ? sum[side] / (double)count[side] : 0;
+    for (size_t m = 0; m < in->models; m++)
+        if (attack_compares(in, m)) {
+            size_t side = trained && trained[m];
+            squares[side] += (x[m] - mean[side]) * (x[m] - mean[side]);
+        }
+    r->out = (struct reference_side){.count = count[0], .mean = mean[0], .squares = squares[0]};
+    r->in = (struct reference_side){.count = count[1], .mean = mean[1], .squares = squares[1]};
 }
 
 static struct reference_side *side_of(struct reference_record *r, bool in)

@@ -96,9 +96,23 @@ static void losses_and_signals_agree(void **state)
     near(signal_of_loss(0), 69.07755278982137, 1e-12); /* certain: kept finite */
 }
 
+/* Probabilities of 1e-350 are no doubles; their logarithms are. */
+static void base_counts_in_logarithms_where_it_must(void **state)
+{
+    (void)state;
+    double losses[2] = {806, 3}, signals[2 * 2] = {-800, -810, -1, 2}, scores[2];
+    struct attack_input in = {.losses = losses, .reference = signals, .n = 2, .models = 2};
+    assert_int_equal(attack_run(scores, attack_find("base"), &in), SOTTO_OK);
+    double expected = -806 + 800 - log((1 + exp(-10)) / 2);
+    assert_true(fabs(scores[0] - expected) < 1e-9);
+    expected = -3 - log((1 / (1 + exp(1)) + 1 / (1 + exp(-2))) / 2);
+    assert_true(fabs(scores[1] - expected) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base_counts_in_logarithms_where_it_must),
         cmocka_unit_test(scores_by_hand),
         cmocka_unit_test(saturated_logits_stay_finite),
         cmocka_unit_test(the_table_is_well_formed),
