@@ -122,7 +122,7 @@ struct bench {
     struct settings settings;
     size_t batch, classes, parameters;
     int64_t *labels;
-    double *sum;
+    float *sum;
     struct sotto_steps *reserved;
     struct nn_clip clip;
     struct side plain, private;
@@ -146,16 +146,15 @@ static void private_step(struct bench *b, size_t step, double *parts[3], size_t 
     loss_softmax_cross_entropy(nn_plan_diff_output(p), nn_plan_output(p), b->labels, b->batch, b->classes);
     for (size_t i = 0; i < b->batch * b->classes; i++)
         nn_plan_diff_output(p)[i] *= (float)b->batch;
-    memset(b->sum, 0, b->parameters * sizeof *b->sum);
     next = now(), parts[0][at] = next - start, start = next;
-    nn_plan_add_clipped(p, b->sum, b->batch, &b->clip);
+    nn_plan_clipped_sum(p, b->sum, 0, b->batch, &b->clip);
     next = now(), parts[1][at] = next - start, start = next;
     if (b->reserved)
-        must(sotto_dp_step(b->reserved, b->sum));
-    const double *g = b->sum;
+        must(sotto_dp_step_float(b->reserved, b->sum));
+    const float *g = b->sum, share = 1 / (float)b->batch;
     for (size_t t = 0; t < tensors->count; t++)
         for (size_t i = 0; i < tensors->items[t].count; i++)
-            tensors->items[t].grad[i] = (float)(*g++ / (double)b->batch);
+            tensors->items[t].grad[i] = *g++ * share;
     nn_optimizer_step(b->private.optimizer, b->private.model, 1e-3);
     parts[2][at] = now() - start;
 }
@@ -164,16 +163,18 @@ static void reserve(struct bench *b, const char *ledger)
 {
     if (strcmp(b->settings.noise, "none") == 0)
         return;
-    const struct sotto_reserve request = {.sampled = {.mechanism = "gaussian",
-                                                      .noise_multiplier = 1.1,
-                                                      .sample_rate = 1,
-                                                      .steps = b->settings.steps + WARM_UP,
-                                                      .delta = 1e-5},
-                                          .max_grad_norm = b->clip.norm,
-                                          .dimension = b->parameters,
-                                          .fingerprint = "benchmark",
-                                          .ledger = ledger,
-                                          .purpose = "benchmark"};
+    const struct sotto_reserve request = {
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 1.1,
+                    .sample_rate = 1,
+                    .steps = b->settings.steps + WARM_UP,
+                    .delta = 1e-5},
+        .max_grad_norm = b->clip.norm,
+        .dimension = b->parameters,
+        .fingerprint = "benchmark",
+        .ledger = ledger,
+        .noise_mode = strcmp(b->settings.noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT,
+        .purpose = "benchmark"};
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
 

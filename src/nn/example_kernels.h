@@ -42,7 +42,4 @@ struct example_kernels {
     void (*add_scaled)(double *sum, const float *x, double factor, size_t n);
 };
 const struct example_kernels *example_kernels_best(void);
-/** sum += x, on `threads` threads. */
-void example_add(double *sum, const float *x, size_t n, int threads);
-
 #endif

@@ -80,6 +80,7 @@ INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, co
             sum[k][v] = (vec){0};
     for (size_t t = 0; t < count; t++, d += outputs) {
         const float *x = base + starts[t];
+        __builtin_prefetch(d + count * outputs, 0, 2); /* the next slice */
         vec a[WIDE];
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++)
@@ -120,22 +121,50 @@ INLINE void tile_rows(int rows, float *g, size_t stride, size_t width, const flo
     }
 }
 
+/* All outputs: `width` floats at base + starts[t] against the rows of d. */
+static void all_outputs(float *g, size_t stride, size_t width, const float *d, size_t outputs,
+                        const float *base, const uint32_t *starts, size_t count)
+{
+    size_t k = 0;
+    for (; k + ROWS <= outputs; k += ROWS)
+        tile_rows(ROWS, g + k * stride, stride, width, d + k, outputs, base, starts, count);
+    for (; k < outputs; k++)
+        tile_rows(1, g + k * stride, stride, width, d + k, outputs, base, starts, count);
+}
+
+enum { PANEL = WIDE * LANES };
+
+/* Runs much shorter than a vector (few colours) are laid side by side first. */
+static void packed_slice(float *g, const float *d, size_t outputs, const struct patches *a, size_t first,
+                         size_t count)
+{
+    float panel[SLICE * PANEL] = {0};
+    uint32_t rows[SLICE];
+    for (size_t t = 0; t < count; t++) {
+        const float *x = a->base + a->starts[first + t];
+        float *to = panel + t * PANEL;
+        rows[t] = (uint32_t)(t * PANEL);
+        for (size_t r = 0; r < a->runs; r++, x += a->skip, to += a->width)
+            memcpy(to, x, a->width * sizeof *to);
+    }
+    all_outputs(g, a->runs * a->width, a->runs * a->width, d, outputs, panel, rows, count);
+}
+
 static void outer(float *gradient, const float *diff, size_t outputs, const struct patches *a)
 {
     size_t stride = a->runs * a->width;
-    for (size_t t = 0; t < a->count; t += SLICE) {
-        size_t count = a->count - t < SLICE ? a->count - t : SLICE;
-        const float *d = diff + t * outputs;
-        for (size_t r = 0; r < a->runs; r++) {
-            const float *base = a->base + r * a->skip;
-            size_t k = 0;
-            for (; k + ROWS <= outputs; k += ROWS)
-                tile_rows(ROWS, gradient + k * stride + r * a->width, stride, a->width, d + k, outputs, base,
-                          a->starts + t, count);
-            for (; k < outputs; k++)
-                tile_rows(1, gradient + k * stride + r * a->width, stride, a->width, d + k, outputs, base,
-                          a->starts + t, count);
-        }
+    int packs = a->runs > 1 && a->width < LANES && stride <= PANEL;
+    /* rows of many outputs lie a power of two apart: few fit into the sets of the cache that they fall into
+     */
+    size_t slice = outputs > 32 ? SLICE / 2 : SLICE;
+    for (size_t t = 0; t < a->count; t += slice) {
+        size_t count = a->count - t < slice ? a->count - t : slice;
+        if (packs)
+            packed_slice(gradient, diff + t * outputs, outputs, a, t, count);
+        else
+            for (size_t r = 0; r < a->runs; r++)
+                all_outputs(gradient + r * a->width, stride, a->width, diff + t * outputs, outputs,
+                            a->base + r * a->skip, a->starts + t, count);
     }
 }
 

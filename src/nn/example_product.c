@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 4096 }; /* values of a sum that stay in cache while the examples go by */
+enum { CHUNK = 1024 }; /* values of a sum that stay in cache while the examples go by */
 enum way { VECTOR, GHOST, STORED };
 
 struct example_product {
@@ -28,7 +28,8 @@ struct example_product {
     const float *diff_dst, *src;
     float *diff_to_scale, *src_to_clear;
     const double *factor;
-    double *sum;
+    float *sum;
+    int add;
     size_t examples;
 };
 
@@ -199,15 +200,22 @@ static sotto_status sum_chunk(void *arg, size_t chunk, int thread)
     const struct example_product *e = arg;
     size_t size = gradient_size(e), first = chunk * CHUNK,
            count = size - first < CHUNK ? size - first : CHUNK;
+    double total[CHUNK];
+    for (size_t k = 0; k < count; k++)
+        total[k] = e->add ? (double)e->sum[first + k] : 0;
     for (size_t i = 0; i < e->examples; i++)
         if (e->factor[i] > 0)
-            e->kernels->add_scaled(e->sum + first, e->gradients + i * size + first, e->factor[i], count);
+            e->kernels->add_scaled(total, e->gradients + i * size + first, e->factor[i], count);
+    for (size_t k = 0; k < count; k++)
+        e->sum[first + k] = (float)total[k];
     return SOTTO_OK;
 }
 
-void example_product_sum(struct example_product *e, double *sum, const double *factor, size_t examples)
+void example_product_sum(struct example_product *e, float *sum, int add, const double *factor,
+                         size_t examples)
 {
     e->sum = sum;
+    e->add = add;
     e->factor = factor;
     e->examples = examples;
     (void)par_shares((gradient_size(e) + CHUNK - 1) / CHUNK, e->desc.threads, sum_chunk, e);

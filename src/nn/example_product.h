@@ -25,8 +25,9 @@ int example_product_stores(const struct example_product *e);
 /** square[i], excess[i] of examples 0 .. examples - 1, see struct example_norms. */
 void example_product_norms(struct example_product *e, const struct example_norms *out, const float *diff_dst,
                            const float *src, size_t examples);
-/** Stored only: sum (weights, then bias) += sum over i of factor[i] G_i. */
-void example_product_sum(struct example_product *e, double *sum, const double *factor, size_t examples);
+/** Stored only: sum (weights, then bias) = sum over i of factor[i] G_i, added up in double; += if add. */
+void example_product_sum(struct example_product *e, float *sum, int add, const double *factor,
+                         size_t examples);
 /** The other ways: row i of the output gradients times factor[i], for all rows of the plan (those of no
  * example become 0); a source whose factor is 0 becomes 0, as it may hold what is not finite. */
 void example_product_scale(struct example_product *e, float *diff_dst, float *src, const double *factor,

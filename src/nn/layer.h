@@ -95,12 +95,13 @@ struct pass {
 
 struct layer {
     const char *name;
-    int fuses_relu; /* forward applies the ReLU when run->relu */
-    int masks_itself; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu) */
-    int fuses_mask; /* backward multiplies src->diff by (src->data > 0) when src->relu */
-    int in_place;   /* backward may overwrite dst->diff by a src->diff of the same shape */
-    int adds;       /* backward adds to src->diff when run->add_diff_src */
-    int writes_f32; /* can write a f32 dst (and read its diff) in a bf16 plan */
+    int fuses_relu;   /* forward applies the ReLU when run->relu */
+    int masks_itself; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu)
+                       */
+    int fuses_mask;   /* backward multiplies src->diff by (src->data > 0) when src->relu */
+    int in_place;     /* backward may overwrite dst->diff by a src->diff of the same shape */
+    int adds;         /* backward adds to src->diff when run->add_diff_src */
+    int writes_f32;   /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
     /** Fills out (names without the path; count and row are worked out by network_add) and returns how many.
@@ -113,16 +114,17 @@ struct layer {
      * `scratch` is shared by all layers and only valid inside one call. NULL: none. */
     void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
     void (*forward)(struct layer_run *run, const struct pass *pass);
-    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every parameter's diff.
+    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every
+     * parameter's diff.
      */
     void (*backward)(struct layer_run *run, const struct pass *pass);
-    /** With run->views: backward leaves the parameters alone, then this gives the norms of the first `examples`
-     * examples. */
+    /** With run->views: backward leaves the parameters alone, then this gives the norms of the first
+     * `examples` examples. */
     void (*example_norms)(struct layer_run *run, const struct example_norms *out, size_t examples);
-    /** After the whole backward pass: sum (the layer's parameters, one after the other) += sum over i of
-     * factor[i] times the gradient of example i. A gradient whose factor is 0 may hold what is not finite. May
-     * overwrite src->data and dst->diff. */
-    void (*example_sum)(struct layer_run *run, double *sum, const double *factor, size_t examples);
+    /** After the whole backward pass: sum (the layer's parameters, one after the other) = sum over i of
+     * factor[i] times the gradient of example i, or += that if add. A gradient whose factor is 0 may hold
+     * what is not finite. May overwrite src->data, dst->diff and the parameters' diff. */
+    void (*example_sum)(struct layer_run *run, float *sum, int add, const double *factor, size_t examples);
     /** Why there is no gradient of a single example, and what to use instead; or NULL. */
     const char *mixes_examples;
     void (*release)(struct layer_run *run);

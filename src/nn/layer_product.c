@@ -2,7 +2,7 @@
 
 #include "nn/backend.h"
 #include "nn/example_product.h"
-#include "nn/example_kernels.h"
+#include "nn/kernels.h"
 
 struct product {
     struct conv *conv;
@@ -67,24 +67,21 @@ void product_forward(struct layer_run *run, const struct pass *pass)
                                has_bias(run) ? run->parameters[1].value : NULL);
 }
 
-static void weights_gradient(struct layer_run *run, void *diff_src)
+static void backward(struct layer_run *run, void *diff_src, float *diff_weights, float *diff_bias)
 {
     const struct product *p = run->state;
-    run->backend->conv_backward(p->conv, diff_src, run->parameters[0].diff,
-                                has_bias(run) ? run->parameters[1].diff : NULL, run->dst->diff,
-                                run->src->data, run->parameters[0].value);
+    run->backend->conv_backward(p->conv, diff_src, diff_weights, has_bias(run) ? diff_bias : NULL,
+                                run->dst->diff, run->src->data, run->parameters[0].value);
 }
 
 void product_backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    const struct product *p = run->state;
     void *diff_src = run->need_diff_src ? run->src->diff : NULL;
     if (!run->views)
-        weights_gradient(run, diff_src);
+        backward(run, diff_src, run->parameters[0].diff, run->parameters[1].diff);
     else if (diff_src)
-        run->backend->conv_backward(p->conv, diff_src, NULL, NULL, run->dst->diff, run->src->data,
-                                    run->parameters[0].value);
+        backward(run, diff_src, NULL, NULL);
 }
 
 void product_example_norms(struct layer_run *run, const struct example_norms *out, size_t examples)
@@ -93,17 +90,22 @@ void product_example_norms(struct layer_run *run, const struct example_norms *ou
     example_product_norms(p->examples, out, run->dst->diff, run->src->data, examples);
 }
 
-void product_example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples)
+void product_example_sum(struct layer_run *run, float *sum, int add, const double *factor, size_t examples)
 {
     const struct product *p = run->state;
     if (example_product_stores(p->examples)) {
-        example_product_sum(p->examples, sum, factor, examples);
+        example_product_sum(p->examples, sum, add, factor, examples);
         return;
     }
     example_product_scale(p->examples, run->dst->diff, run->src->data, factor, examples);
-    weights_gradient(run, NULL);
+    if (!add) {
+        backward(run, NULL, sum, sum + run->parameters[0].count);
+        return;
+    }
+    backward(run, NULL, run->parameters[0].diff, run->parameters[1].diff);
     for (int i = 0; i <= has_bias(run); i++) {
-        example_add(sum, run->parameters[i].diff, run->parameters[i].count, run->threads);
+        tensor_add(run->kernels, NN_F32, sum, run->parameters[i].diff, run->parameters[i].count,
+                   run->threads);
         sum += run->parameters[i].count;
     }
 }

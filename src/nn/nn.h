@@ -73,7 +73,7 @@ struct nn_plan_config {
     const struct nn_backend *backend;
     int training;       /* plan backward too */
     int embedding_only; /* stop before projector / classifier */
-    size_t views;       /* > 0: with training, for nn_plan_add_clipped(); rows of the batch per example */
+    size_t views;       /* > 0: with training, for nn_plan_clipped_sum(); rows of the batch per example */
 };
 /** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of
  * par_set_threads() as it is now. ENOTSUP: dtype on this backend, or a layer that mixes the examples of a
@@ -108,11 +108,12 @@ struct nn_clip {
     double norm, gamma;
 };
 #define NN_CLIP_MARGIN 0x1p-10
-/** Backward pass that adds the clipped gradients of examples 0 .. examples - 1 to sum (as many doubles as the
- * model has trainable parameters, in the order of nn_model_tensors). diff_output: gradients of every row's OWN
- * loss over `views`; later rows are ignored. Overwrites activations. Returns how many were not clipped: a
- * private number. */
-size_t nn_plan_add_clipped(struct nn_plan *p, double *sum, size_t examples, const struct nn_clip *clip);
+/** Backward pass that ends with the sum of the clipped gradients of examples 0 .. examples - 1 in sum (as
+ * many floats as the model has trainable parameters, in the order of nn_model_tensors), or adds them if
+ * `add`. diff_output: gradients of every row's OWN loss over `views`; later rows are ignored. Overwrites
+ * activations. Returns how many were not clipped: a private number. */
+size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t examples,
+                           const struct nn_clip *clip);
 /** Of the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
 const double *nn_plan_clip_factors(const struct nn_plan *p);
 const double *nn_plan_example_norms(const struct nn_plan *p);

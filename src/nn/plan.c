@@ -211,7 +211,7 @@ void nn_plan_backward(struct nn_plan *p)
 {
     struct activation *output = plan_activation(p, (int)p->row_count - 1);
 
-    assert(!p->config.views); /* nn_plan_add_clipped() */
+    assert(!p->config.views); /* nn_plan_clipped_sum() */
     if (output->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
     for (size_t i = p->row_count; i-- > 0;)

@@ -66,7 +66,8 @@ static size_t find_factors(struct nn_plan *p, size_t examples, const struct nn_c
     return whole;
 }
 
-size_t nn_plan_add_clipped(struct nn_plan *p, double *sum, size_t examples, const struct nn_clip *clip)
+size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t examples,
+                           const struct nn_clip *clip)
 {
     size_t stride = plan_examples(p), outputs = shape_count(plan_activation(p, (int)p->row_count - 1)->shape),
            used = examples * p->config.views;
@@ -76,7 +77,7 @@ size_t nn_plan_add_clipped(struct nn_plan *p, double *sum, size_t examples, cons
     for (size_t i = 0; i < p->row_count; i++) {
         if (!has_parameters(p, i))
             continue;
-        p->runs[i].spec->layer->example_sum(&p->runs[i], sum, p->factor + i * stride, examples);
+        p->runs[i].spec->layer->example_sum(&p->runs[i], sum, add, p->factor + i * stride, examples);
         for (size_t k = p->model->first_parameter[i]; k < p->model->first_parameter[i + 1]; k++)
             sum += p->model->parameters[k].count;
     }

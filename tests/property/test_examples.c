@@ -120,14 +120,14 @@ static void check_layer(struct conv_desc d, size_t views, int stored)
             expected[k] += factor[i] * one[k];
     }
     if (stored)
-        example_product_sum(e, sum, factor, EXAMPLES);
+        example_product_sum(e, gradient, 0, factor, EXAMPLES);
     else {
         backend->conv_forward(conv, output, src, plain, d.bias ? plain : NULL);
         example_product_scale(e, diff, src, factor, EXAMPLES);
         backend->conv_backward(conv, NULL, gradient, d.bias ? gradient + weights : NULL, diff, src, plain);
-        for (size_t k = 0; k < count; k++)
-            sum[k] = (double)gradient[k];
     }
+    for (size_t k = 0; k < count; k++)
+        sum[k] = (double)gradient[k];
     assert_near(sum, expected, count, 1e-6, "weighted sum");
     base_free(src), base_free(diff), base_free(gradient), base_free(plain), base_free(output);
     base_free(x), base_free(g), base_free(expected), base_free(sum), base_free(one);
@@ -188,7 +188,7 @@ struct world {
     struct nn_model *model;
     struct nn_plan *plan, *single;
     size_t parameters, picture, outputs, views, examples;
-    float *pictures, *diffs;
+    float *pictures, *diffs, *sum;
 };
 
 static void world_open(struct world *w, const struct nn_model_config *config, const char *backend_name,
@@ -208,6 +208,7 @@ static void world_open(struct world *w, const struct nn_model_config *config, co
     w->parameters = nn_model_parameter_count(w->model, 1);
     w->picture = shape_count(config->input);
     w->outputs = nn_model_output_width(w->model);
+    w->sum = base_alloc(w->parameters, sizeof *w->sum);
     w->views = views;
     w->examples = examples;
     w->pictures = base_alloc(examples * views * w->picture, sizeof *w->pictures);
@@ -224,6 +225,7 @@ static void world_close(struct world *w)
     nn_plan_free(w->plan);
     nn_plan_free(w->single);
     nn_model_free(w->model);
+    base_free(w->sum);
     base_free(w->pictures);
     base_free(w->diffs);
 }
@@ -300,12 +302,16 @@ static void add_single(double *out, struct world *w, size_t row)
     }
 }
 
+/* sum = the clipped sum, widened. */
 static size_t run_private(struct world *w, double *sum, size_t examples, const struct nn_clip *clip)
 {
     memcpy(nn_plan_input(w->plan), w->pictures, examples * w->views * w->picture * sizeof(float));
     nn_plan_forward(w->plan, 1, 0, 0);
     memcpy(nn_plan_diff_output(w->plan), w->diffs, examples * w->views * w->outputs * sizeof(float));
-    return nn_plan_add_clipped(w->plan, sum, examples, clip);
+    size_t whole = nn_plan_clipped_sum(w->plan, w->sum, 0, examples, clip);
+    for (size_t i = 0; i < w->parameters; i++)
+        sum[i] = (double)w->sum[i];
+    return whole;
 }
 
 /* The clip norm lies among the norms, so that some gradients are clipped and some are not. */
@@ -319,7 +325,6 @@ static void check_model(const struct nn_model_config *config, const char *backen
            *norms = base_alloc(examples, sizeof *norms), middle = 0;
     for (int round = 0; round < 2; round++) {
         const struct nn_clip clip = {.kind = NN_CLIP_FLAT, .norm = round ? middle : 1e9};
-        memset(sum, 0, w.parameters * sizeof *sum);
         memset(expected, 0, w.parameters * sizeof *expected);
         size_t whole = run_private(&w, sum, examples, &clip), unclipped = 0;
         const double *factor = nn_plan_clip_factors(w.plan), *bound = nn_plan_example_norms(w.plan);
@@ -379,7 +384,6 @@ static void views_of_a_record_are_one_gradient(void **state)
 
 static double contribution(struct world *w, double *sum, const struct nn_clip *clip)
 {
-    memset(sum, 0, w->parameters * sizeof *sum);
     run_private(w, sum, 1, clip);
     return norm_of(sum, w->parameters);
 }
@@ -435,7 +439,6 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
             *at = bad[b % 3];
             if (b < 3)
                 w.diffs[w.outputs] = 1;
-            memset(sum, 0, w.parameters * sizeof *sum);
             run_private(&w, sum, 4, &clip);
             assert_true(nn_plan_clip_factors(w.plan)[1] == 0);
             assert_near(sum, without, w.parameters, 1e-6, models[m]->name);
@@ -462,6 +465,37 @@ static void no_record_adds_nothing_and_unused_rows_do_not_count(void **state)
     assert_near(sum, some, w.parameters, 1e-12, "rows 2 and 3");
     base_free(sum), base_free(some);
     world_close(&w);
+}
+
+/* A logical batch in two parts, the second not full, is the batch in one. */
+static void parts_of_a_batch_add_up(void **state)
+{
+    (void)state;
+    const struct nn_model_config *models[] = {&mlp, &residual, &keras};
+    for (size_t m = 0; m < 3; m++) {
+        struct world whole, part;
+        world_open(&whole, models[m], "auto", 5, 1);
+        world_open(&part, models[m], "auto", 3, 1);
+        double *sum = base_alloc(whole.parameters, sizeof *sum),
+               *expected = base_alloc(whole.parameters, sizeof *sum);
+        const struct nn_clip clip = {NN_CLIP_FLAT, 0.5, 0};
+        run_private(&whole, expected, 5, &clip);
+        memcpy(part.pictures, whole.pictures, 3 * whole.picture * sizeof(float));
+        memcpy(part.diffs, whole.diffs, 3 * whole.outputs * sizeof(float));
+        run_private(&part, sum, 3, &clip);
+        memcpy(nn_plan_input(part.plan), whole.pictures + 3 * whole.picture,
+               2 * whole.picture * sizeof(float));
+        nn_plan_forward(part.plan, 1, 0, 0);
+        memcpy(nn_plan_diff_output(part.plan), whole.diffs + 3 * whole.outputs,
+               2 * whole.outputs * sizeof(float));
+        nn_plan_clipped_sum(part.plan, part.sum, 1, 2, &clip);
+        for (size_t i = 0; i < part.parameters; i++)
+            sum[i] = (double)part.sum[i];
+        assert_near(sum, expected, whole.parameters, 1e-5, models[m]->name);
+        base_free(sum), base_free(expected);
+        world_close(&whole);
+        world_close(&part);
+    }
 }
 
 static void layers_that_mix_records_are_refused(void **state)
@@ -516,6 +550,7 @@ int main(void)
         cmocka_unit_test(no_record_adds_more_than_the_norm),
         cmocka_unit_test(a_record_that_is_not_finite_adds_nothing),
         cmocka_unit_test(no_record_adds_nothing_and_unused_rows_do_not_count),
+        cmocka_unit_test(parts_of_a_batch_add_up),
         cmocka_unit_test(layers_that_mix_records_are_refused),
         cmocka_unit_test(a_step_allocates_nothing),
     };
