@@ -32,6 +32,41 @@ static const struct option_row rows[] = {
      "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
     {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
     {"metrics", OPTION_TEXT, "FILE", NULL, "metrics.jsonl to append one line per epoch to", NULL},
+    {"dp-sgd", OPTION_FLAG, NULL, NULL,
+     "private: clipped gradients of Poisson samples, noise in every step, a certificate beside the model",
+     NULL},
+    {"noise", OPTION_TEXT, "NAME", "gaussian", "dp-sgd: gaussian or logistic", NULL},
+    {"noise-mode", OPTION_TEXT, "MODE", "exact",
+     "dp-sgd: exact, or fast: a hundred times faster, without defence against floating-point attacks", NULL},
+    {"noise-multiplier", OPTION_REAL, "M", NULL, "dp-sgd: noise scale / C (sigma / C, s / C)", NULL},
+    {"target-epsilon", OPTION_REAL, "E", NULL, "dp-sgd: instead: the smallest noise that keeps E", NULL},
+    {"delta", OPTION_REAL, "D", "1e-05", "dp-sgd: delta of the guarantee", NULL},
+    {"max-grad-norm", OPTION_REAL, "C", "1",
+     "dp-sgd: a record's gradient of a larger L2 norm is scaled to it", "clip-norm"},
+    {"clipping", OPTION_TEXT, "NAME", "flat",
+     "dp-sgd: flat, automatic, layers, or quantile: C follows the norms", NULL},
+    {"quantile", OPTION_REAL, "Q", "0.5", "dp-sgd: share of records that clipping by quantile leaves alone",
+     NULL},
+    {"views", OPTION_COUNT, "N", "1", "dp-sgd: augmented views of a record, averaged before clipping", NULL},
+    {"steps", OPTION_COUNT, "N", NULL, "dp-sgd: instead of epochs * records / batch", NULL},
+    {"ema", OPTION_REAL, "DECAY", "0", "dp-sgd: the model is the moving average of the weights, e.g. 0.999",
+     NULL},
+    {"sampling", OPTION_TEXT, "NAME", "poisson",
+     "dp-sgd: poisson: every record with probability batch / records", NULL},
+    {"reserve-steps", OPTION_COUNT, "N", NULL,
+     "dp-sgd: steps charged at a time (default all): short blocks lose less when a run is stopped", NULL},
+    {"micro-batch", OPTION_COUNT, "N", NULL, "dp-sgd: records worked on at a time, for speed and memory",
+     NULL},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "dp-sgd: name of the private data set in the ledger (default: its SHA-256)", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "dp-sgd: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl",
+     NULL},
+    {"budget-epsilon", OPTION_REAL, "E", NULL, "dp-sgd: refuse if the ledger would add up to more (exit 77)",
+     NULL},
+    {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
+    {"purpose", OPTION_TEXT, "TEXT", NULL, "dp-sgd: recorded in the ledger", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "dp-sgd: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -81,6 +116,84 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
                r->seconds, r->records_per_second);
 }
 
+static const char *const private_options[] = {
+    "noise",         "noise-mode",     "noise-multiplier", "target-epsilon", "delta",
+    "max-grad-norm", "clipping",       "quantile",         "views",          "steps",
+    "ema",           "sampling",       "ledger",           "reserve-steps",  "micro-batch",
+    "dataset-id",    "budget-epsilon", "budget-delta",     "purpose",        "insecure-noise-seed"};
+
+static sotto_status read_privacy(struct sotto_train_privacy *p, const struct options *o)
+{
+    sotto_train_privacy_defaults(p);
+    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
+    if (strcmp(option_text(o, "sampling"), "poisson") != 0)
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "--sampling '%s': only poisson is accounted for; batches of a fixed size need an account "
+            "of their own",
+            option_text(o, "sampling"));
+    if (option_given(o, "steps") && option_given(o, "epochs"))
+        return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
+    p->noise = option_text(o, "noise");
+    p->max_grad_norm = option_real(o, "max-grad-norm");
+    p->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
+    p->target.epsilon =
+        option_given(o, "target-epsilon") ? option_real(o, "target-epsilon") : p->target.epsilon;
+    p->target.delta = option_real(o, "delta");
+    p->clipping = option_text(o, "clipping");
+    p->quantile = option_real(o, "quantile");
+    p->views = (size_t)option_count(o, "views");
+    p->steps = option_given(o, "steps") ? (size_t)option_count(o, "steps") : 0;
+    p->average = option_real(o, "ema");
+    p->reserve = option_given(o, "reserve-steps") ? (size_t)option_count(o, "reserve-steps") : 0;
+    p->part = option_given(o, "micro-batch") ? (size_t)option_count(o, "micro-batch") : 0;
+    p->fingerprint = option_text(o, "dataset-id");
+    p->ledger = option_text(o, "ledger");
+    p->purpose = option_text(o, "purpose");
+    p->insecure = option_given(o, "insecure-noise-seed");
+    p->insecure_seed = p->insecure ? option_count(o, "insecure-noise-seed") : 0;
+    if (option_given(o, "budget-epsilon"))
+        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
+}
+
+/* The network is the release: nothing else that depends on the records is printed. */
+static sotto_status train_private(const struct options *o, const struct sotto_dataset *data,
+                                  const struct sotto_array *chosen, const struct sotto_train_options *options,
+                                  const struct sotto_context *ctx, int json)
+{
+    const char *output = option_text(o, "output");
+    struct sotto_train_privacy privacy;
+    struct sotto_network *network = NULL;
+    char *certificate = NULL, *line = NULL;
+    sotto_status status = read_privacy(&privacy, o);
+    if (status == SOTTO_OK)
+        status = sotto_train_private(&network, &certificate, NULL, data, chosen->data, chosen->count, options,
+                                     &privacy, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_network_save_private(output, network, certificate);
+    if (status == SOTTO_OK)
+        status = sotto_certificate_summary(&line, certificate);
+    if (status == SOTTO_OK && json)
+        fputs(certificate, stdout);
+    else if (status == SOTTO_OK)
+        printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
+    sotto_text_free(certificate);
+    sotto_text_free(line);
+    sotto_network_free(network);
+    return status;
+}
+
+static sotto_status refuse_private_options(const struct options *o)
+{
+    for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
+        if (option_given(o, private_options[i]))
+            return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd; plain training draws no noise",
+                            private_options[i]);
+    return SOTTO_OK;
+}
+
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
                           const struct sotto_context *ctx, int json)
 {
@@ -95,6 +208,14 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK && option_flag(o, "fresh"))
         unlink(checkpoint);
+    if (status == SOTTO_OK && option_flag(o, "dp-sgd")) {
+        status = train_private(o, data, &chosen, &options, ctx, json);
+        if (status == SOTTO_OK && !option_given(o, "checkpoint"))
+            unlink(checkpoint);
+        goto done;
+    }
+    if (status == SOTTO_OK)
+        status = refuse_private_options(o);
     if (status == SOTTO_OK)
         status = sotto_train(&network, &result, data, chosen.data, chosen.count, &options, ctx);
     if (status == SOTTO_OK)
@@ -104,6 +225,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
             unlink(checkpoint);
         print_result(&result, network, output, options.model, json);
     }
+done:
     sotto_network_free(network);
     sotto_array_clear(&chosen);
     return status;
@@ -131,7 +253,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_train = {
     .name = "train",
-    .summary = "a whole network on labelled records, without protection; the same command continues an "
+    .summary = "a whole network on labelled records, plain or by DP-SGD; the same command continues an "
                "interrupted run",
     .arguments = "",
     .examples =
@@ -139,6 +261,9 @@ const struct verb verb_train = {
         "  sotto train --data fashion-mnist --split train --model resnet8 --optimizer sgd --lr 0.1 "
         "--momentum "
         "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
-        "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors",
+        "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
+        "  sotto train --data cifar10 --model resnet8 --norm group --dp-sgd --target-epsilon 3 --batch 1024 "
+        "--optimizer "
+        "sgd --lr 2 -o model.safetensors",
     .options = rows,
     .run = run};

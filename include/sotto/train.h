@@ -5,6 +5,7 @@
 #define SOTTO_TRAIN_H
 
 #include "sotto/data.h"
+#include "sotto/dp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +65,57 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_train_options *options,
                                                     const struct sotto_context *ctx);
+
+/** What a private training needs besides. Start from sotto_train_privacy_defaults(). */
+struct sotto_train_privacy {
+    struct sotto_dp target; /**< delta [1e-5]; epsilon [NAN: noise_multiplier is given], else the smallest
+                               noise_multiplier for it is found */
+    const char *noise;      /**< ["gaussian"], "logistic" */
+    enum sotto_noise_mode noise_mode; /**< [exact] */
+    double noise_multiplier;          /**< noise scale / max_grad_norm */
+    double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
+    const char *clipping; /**< ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| /
+                             (|g| + 0.01); "layers": each of L layers to max_grad_norm / sqrt(L); "quantile":
+                             max_grad_norm follows a quantile of the norms (Andrew et al. 2021), whose noisy
+                             count takes its share of the same noise */
+    double quantile;      /**< [0.5] share of records that are not clipped */
+    size_t views;   /**< [1] augmented views of a record, whose gradients are averaged before clipping */
+    size_t steps;   /**< [0: ceil(epochs n / batch)] */
+    size_t reserve; /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
+    double average; /**< [0: none] decay of the moving average of the weights that is then the result */
+    size_t part;    /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
+    const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
+    const char *ledger, *purpose; /**< as in struct sotto_release */
+    struct sotto_dp budget;
+    int insecure;
+    uint64_t insecure_seed;
+};
+SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
+/** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n, drawn by
+ * the reservation that also gives the noise and that was charged to the ledger before the first step; the sum
+ * of clipped gradients plus noise is divided by `batch`, not by the sample's size, and followed by the
+ * optimizer; an empty sample is a step of noise. n is treated as public. A record whose gradient is not
+ * finite adds nothing.
+ *
+ * Options mean what they mean in sotto_train(), but no losses, accuracies or metrics exist: they would tell
+ * of the records. Batch norm is refused (norm "group"), as is bf16. A run that goes on from its checkpoint
+ * draws its steps anew and is charged for them again; one whose ledger does not hold what the checkpoint has
+ * used is refused.
+ *
+ * Protected are the records together against adding or removing one, in everything that leaves this function
+ * but the checkpoint's name of the data; *certificate (sotto_text_free) says how far. Errors of
+ * sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are NAN. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
+                                                            struct sotto_train_result *result,
+                                                            const struct sotto_dataset *data,
+                                                            const int64_t *rows, size_t n,
+                                                            const struct sotto_train_options *options,
+                                                            const struct sotto_train_privacy *privacy,
+                                                            const struct sotto_context *ctx);
+/** Saves such a network and, beside it, PATH.certificate.json with the file's hash. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(const char *path,
+                                                                   const struct sotto_network *n,
+                                                                   const char *certificate);
 
 /** One .safetensors (docs/FORMATS.md, sotto.model/1). A network made elsewhere needs only the tensors and the
  * keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names

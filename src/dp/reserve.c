@@ -139,6 +139,9 @@ static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *
     if (r->run) {
         TRY(run_record_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
         REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
+        REQUIRE(r->first_step <= s->run.charged,
+                "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
+                r->first_step, ledger, s->run.charged);
     } else {
         s->run.reservations = json_make_array();
         TRY(name_run(s->run.id));

@@ -8,6 +8,39 @@
 
 static const char schema[] = "sotto.checkpoint/1";
 
+static sotto_status save_private(struct sotto_tensors *t, const struct checkpoint_private *p)
+{
+    sotto_status status = SOTTO_OK;
+    if (!p)
+        goto done;
+    TRY(sotto_tensors_set_metadata(t, "run", p->run));
+    TRY(sotto_tensors_add(t, "private.clip", SOTTO_F8, 1, (const size_t[]){1}, &p->clip));
+    if (p->average)
+        TRY(nn_model_export(t, p->average, "average.", 1));
+done:
+    return status;
+}
+
+static sotto_status load_private(struct checkpoint_private *p, const struct sotto_tensors *t,
+                                 const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    if (!p)
+        goto done;
+    const char *run = sotto_tensors_metadata(t, "run");
+    const struct sotto_array *clip = sotto_tensors_find(t, "private.clip");
+    if (!run || strlen(run) >= sizeof p->run || !clip || clip->dtype != SOTTO_F8 || clip->count != 1 ||
+        !(*(const double *)clip->data > 0))
+        FAIL(SOTTO_EFORMAT,
+             "%s: does not say which run of the ledger it belongs to, so what it has cost is unknown", path);
+    strcpy(p->run, run);
+    p->clip = *(const double *)clip->data;
+    if (p->average)
+        TRY(nn_model_import(p->average, t, "average.", 1));
+done:
+    return status;
+}
+
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
                              const struct nn_model *model, const struct nn_optimizer *optimizer,
                              const struct training_progress *progress)
@@ -21,6 +54,7 @@ sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *o
     TRY(nn_optimizer_export(&t, optimizer, "optimizer."));
     TRY(sotto_tensors_add(&t, "progress.step", SOTTO_I8, 1, (const size_t[]){1}, &step));
     TRY(sotto_tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
+    TRY(save_private(&t, origin->secret));
     TRY(sotto_tensors_set_metadata(&t, "schema", schema));
     TRY(sotto_tensors_set_metadata(&t, "recipe", origin->recipe));
     TRY(sotto_tensors_set_metadata(&t, "machine", origin->machine));
@@ -97,6 +131,7 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
     if (at < 0 || (uint64_t)at > origin->steps)
         FAIL(SOTTO_EFORMAT, "%s: stands at step %lld, but the run has %llu steps", path, (long long)at,
              (unsigned long long)origin->steps);
+    TRY(load_private(origin->secret, &t, path));
     status = nn_model_import(model, &t, "model.", 1);
     if (status == SOTTO_OK)
         status = nn_optimizer_import(optimizer, &t, "optimizer.");

@@ -9,11 +9,20 @@ struct training_progress {
     uint64_t step;
     double loss_sum, accuracy_sum, epoch_loss, epoch_accuracy;
 };
+/** What a private run keeps besides: the run's name in its ledger, the clipping norm where it has got to, and
+ * the weights' moving average (NULL: none). */
+struct checkpoint_private {
+    char run[48];
+    double clip;
+    struct nn_model *average;
+};
 /** What a checkpoint must have been made by, to be continued. Both texts are lines "key=value". */
 struct checkpoint_origin {
-    const char *recipe;  /* whatever decides the weights, besides threads and instruction set */
-    const char *machine; /* decides their last bits */
-    uint64_t steps;      /* of the whole run */
+    const char *recipe;                /* whatever decides the weights, besides threads and instruction set */
+    const char *machine;               /* decides their last bits */
+    uint64_t steps;                    /* of the whole run */
+    struct checkpoint_private *secret; /* saved and loaded too; NULL: none. Its checkpoints are told apart by
+                                          their recipe */
 };
 /** Writes the whole state, atomically. */
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,

@@ -69,11 +69,11 @@ static sotto_status describe(struct supervised *t)
                           "llu\nepochs=%zu\nbatch=%zu\n"
                           "optimizer=%s\nlr=%.17g\nmomentum=%.17g\nweight_decay=%.17g\nschedule=%s\nflip=%"
                           "d\ncrop=%zu\ndtype=%s\n"
-                          "data=%s\nrecords=%zu\nrows=%s\n",
+                          "data=%s\nrecords=%zu\nrows=%s\n%s",
                           o->model, hidden, o->norm, t->record.channels, t->record.height, t->record.width,
                           (unsigned long long)o->seed, o->epochs, o->batch, o->optimizer, o->lr, o->momentum,
                           o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, t->data->sha256, t->n,
-                          t->rows_sha256);
+                          t->rows_sha256, t->privacy);
     REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
     snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(t->backend));
@@ -87,7 +87,8 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options *o = &t->options;
-    *t = (struct supervised){.options = *options, .data = data, .rows = rows, .n = n, .ctx = ctx};
+    *t = (struct supervised){
+        .options = *options, .data = data, .rows = rows, .n = n, .ctx = ctx, .privacy = ""};
     TRY(train_options_check(o));
     TRY(encoder_check_rows(data, rows, n));
     TRY(check_labels(data, rows, n));
@@ -103,17 +104,33 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
     t->threads = par_threads(ctx);
     t->steps_per_epoch = n / o->batch;
     t->steps = (uint64_t)t->steps_per_epoch * o->epochs;
+    t->plan_rows = o->batch;
     make_schedule(&t->schedule, o, t->steps);
     TRY(describe(t));
 done:
     return status;
 }
 
+sotto_status supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
+                               const char *privacy)
+{
+    t->steps = steps;
+    t->plan_rows = plan_rows;
+    t->plan_views = plan_views;
+    t->privacy = privacy;
+    make_schedule(&t->schedule, &t->options, steps);
+    return describe(t);
+}
+
 sotto_status supervised_plan(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
-    struct nn_plan_config plan = {.batch = o->batch, .dtype = t->dtype, .backend = t->backend, .training = 1};
+    struct nn_plan_config plan = {.batch = t->plan_rows,
+                                  .dtype = t->dtype,
+                                  .backend = t->backend,
+                                  .training = 1,
+                                  .views = t->plan_views};
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
                                             .beta1 = 0.9,
                                             .beta2 = 0.999,
@@ -126,10 +143,10 @@ sotto_status supervised_plan(struct supervised *t)
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
     TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
     record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
-    t->labels = base_alloc(o->batch, sizeof *t->labels);
-    t->views = base_alloc(o->batch, sizeof *t->views);
+    t->labels = base_alloc(t->plan_rows, sizeof *t->labels);
+    t->views = base_alloc(t->plan_rows, sizeof *t->views);
     if (!t->labels || !t->views)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for a batch of %zu", o->batch);
+        FAIL(SOTTO_ENOMEM, "train: out of memory for a batch of %zu", t->plan_rows);
 done:
     return status;
 }
@@ -219,8 +236,10 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     snprintf(records, sizeof records, "%zu", t->n);
     TRY(network_add_fact(n, "machine", t->machine));
     TRY(network_add_fact(n, "data_set", t->data->name));
-    TRY(network_add_fact(n, "data_sha256", t->data->sha256));
-    TRY(network_add_fact(n, "rows_sha256", t->rows_sha256));
+    if (!t->privacy[0]) { /* a hash of private records would tell who tries them all */
+        TRY(network_add_fact(n, "data_sha256", t->data->sha256));
+        TRY(network_add_fact(n, "rows_sha256", t->rows_sha256));
+    }
     TRY(network_add_fact(n, "records", records));
     if (statement[0])
         TRY(network_add_fact(n, STATEMENT_KEY, statement));
@@ -245,7 +264,7 @@ void supervised_clear(struct supervised *t)
     *t = (struct supervised){0};
 }
 
-static void announce(const struct supervised *t, const struct training_loop *l)
+void supervised_announce(const struct supervised *t, const struct training_loop *l)
 {
     const struct nn_shape r = t->record;
     context_log(
@@ -293,7 +312,7 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
     TRY(supervised_plan(&t));
     supervised_loop(&loop, &t);
     TRY(training_loop_resume(&loop));
-    announce(&t, &loop);
+    supervised_announce(&t, &loop);
     TRY(training_loop_run(&loop));
     struct sotto_train_result found;
     supervised_report(&found, &t, &loop);

@@ -34,12 +34,19 @@ struct supervised {
     struct record_input input;
     int64_t *labels;           /* (batch) */
     struct record_view *views; /* (batch) */
-    char rows_sha256[SHA256_HEX], recipe[1024], machine[160], hint[96];
+    const char *privacy; /* lines of the recipe that a private trainer adds; "": none. Files then hold no hash
+                            of the records */
+    size_t plan_rows, plan_views; /* of the plan, labels and views; batch and 0 unless changed */
+    char rows_sha256[SHA256_HEX], recipe[2048], machine[160], hint[96];
 };
 /** Checks everything; allocates nothing. EINVAL, ENOTSUP. */
 sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
                                 size_t n, const struct sotto_train_options *options,
                                 const struct sotto_context *ctx);
+/** For a private trainer, between the two: another number of steps, another plan, and its part of the recipe
+ * (a text that lives as long as *t). */
+sotto_status supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
+                               const char *privacy);
 /** Model with its first weights, plan, optimizer and the scratch of a step. */
 sotto_status supervised_plan(struct supervised *t);
 /** A loop around plain steps. Borrows *t. */
@@ -48,6 +55,8 @@ void supervised_loop(struct training_loop *out, struct supervised *t);
 void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64_t step);
 /** How many of the logits (n, classes) are largest at the label. */
 size_t supervised_right(const float *logits, const int64_t *labels, size_t n, size_t classes);
+/** One line of what is about to run, in the log. */
+void supervised_announce(const struct supervised *t, const struct training_loop *l);
 void supervised_report(struct sotto_train_result *out, const struct supervised *t,
                        const struct training_loop *l);
 /** The trained network; takes the model. statement: "" or what the file is to say (io/statement.h). */
