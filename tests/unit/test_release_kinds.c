@@ -114,6 +114,8 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         {"randomised-response", "\"lattice_exponent\": 0", "\"lattice_exponent\": 3", "lattice"},
         {"knorm", "\"lattice_exponent\": -5", "\"lattice_exponent\": -4", "lattice"},
         {"logistic", "fixed number of steps", "exact, of course now!", "epsilon"},
+        {"knorm", "\"mechanism\": \"knorm\"", "\"mechanism\": \"gnome\"",
+         "sampler"}, /* seeded: claims nothing */
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct sotto_protect p = ordinary(changes[i].mechanism);
@@ -123,6 +125,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
         p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
+        p.release.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
         sotto_text_free(certificate);
