@@ -69,7 +69,7 @@ static sotto_status open_target(struct attack_inputs *in, const struct options *
     if (option_given(o, "target-command"))
         status = open_command(in, o, columns, ctx);
     else if ((status = option_require(o, "target")) == SOTTO_OK)
-        status = sotto_target_open_head(&in->input.target, option_text(o, "target"));
+        status = sotto_target_open(&in->input.target, option_text(o, "target"), ctx);
     if (status == SOTTO_OK && option_given(o, "budget"))
         sotto_target_set_budget(in->input.target, option_count(o, "budget"));
     return status;

@@ -5,7 +5,7 @@
 #include "options.h"
 
 #define ATTACK_INPUT_ROWS                                                                                      \
-    {"target", OPTION_TEXT, "FILE", NULL, "the model: a head or MLP (.safetensors)", NULL},                    \
+    {"target", OPTION_TEXT, "FILE", NULL, "the model: a head, MLP or whole network (.safetensors)", NULL},     \
         {"target-command",                                                                                     \
          OPTION_TEXT,                                                                                          \
          "COMMAND",                                                                                            \

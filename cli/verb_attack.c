@@ -1,4 +1,5 @@
 #include "attack_inputs.h"
+#include "attack_recipe.h"
 #include "image_inputs.h"
 
 #include <stdio.h>
@@ -15,19 +16,16 @@ static const struct option_row rows[] = {
      "records of the shadows: real, synthesis, marginals, class-marginals or noisy", NULL},
     {"synthetic-records", OPTION_COUNT, "N", "10000", "records that synthesis or marginals make", NULL},
     {"flip", OPTION_REAL, "P", "0.1", "noisy: share of the features redrawn", NULL},
-    {"trainer", OPTION_TEXT, "NAME", NULL,
-     "of the shadows (default for this and the next four: the target's)", NULL},
-    {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 128; 0: linear", NULL},
-    {"epochs", OPTION_COUNT, "E", NULL, "passes over the records", NULL},
-    {"batch", OPTION_COUNT, "B", NULL, "records per step", NULL},
-    {"lr", OPTION_REAL, "L", NULL, "learning rate", NULL},
-    {"mismatch", OPTION_FLAG, NULL, NULL, "allow shadows trained in another way than the target", NULL},
+    ATTACK_RECIPE_ROWS,
     {"cache", OPTION_TEXT, "DIR", NULL, "keep shadows here and reuse them", NULL},
     {"shard", OPTION_TEXT, "I/N", NULL, "train only the I-th of N parts of the shadows (needs --cache)",
      NULL},
     {"queries", OPTION_COUNT, "N", NULL,
      "label-only attacks: of the target, for one record (default: the attack's own)", NULL},
-    {"image", OPTION_TEXT, "C,H,W", NULL, "rows are images of this shape (for augmentation)", NULL},
+    {"image", OPTION_TEXT, "C,H,W", NULL,
+     "rows are images of this shape (for augmentation, and networks as shadows of a command)", NULL},
+    {"views", OPTION_COUNT, "N", "1",
+     "lira, rmia, offline too: of each image; 1, 2 (mirrored) or 18 (also shifted by 2 pixels)", NULL},
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
     {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
     {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
@@ -70,35 +68,6 @@ static sotto_status read_kind(enum sotto_shadow_data *out, const struct options 
         option_text(o, "shadow-data"));
 }
 
-/* The target's own recipe with what the options say otherwise; *given 0: nothing was said. */
-static sotto_status read_recipe(struct sotto_head_recipe *r, int *given, const struct options *o,
-                                const struct sotto_target *t)
-{
-    const struct sotto_head *h = sotto_target_head(t);
-    const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
-    static const char *const names[] = {"trainer", "hidden", "epochs", "batch", "lr"};
-    sotto_head_defaults(r);
-    if (own)
-        *r = *own;
-    *given = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        *given |= option_given(o, names[i]);
-    if (option_given(o, "trainer"))
-        r->trainer = option_text(o, "trainer");
-    if (option_given(o, "epochs"))
-        r->epochs = (size_t)option_count(o, "epochs");
-    if (option_given(o, "batch"))
-        r->batch = (size_t)option_count(o, "batch");
-    if (option_given(o, "lr"))
-        r->lr = option_real(o, "lr");
-    if (!option_given(o, "hidden"))
-        return SOTTO_OK;
-    r->hidden_count = 0;
-    if (strcmp(option_text(o, "hidden"), "0") == 0)
-        return SOTTO_OK;
-    return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
-}
-
 static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)
 {
     size_t shape[3];
@@ -116,6 +85,7 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     out->shadows = option_given(o, "shadows") ? (size_t)option_count(o, "shadows") : 0;
     out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
     out->queries = option_given(o, "queries") ? (size_t)option_count(o, "queries") : 0;
+    out->views = (size_t)option_count(o, "views");
     out->disjoint = option_flag(o, "disjoint");
     out->mismatch = option_flag(o, "mismatch");
     out->cache = option_text(o, "cache");
@@ -195,18 +165,17 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return list();
     struct attack_inputs in = {0};
     struct sotto_attack_options options;
-    struct sotto_head_recipe recipe;
+    struct attack_recipe recipe;
     double rates[MAX_RATES], *scores = NULL;
     char *text = NULL;
-    int finished = 0, given = 0;
+    int finished = 0;
     const char *folder = option_text(o, "output");
     sotto_status status = read_options(&options, rates, o);
     if (status == SOTTO_OK)
         status = attack_inputs_load(&in, o, ctx);
     if (status == SOTTO_OK)
-        status = read_recipe(&recipe, &given, o, in.input.target);
+        status = attack_recipe_read(&options, &recipe, o, in.input.target);
     size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
-    options.recipe = given ? &recipe : NULL;
     if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
         status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
     if (status == SOTTO_OK)

@@ -6,6 +6,7 @@
 
 #include "sotto/attack.h"
 #include "sotto/head.h"
+#include "sotto/train.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,11 @@ extern "C" {
 struct sotto_target;
 /** A head or MLP from a file (sotto's or PyTorch's). Errors as sotto_head_load(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_target **out, const char *path);
+
+/** A head or a whole network (sotto.model/1), as its file says. ctx (may be NULL) gives the threads that answer. Errors as
+ * sotto_head_load() and sotto_network_load(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open(struct sotto_target **out, const char *path,
+                                                          const struct sotto_context *ctx);
 
 /** How a command is asked. */
 struct sotto_command_options {
@@ -49,6 +55,9 @@ SOTTO_API void sotto_target_set_budget(struct sotto_target *t, uint64_t rows);
 /** The weights, for attacks that look inside; NULL if the target only answers. Borrowed. */
 SOTTO_API const struct sotto_head *sotto_target_head(const struct sotto_target *t);
 
+/** The same of a whole network. */
+SOTTO_API const struct sotto_network *sotto_target_network(const struct sotto_target *t);
+
 /** Labelled records: x (n, d), y (n) in 0 .. classes - 1. n 0: none. */
 struct sotto_records {
     const float *x;
@@ -73,6 +82,8 @@ enum sotto_shadow_data {
 struct sotto_attack_options {
     const char *name;
     const struct sotto_head_recipe *recipe; /**< of the shadows; NULL: the target's own */
+    /** Shadows are whole networks, trained like this (its files are not used); NULL: as the target, if that is a network */
+    const struct sotto_train_options *network;
     int mismatch;                           /**< allow shadows that are trained in another way than the target */
     size_t shadows;                         /**< [the attack's own default] */
     size_t shadow_records;                  /**< records that a shadow trains on [half of the attacker's] */
@@ -83,7 +94,9 @@ struct sotto_attack_options {
     size_t synthetic_records;               /**< made by synthesis or marginals [10,000] */
     double flip;                            /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
     size_t queries;                         /**< label-only attacks: of the target, for one record [the attack's own default] */
-    size_t channels, height, width;         /**< rows are images of this shape; 0: they are not */
+    size_t channels, height, width;         /**< rows are images of this shape; 0: they are not, or as the network says */
+    size_t views;                           /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
+                                                 shifted by 2 pixels */
     uint64_t seed;                          /**< [1] */
     struct sotto_audit_options audit;       /**< fpr, confidence, delta; names and seed are not used */
 };

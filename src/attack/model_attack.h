@@ -14,7 +14,7 @@
 enum model_need {
     MODEL_POSTERIORS = 1,  /* the target's answers on the records, as probabilities */
     MODEL_LABELS = 2,      /* the records' true classes */
-    MODEL_WEIGHTS = 4,     /* the target itself, a head */
+    MODEL_WEIGHTS = 4,     /* the target itself, a head or a network */
     MODEL_ATTACKER = 8,    /* records of the attacker, of the target's kind */
     MODEL_SHADOWS = 16,    /* trains models of the target's kind: needs a recipe */
     MODEL_OTHER = 32,      /* records of another set */
@@ -29,10 +29,17 @@ struct model_input {
     struct head_data records; /* to judge: members and non-members, without saying where one ends */
     const double *posteriors; /* (n, classes): the target's answers on the records; NULL without the need */
     struct head_data attacker, other;
-    const struct sotto_head_recipe *recipe; /* of shadows, checked; NULL without a need for shadows */
+    const struct sotto_head_recipe
+        *recipe; /* of shadow heads, checked; NULL without a need for shadows, or */
+    const struct sotto_train_options *network; /* of shadow networks, checked */
     const struct sotto_attack_options *options;
     const struct sotto_context *ctx;
 };
+/* Is it known how shadows are trained? */
+static inline bool model_has_recipe(const struct model_input *in)
+{
+    return in->recipe || in->network;
+}
 struct model_result {
     double threshold;   /* member if score > threshold; NAN: the attack fixes none */
     struct json *facts; /* members for "model_attack": what was trained, asked, refused; NULL: none */

@@ -43,7 +43,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     struct label_setting s = {0};
     struct rehearsal r = {0};
     double auc = NAN;
-    bool shadow = in->recipe != NULL;
+    bool shadow = model_has_recipe(in);
     size_t usual = in->options->queries ? in->options->queries : QUERIES;
     TRY(label_setting_make(&s, in, QUERIES, shadow ? 0 : RANDOM_INPUTS * (usual + 1)));
     if (shadow) {

@@ -1,7 +1,7 @@
 /* White box: the norm of the loss's gradient with respect to the last layer, in closed form ||p - e_y|| ||(h,
  * 1)||. Training drives it down on members. The score is minus its logarithm. */
 #include "attack/rehearsal.h"
-#include "attack/white_view.h"
+#include "attack/white_side.h"
 
 #include <math.h>
 
@@ -9,15 +9,17 @@ static sotto_status score(double *scores, struct sotto_target *t, const struct h
                           double unused, void *arg)
 {
     (void)unused;
-    (void)arg;
     sotto_status status = SOTTO_OK;
+    struct white_side side = {0};
     struct white_view v = {0};
-    TRY(white_view_make(&v, t->head));
+    TRY(white_side_make(&side, t->head, t->network, records, arg));
+    TRY(white_view_make(&v, side.head));
     for (size_t i = 0; i < records->n; i++) {
-        white_view_look(&v, records->x + i * records->d, records->y[i]);
-        scores[i] = -white_view_gradient(&v, t->head->layers);
+        white_view_look(&v, side.records.x + i * side.records.d, records->y[i]);
+        scores[i] = -white_view_gradient(&v, side.head->layers);
     }
 done:
+    white_side_clear(&side);
     white_view_clear(&v);
     return status;
 }
@@ -27,14 +29,14 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     sotto_status status = SOTTO_OK;
     struct rehearsal r = {0};
     double auc = NAN;
-    if (in->recipe) {
+    if (model_has_recipe(in)) {
         TRY(rehearsal_make(&r, result, in, SIZE_MAX));
         if (result->pending)
             goto done;
-        TRY(rehearsal_run(&auc, &result->threshold, &r, score, 0, NULL));
+        TRY(rehearsal_run(&auc, &result->threshold, &r, score, 0, (void *)in->ctx));
         json_put_real(&result->facts, "shadow_auc", auc);
     }
-    TRY(score(scores, in->target, &in->records, 0, NULL));
+    TRY(score(scores, in->target, &in->records, 0, (void *)in->ctx));
 done:
     rehearsal_clear(&r);
     return status;

@@ -2,7 +2,7 @@
 
 static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
 {
-    return model_reference_run(scores, result, in, attack_find("lira"));
+    return model_reference_run(scores, result, in, "lira", false);
 }
 
 const struct model_attack model_lira = {.name = "lira",

@@ -23,17 +23,13 @@ static sotto_status portraits(float *out, const struct shadow_army *a, const str
 {
     sotto_status status = SOTTO_OK;
     size_t n = data->n, classes = data->classes, width = lookers * classes;
-    struct sotto_head *h = NULL;
     float *p = base_alloc(n * classes, sizeof *p);
     if (!p)
         FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", n);
     for (size_t m = 0; m < lookers; m++) {
-        TRY(shadow_pool_head(&h, &a->pool, m));
-        TRY(sotto_head_predict(p, h, data->x, n, data->d, 0));
+        TRY(shadow_pool_ask(p, &a->pool, m, data->x, n, data->d, 0, a->plan.ctx));
         for (size_t i = 0; i < n; i++)
             memcpy(out + i * width + m * classes, p + i * classes, classes * sizeof *p);
-        sotto_head_free(h);
-        h = NULL;
     }
     for (size_t i = 0; i < n; i++) {
         double square = 0;
@@ -43,7 +39,6 @@ static sotto_status portraits(float *out, const struct shadow_army *a, const str
             out[i * width + j] = (float)((double)out[i * width + j] / sqrt(square));
     }
 done:
-    sotto_head_free(h);
     base_free(p);
     return status;
 }

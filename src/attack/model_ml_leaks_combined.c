@@ -65,24 +65,41 @@ static struct json *forest_facts(const struct shadow_army *a)
     return j;
 }
 
+/* The shadow by the given recipe, or a linear one trained like it. */
+static sotto_status make_heads(struct shadow_army *a, const struct model_input *in, bool linear)
+{
+    struct sotto_head_recipe recipe = *in->recipe;
+    if (head_recipe_convex(&recipe))
+        return status_fail(SOTTO_EUSAGE, "ml-leaks-combined: shadows need --trainer adam or sgd, not %s",
+                           recipe.trainer);
+    recipe.hidden_count = linear ? 0 : recipe.hidden_count;
+    return shadow_army_make(a, in, 1, &recipe);
+}
+
+static sotto_status make_networks(struct shadow_army *a, const struct model_input *in, bool linear)
+{
+    struct sotto_train_options network = *in->network;
+    if (linear) {
+        network.model = "mlp";
+        network.norm = "batch";
+        network.hidden_count = 0;
+    }
+    return shadow_army_make_networks(a, in, 1, &network);
+}
+
 static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_head_recipe recipes[HEADS] = {*in->recipe, *in->recipe};
     struct answer_table answers = {0};
     struct shadow_army army = {0};
     uint64_t seed = in->options->seed;
     bool pending = false;
     size_t width = ml_leaks_width(in->records.classes, in->records.classes);
     struct json *all = json_make_array();
-    recipes[1].hidden_count = 0;
     for (size_t i = 0; i < HEADS; i++) {
         struct model_result part = {0};
-        if (head_recipe_convex(&recipes[i]))
-            FAIL(SOTTO_EUSAGE, "ml-leaks-combined: shadows need --trainer adam or sgd, not %s",
-                 recipes[i].trainer);
         shadow_army_clear(&army);
-        TRY(shadow_army_make(&army, in, 1, &recipes[i]));
+        TRY(in->network ? make_networks(&army, in, i == 1) : make_heads(&army, in, i == 1));
         shadow_army_report(&part, &army);
         json_push(&all, json_clone(json_member(part.facts, "shadows")));
         json_free(part.facts);

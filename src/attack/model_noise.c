@@ -36,7 +36,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     size_t level = UNTUNED;
     double auc = NAN;
     TRY(label_setting_make(&s, in, QUERIES, 0));
-    if (in->recipe) {
+    if (model_has_recipe(in)) {
         TRY(rehearsal_make(&r, result, in, REHEARSED));
         if (result->pending)
             goto done;
@@ -47,7 +47,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     TRY(label_noise(scores, in->target, &in->records, (double)level, &s));
     json_put_real(&result->facts, "flip", label_flip(level));
     json_put_real(&result->facts, "sigma", label_sigma(level));
-    json_put_boolean(&result->facts, "tuned", in->recipe != NULL);
+    json_put_boolean(&result->facts, "tuned", model_has_recipe(in));
     json_put_real(&result->facts, "shadow_auc", auc);
     json_put_integer(&result->facts, "queries_per_record", (int64_t)s.queries);
 done:

@@ -8,7 +8,9 @@
 #include "attack/model_attack.h"
 #include "attack/model_decision.h"
 #include "attack/record_overlap.h"
+#include "nn/nn.h"
 #include "par/par.h"
+#include "train/network.h"
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
 {
@@ -21,6 +23,7 @@ struct model_work {
     int64_t *y;
     double *posteriors;
     struct sotto_head_recipe recipe;
+    struct sotto_train_options network;
 };
 
 static void clear(struct model_work *w)
@@ -55,7 +58,7 @@ static sotto_status check_input(const struct model_attack *a, const struct sotto
     TRY(check_records(&in->nonmember, d, classes, "non-members"));
     TRY(check_records(&in->attacker, d, classes, "attacker's records"));
     TRY(check_records(&in->other, in->other_inputs, in->other_classes, "other set"));
-    if ((a->needs & MODEL_WEIGHTS) && !in->target->head)
+    if ((a->needs & MODEL_WEIGHTS) && !in->target->head && !in->target->network)
         FAIL(SOTTO_EUSAGE, "attack: %s looks inside a model; this target only answers queries", a->name);
     if ((a->needs & MODEL_ATTACKER) && in->attacker.n == 0)
         FAIL(SOTTO_EUSAGE, "attack: %s needs records of the attacker's own (--attacker-features, -labels)",
@@ -105,11 +108,75 @@ done:
     return status;
 }
 
+static const struct sotto_train_options *network_recipe(const struct sotto_attack_input *in)
+{
+    return in->target->network ? sotto_network_recipe(in->target->network) : NULL;
+}
+
+/* Are shadows whole networks? */
+static bool shadows_are_networks(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    return o->network || (!o->recipe && network_recipe(in));
+}
+
+/* The same for networks: dtype too is the target's, or what "auto" means here. */
+static sotto_status choose_network(struct sotto_train_options *out, const struct model_attack *a,
+                                   const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_options *own = network_recipe(in);
+    const struct nn_backend *backend;
+    enum nn_dtype dtype;
+    struct sotto_train_options n = o->network ? *o->network : *own;
+    char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
+    n.checkpoint = n.metrics = n.backend = NULL;
+    if (n.channels == 0)
+        n.channels = o->channels, n.height = o->height, n.width = o->width;
+    TRY(train_options_check(&n));
+    TRY(nn_backend_find(&backend, "auto"));
+    TRY(nn_dtype_find(&dtype, n.dtype ? n.dtype : "auto", backend));
+    n.dtype = dtype == NN_BF16 ? "bf16" : "f32";
+    if (own && !o->mismatch && !(a->needs & MODEL_OTHER)) {
+        struct sotto_train_options other = n;
+        other.seed = own->seed;
+        TRY(train_recipe_text(theirs, own));
+        TRY(train_recipe_text(ours, &other));
+        if (strcmp(theirs, ours) != 0)
+            FAIL(SOTTO_EUSAGE,
+                 "attack: shadows would be trained as %.300s but the target was as %.300s; say --mismatch if "
+                 "that "
+                 "is meant",
+                 ours, theirs);
+    }
+    *out = n;
+done:
+    return status;
+}
+
 /* Are there records and a recipe for a shadow? */
 static bool can_rehearse(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     const struct sotto_head *h = in->target->head;
-    return in->attacker.n > 0 && (o->recipe || (h && sotto_head_get_recipe(h)));
+    return in->attacker.n > 0 &&
+           (o->recipe || (h && sotto_head_get_recipe(h)) || shadows_are_networks(in, o));
+}
+
+static sotto_status choose(struct model_input *out, struct model_work *w, const struct model_attack *a,
+                           const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    if (!(a->needs & MODEL_SHADOWS) && !((a->needs & MODEL_SHADOW_IF_ANY) && can_rehearse(in, o)))
+        goto done;
+    REQUIRE(!o->recipe || !o->network, "attack: shadows are either heads or networks");
+    if (shadows_are_networks(in, o)) {
+        TRY(choose_network(&w->network, a, in, o));
+        out->network = &w->network;
+    } else {
+        TRY(choose_recipe(&w->recipe, a, in, o));
+        out->recipe = &w->recipe;
+    }
+done:
+    return status;
 }
 
 /* What the target decides about the records, as posteriors of 1. */
@@ -262,6 +329,16 @@ done:
     return status;
 }
 
+/* A network knows how its rows are images. */
+static void take_image_shape(struct sotto_attack_options *o, const struct sotto_network *n)
+{
+    if (n && n->record.height > 1 && n->record.width > 1) {
+        o->channels = n->record.channels;
+        o->height = n->record.height;
+        o->width = n->record.width;
+    }
+}
+
 static sotto_status find(const struct model_attack **out, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -287,15 +364,15 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     struct json *doc = NULL;
     double *fresh = NULL;
     size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
-    struct model_input in = {.target = given->target, .options = o, .ctx = ctx};
+    struct sotto_attack_options own = *o;
+    struct model_input in = {.target = given->target, .options = &own, .ctx = ctx};
+    if (o->channels == 0)
+        take_image_shape(&own, given->target->network);
     TRY(find(&a, o->name));
     REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
             o->shard, o->shards);
     TRY(check_input(a, given));
-    if ((a->needs & MODEL_SHADOWS) || ((a->needs & MODEL_SHADOW_IF_ANY) && can_rehearse(given, o))) {
-        TRY(choose_recipe(&w.recipe, a, given, o));
-        in.recipe = &w.recipe;
-    }
+    TRY(choose(&in, &w, a, given, &own));
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (MODEL_POSTERIORS | MODEL_DECISIONS) ? w.posteriors : NULL;

@@ -9,7 +9,7 @@
  * classes move together, so the mean displacement over the classes is taken off. Averaged over proxies with
  * other initial weights and orders. The attacker's own meta-classifier over several layers is left out. */
 #include "attack/model_attack.h"
-#include "attack/white_view.h"
+#include "attack/white_side.h"
 #include "rng/rng.h"
 
 #include <math.h>
@@ -17,9 +17,11 @@
 enum { PROXIES = 10 };
 
 /* Inputs of the last layer (n, width). */
-static sotto_status features(float *out, const struct sotto_head *h, const struct head_data *data)
+static sotto_status features(float *out, const struct white_side *side)
 {
     sotto_status status = SOTTO_OK;
+    const struct sotto_head *h = side->head;
+    const struct head_data *data = &side->records;
     struct white_view v = {0};
     size_t width = h->width[h->layers - 1];
     TRY(white_view_make(&v, h));
@@ -61,23 +63,46 @@ static void add_scores(double *scores, const float *target, const float *proxy, 
     }
 }
 
+/* The proxy layers' recipe: the target's, without hidden layers. */
+static void proxy_recipe(struct sotto_head_recipe *out, const struct model_input *in)
+{
+    if (in->recipe) {
+        *out = *in->recipe;
+    } else {
+        sotto_head_defaults(out);
+        out->trainer = in->network->optimizer;
+        out->epochs = in->network->epochs;
+        out->batch = in->network->batch;
+        out->lr = in->network->lr;
+    }
+    out->hidden_count = 0;
+}
+
 static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_head *h = in->target->head;
-    size_t width = h->width[h->layers - 1], n = in->records.n, classes = in->records.classes;
+    size_t width, n = in->records.n, classes = in->records.classes;
     size_t proxies = in->options->shadows ? in->options->shadows : PROXIES;
     struct head_data own = in->attacker;
-    struct sotto_head_recipe recipe = *in->recipe;
+    struct white_side judged = {0}, attackers = {0};
+    struct sotto_head_recipe recipe;
     struct rng draw = rng_stream(in->options->seed, RNG_SPLIT, 5, 0);
     struct sotto_head *proxy = NULL;
-    float *rows = base_alloc(n, width * sizeof *rows), *known = base_alloc(own.n, width * sizeof *known);
-    double *mean = base_alloc(width + 1, sizeof *mean);
+    float *rows = NULL, *known = NULL;
+    double *mean = NULL;
+    proxy_recipe(&recipe, in);
+    TRY(head_recipe_check(&recipe));
+    TRY(white_side_make(&judged, in->target->head, in->target->network, &in->records, in->ctx));
+    TRY(white_side_make(&attackers, in->target->head, in->target->network, &own, in->ctx));
+    const struct sotto_head *h = judged.head;
+    width = h->width[h->layers - 1];
+    rows = base_alloc(n, width * sizeof *rows);
+    known = base_alloc(own.n, width * sizeof *known);
+    mean = base_alloc(width + 1, sizeof *mean);
     if (!rows || !known || !mean)
         FAIL(SOTTO_ENOMEM, "stolen memories: out of memory for %zu records", n + own.n);
-    TRY(features(rows, h, &in->records));
-    TRY(features(known, h, &own));
-    recipe.hidden_count = 0;
+    TRY(features(rows, &judged));
+    TRY(features(known, &attackers));
     for (size_t i = 0; i < n; i++)
         scores[i] = 0;
     for (size_t m = 0; m < proxies; m++) {
@@ -93,6 +118,8 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     json_put_integer(&result->facts, "layer_inputs", (int64_t)width);
 done:
     sotto_head_free(proxy);
+    white_side_clear(&judged);
+    white_side_clear(&attackers);
     base_free(rows);
     base_free(known);
     base_free(mean);

@@ -1,6 +1,7 @@
 /* Transfer, from labels alone: the attacker relabels his records by the target's decisions, trains shadows on
  * them, and looks at the loss that the shadows have on a record with the target's decision as its class. A
  * record that the target decides wrongly is no member: its loss counts as 100. */
+#include "attack/shadow_pool.h"
 #include "attack/model_attack.h"
 #include "rng/rng.h"
 
@@ -8,12 +9,36 @@
 
 static const double WRONG = 100;
 
-static sotto_status add_losses(double *scores, const struct sotto_head *shadow, const int64_t *decision,
-                               const struct head_data *records, float *logits, double weight)
+/* logits (n, classes): what one shadow, trained by the seed, says about the records. */
+static sotto_status ask_shadow(float *logits, const struct model_input *in, const struct head_data *own,
+                               uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *r = &in->records;
+    struct sotto_head *head = NULL;
+    struct sotto_network *network = NULL;
+    if (in->network) {
+        struct sotto_train_options options = *in->network;
+        options.seed = seed;
+        TRY(shadow_network_train(&network, own, &options, in->ctx));
+        TRY(sotto_network_predict(logits, network, r->x, r->n, r->d, 1, in->ctx));
+    } else {
+        struct sotto_head_recipe recipe = *in->recipe;
+        recipe.seed = seed;
+        TRY(sotto_head_train(&head, own->x, own->y, own->n, own->d, own->classes, &recipe, in->ctx));
+        TRY(sotto_head_predict(logits, head, r->x, r->n, r->d, 1));
+    }
+done:
+    sotto_head_free(head);
+    sotto_network_free(network);
+    return status;
+}
+
+static void add_losses(double *scores, const float *logits, const int64_t *decision,
+                       const struct head_data *records, double weight)
 {
     size_t classes = records->classes;
-    sotto_status status = sotto_head_predict(logits, shadow, records->x, records->n, records->d, 1);
-    for (size_t i = 0; status == SOTTO_OK && i < records->n; i++) {
+    for (size_t i = 0; i < records->n; i++) {
         const float *z = logits + i * classes;
         double top = (double)z[0], sum = 0;
         for (size_t k = 1; k < classes; k++)
@@ -23,7 +48,6 @@ static sotto_status add_losses(double *scores, const struct sotto_head *shadow, 
         double loss = top + log(sum) - (double)z[decision[i]];
         scores[i] -= weight * (decision[i] == records->y[i] ? fmin(loss, WRONG) : WRONG);
     }
-    return status;
 }
 
 static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
@@ -32,9 +56,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     size_t n = in->records.n, classes = in->records.classes;
     size_t shadows = in->options->shadows ? in->options->shadows : 4;
     struct head_data own = in->attacker;
-    struct sotto_head_recipe recipe = *in->recipe;
     struct rng draw = rng_stream(in->options->seed, RNG_SPLIT, 4, 0);
-    struct sotto_head *shadow = NULL;
     int64_t *decision = base_alloc(n, sizeof *decision), *label = base_alloc(own.n, sizeof *label);
     float *logits = base_alloc(n * classes, sizeof *logits);
     if (!decision || !label || !logits)
@@ -48,17 +70,13 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     TRY(target_labels(in->target, label, own.x, own.n));
     own.y = label;
     for (size_t m = 0; m < shadows; m++) {
-        recipe.seed = rng_u64(&draw) >> 1;
-        sotto_head_free(shadow);
-        shadow = NULL;
-        TRY(sotto_head_train(&shadow, own.x, own.y, own.n, own.d, classes, &recipe, in->ctx));
-        TRY(add_losses(scores, shadow, decision, &in->records, logits, 1 / (double)shadows));
+        TRY(ask_shadow(logits, in, &own, rng_u64(&draw) >> 1));
+        add_losses(scores, logits, decision, &in->records, 1 / (double)shadows);
     }
     result->facts = json_make_object();
     json_put_integer(&result->facts, "relabelled", (int64_t)own.n);
     json_put_integer(&result->facts, "shadows_trained", (int64_t)shadows);
 done:
-    sotto_head_free(shadow);
     base_free(decision);
     base_free(label);
     base_free(logits);

@@ -10,7 +10,7 @@
  * Columns are standardised by the shadows' and clipped at 5 deviations. */
 #include "attack/attack_net.h"
 #include "attack/posterior.h"
-#include "attack/white_view.h"
+#include "attack/white_side.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,28 +82,32 @@ static sotto_status learn_from(struct answer_table *t, const struct shadow_army 
     sotto_status status = SOTTO_OK;
     const struct head_data *data = &a->data;
     struct sotto_head *h = NULL;
+    struct white_side side = {0};
     struct white_view v = {0};
-    TRY(shadow_pool_head(&h, &a->pool, model));
-    TRY(white_view_make(&v, h));
+    if (!a->pool.networks)
+        TRY(shadow_pool_head(&h, &a->pool, model));
+    TRY(white_side_make(&side, h, h ? NULL : a->pool.networks[model], data, a->plan.ctx));
+    TRY(white_view_make(&v, side.head));
     for (size_t i = 0; i < data->n; i++) {
         enum shadow_use use = a->use[model * data->n + i];
         if (use == SHADOW_UNUSED)
             continue;
-        white_view_look(&v, data->x + i * data->d, data->y[i]);
+        white_view_look(&v, side.records.x + i * side.records.d, data->y[i]);
         put_features(t->x + t->n * t->width, &v);
         t->member[t->n++] = use == SHADOW_IN;
     }
 done:
     white_view_clear(&v);
+    white_side_clear(&side);
     sotto_head_free(h);
     return status;
 }
 
-static sotto_status learn(struct answer_table *t, const struct shadow_army *a)
+static sotto_status learn(struct answer_table *t, const struct shadow_army *a, size_t width)
 {
     sotto_status status = SOTTO_OK;
     size_t most = a->pool.models * a->data.n;
-    t->width = width_of(a->pool.shape);
+    t->width = width;
     t->x = base_alloc(most, t->width * sizeof *t->x);
     t->member = base_alloc(most, sizeof *t->member);
     if (!t->x || !t->member)
@@ -132,13 +136,14 @@ static void standardise(float *rows, size_t n, struct answer_table *t)
     }
 }
 
-static sotto_status look_at_target(float *rows, const struct model_input *in, size_t width)
+static sotto_status look_at_target(float *rows, const struct white_side *side, size_t width)
 {
     sotto_status status = SOTTO_OK;
+    const struct head_data *records = &side->records;
     struct white_view v = {0};
-    TRY(white_view_make(&v, in->target->head));
-    for (size_t i = 0; i < in->records.n; i++) {
-        white_view_look(&v, in->records.x + i * in->records.d, in->records.y[i]);
+    TRY(white_view_make(&v, side->head));
+    for (size_t i = 0; i < records->n; i++) {
+        white_view_look(&v, records->x + i * records->d, records->y[i]);
         put_features(rows + i * width, &v);
     }
 done:
@@ -151,19 +156,24 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     sotto_status status = SOTTO_OK;
     struct shadow_army army = {0};
     struct answer_table known = {0};
-    size_t n = in->records.n, width = width_of(in->target->head);
-    float *rows = base_alloc(n, width * sizeof *rows);
+    struct white_side side = {0};
+    size_t n = in->records.n, width;
+    float *rows = NULL;
+    TRY(white_side_make(&side, in->target->head, in->target->network, &in->records, in->ctx));
+    width = width_of(side.head);
+    rows = base_alloc(n, width * sizeof *rows);
     if (!rows)
         FAIL(SOTTO_ENOMEM, "white box: out of memory for %zu records", n);
     TRY(shadow_army_make(&army, in, 4, NULL));
     shadow_army_report(result, &army);
     if (result->pending)
         goto done;
-    REQUIRE(width_of(army.pool.shape) == width,
+    size_t shadow_layers = army.pool.networks ? 1 : army.pool.shape->layers; /* of networks, the last alone */
+    REQUIRE(shadow_layers == side.head->layers,
             "attack: white-box needs shadows of as many layers as the target (%zu); they have %zu",
-            in->target->head->layers, army.pool.shape->layers);
-    TRY(learn(&known, &army));
-    TRY(look_at_target(rows, in, width));
+            side.head->layers, shadow_layers);
+    TRY(learn(&known, &army, width));
+    TRY(look_at_target(rows, &side, width));
     standardise(rows, n, &known);
     TRY(attack_net_scores(scores, &known, rows, n, in->options->seed, in->ctx));
     result->threshold = 0;
@@ -171,6 +181,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
 done:
     answer_table_clear(&known);
     shadow_army_clear(&army);
+    white_side_clear(&side);
     base_free(rows);
     return status;
 }

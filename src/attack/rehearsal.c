@@ -1,5 +1,6 @@
 #include "attack/rehearsal.h"
 #include "attack/metrics.h"
+#include "attack/target_network.h"
 
 #include <string.h>
 
@@ -23,6 +24,8 @@ static void close_shadow(struct sotto_target *t)
 static sotto_status open_shadow(struct sotto_target **out, const struct shadow_army *a)
 {
     sotto_status status = SOTTO_OK;
+    if (a->pool.networks)
+        return target_network(out, "shadow", a->pool.networks[0], false, a->plan.ctx);
     struct shadow_target *s = base_alloc(1, sizeof *s);
     if (!s)
         FAIL(SOTTO_ENOMEM, "rehearsal: out of memory");

@@ -39,8 +39,29 @@ done:
     return status;
 }
 
+/* How the shadows are trained: heads by `recipe`, or networks. */
+struct drill {
+    const struct sotto_head_recipe *recipe;
+    const struct sotto_train_options *network;
+};
+
+static struct drill usual_drill(const struct model_input *in, const struct sotto_head_recipe *recipe)
+{
+    return (struct drill){recipe ? recipe : in->recipe, recipe ? NULL : in->network};
+}
+
+/* Records of another length than the target's are rows of a table, for all that is known. */
+static void take_network(struct shadow_army *a, const struct sotto_train_options *network)
+{
+    size_t record = network->channels * network->height * network->width;
+    a->network = *network;
+    if (record && record != a->data.d)
+        a->network.channels = a->network.height = a->network.width = 0;
+    a->plan.network = &a->network;
+}
+
 static sotto_status enlist(struct shadow_army *a, const struct model_input *in, size_t models,
-                           const struct sotto_head_recipe *recipe, bool halves)
+                           struct drill drill, bool halves)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -55,13 +76,15 @@ static sotto_status enlist(struct shadow_army *a, const struct model_input *in, 
     a->plan = (struct shadow_plan){.data = &a->data,
                                    .use = a->use,
                                    .models = models,
-                                   .recipe = recipe,
+                                   .recipe = drill.recipe,
                                    .same_start = halves,
                                    .shard = o->shard,
                                    .shards = o->shards,
                                    .cache = o->cache,
                                    .seed = o->seed,
                                    .ctx = in->ctx};
+    if (drill.network)
+        take_network(a, drill.network);
     TRY(shadow_pool_make(&a->pool, &a->plan));
 done:
     return status;
@@ -78,7 +101,20 @@ sotto_status shadow_army_make(struct shadow_army *out, const struct model_input 
     sotto_status status = SOTTO_OK;
     *out = (struct shadow_army){0};
     TRY(make_up(out, in));
-    TRY(enlist(out, in, how_many(in, models), recipe ? recipe : in->recipe, false));
+    TRY(enlist(out, in, how_many(in, models), usual_drill(in, recipe), false));
+done:
+    if (status != SOTTO_OK)
+        shadow_army_clear(out);
+    return status;
+}
+
+sotto_status shadow_army_make_networks(struct shadow_army *out, const struct model_input *in, size_t models,
+                                       const struct sotto_train_options *network)
+{
+    sotto_status status = SOTTO_OK;
+    *out = (struct shadow_army){0};
+    TRY(make_up(out, in));
+    TRY(enlist(out, in, how_many(in, models), (struct drill){.network = network}, false));
 done:
     if (status != SOTTO_OK)
         shadow_army_clear(out);
@@ -90,7 +126,7 @@ sotto_status shadow_army_make_on(struct shadow_army *out, const struct model_inp
                                  const struct sotto_head_recipe *recipe)
 {
     *out = (struct shadow_army){.data = *data};
-    sotto_status status = enlist(out, in, how_many(in, models), recipe ? recipe : in->recipe, false);
+    sotto_status status = enlist(out, in, how_many(in, models), usual_drill(in, recipe), false);
     if (status != SOTTO_OK)
         shadow_army_clear(out);
     return status;
@@ -113,7 +149,7 @@ sotto_status shadow_army_halves(struct shadow_army *out, const struct model_inpu
         memcpy(out->joined_y + r->n, own->y, own->n * sizeof *own->y);
     }
     out->data = (struct head_data){out->joined_x, out->joined_y, n, d, r->classes};
-    TRY(enlist(out, in, how_many(in, models), in->recipe, true));
+    TRY(enlist(out, in, how_many(in, models), usual_drill(in, NULL), true));
 done:
     if (status != SOTTO_OK)
         shadow_army_clear(out);
@@ -166,17 +202,11 @@ struct asker {
     void *arg;
 };
 
-static sotto_status answer_of_head(float *p, const struct shadow_army *a, size_t model, const float *x,
-                                   size_t n, void *unused)
+static sotto_status answer_of_shadow(float *p, const struct shadow_army *a, size_t model, const float *x,
+                                     size_t n, void *unused)
 {
     (void)unused;
-    sotto_status status = SOTTO_OK;
-    struct sotto_head *h = NULL;
-    TRY(shadow_pool_head(&h, &a->pool, model));
-    TRY(sotto_head_predict(p, h, x, n, a->data.d, 0));
-done:
-    sotto_head_free(h);
-    return status;
+    return shadow_pool_ask(p, &a->pool, model, x, n, a->data.d, 0, a->plan.ctx);
 }
 
 static sotto_status ask_one(void *arg, size_t model, int thread)
@@ -238,7 +268,7 @@ done:
 sotto_status answer_table_add(struct answer_table *t, const struct shadow_army *a, size_t width,
                               const struct sotto_context *ctx)
 {
-    return answer_table_add_of(t, a, width, answer_of_head, NULL, ctx);
+    return answer_table_add_of(t, a, width, answer_of_shadow, NULL, ctx);
 }
 
 sotto_status answer_table_add_of(struct answer_table *t, const struct shadow_army *a, size_t width,
@@ -260,7 +290,10 @@ sotto_status answer_table_add_of(struct answer_table *t, const struct shadow_arm
     for (size_t m = 0; m <= models; m++)
         start[m] += before;
     q.start = start;
-    TRY(par_chunks(models, par_threads(ctx), ask_one, &q));
+    if (answer == answer_of_shadow)
+        TRY(shadow_pool_each(&a->pool, ask_one, &q, ctx));
+    else
+        TRY(par_chunks(models, par_threads(ctx), ask_one, &q));
     t->n = before + more;
 done:
     base_free(start);

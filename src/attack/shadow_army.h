@@ -13,14 +13,18 @@ struct shadow_army {
     uint8_t *use;          /* (models, n) */
     struct shadow_plan plan;
     struct shadow_pool pool;
-    float *joined_x; /* of shadow_army_halves */
+    struct sotto_train_options network; /* of network shadows: behind plan.network */
+    float *joined_x;                    /* of shadow_army_halves */
     int64_t *joined_y;
 };
 /* Shadows on the attacker's records, or on made-up ones, as in->options say: `models` of them unless options
  * ask for another number, by `recipe` (NULL: in->recipe). EUSAGE: no records to train on. */
 sotto_status shadow_army_make(struct shadow_army *out, const struct model_input *in, size_t models,
                               const struct sotto_head_recipe *recipe);
-/* The same on another set of records. */
+/* The same with networks of another kind than in->network. */
+sotto_status shadow_army_make_networks(struct shadow_army *out, const struct model_input *in, size_t models,
+                                       const struct sotto_train_options *network);
+/* The first on another set of records. */
 sotto_status shadow_army_make_on(struct shadow_army *out, const struct model_input *in,
                                  const struct head_data *data, size_t models,
                                  const struct sotto_head_recipe *recipe);

@@ -1,6 +1,5 @@
 #include "attack/shadow_cache.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 #include "base/file.h"
 #include "io/json.h"
 
-enum { PATH = 4096 };
-
 static const char *isa_name(void)
 {
     return cpu_isa_name(cpu_best_isa());
@@ -18,11 +15,10 @@ static const char *isa_name(void)
 
 void shadow_cache_key(char key[SHA256_HEX], const struct shadow_identity *id)
 {
-    char text[HEAD_RECIPE_TEXT + 256], recipe[HEAD_RECIPE_TEXT];
+    char text[SHADOW_RECIPE + 512];
     struct sha256 hash;
-    head_recipe_text(recipe, &id->recipe, id->inputs, id->classes);
-    int length = snprintf(text, sizeof text, "sotto shadow 1\n%s\n%s\n%s\n%s\n%zu\n", id->fingerprint, recipe,
-                          id->shape, isa_name(), id->n);
+    int length = snprintf(text, sizeof text, "sotto shadow 1\n%s\n%s\n%s\n%s\n%zu\n", id->fingerprint,
+                          id->recipe, id->shape, isa_name(), id->n);
     sha256_init(&hash);
     sha256_update(&hash, text, (size_t)length);
     sha256_update(&hash, id->use, id->n);
@@ -41,17 +37,16 @@ static char *keep_row(const struct shadow_identity *id)
 static sotto_status manifest(struct json **out, const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
-    char key[SHA256_HEX], recipe[HEAD_RECIPE_TEXT];
+    char key[SHA256_HEX];
     char *row = keep_row(id);
     if (!row)
         FAIL(SOTTO_ENOMEM, "shadow cache: out of memory for %zu records", id->n);
     shadow_cache_key(key, id);
-    head_recipe_text(recipe, &id->recipe, id->inputs, id->classes);
     struct json *j = json_make_object();
     json_put_text(&j, "schema", "sotto.shadow/1");
     json_put_text(&j, "key", key);
     json_put_text(&j, "data_fingerprint", id->fingerprint);
-    json_put_text(&j, "recipe", recipe);
+    json_put_text(&j, "recipe", id->recipe);
     json_put_text(&j, "shape", id->shape);
     json_put_text(&j, "isa", isa_name());
     json_put_integer(&j, "split_seed", (int64_t)id->split_seed);
@@ -62,16 +57,16 @@ done:
     return status;
 }
 
-static sotto_status paths(char weights[PATH], char facts[PATH], const char *folder,
+static sotto_status paths(char weights[SHADOW_PATH], char facts[SHADOW_PATH], const char *folder,
                           const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
     char key[SHA256_HEX], name[48];
     shadow_cache_key(key, id);
     snprintf(name, sizeof name, "%.32s.safetensors", key);
-    TRY(path_join(weights, PATH, folder, name));
+    TRY(path_join(weights, SHADOW_PATH, folder, name));
     snprintf(name, sizeof name, "%.32s.json", key);
-    TRY(path_join(facts, PATH, folder, name));
+    TRY(path_join(facts, SHADOW_PATH, folder, name));
 done:
     return status;
 }
@@ -92,14 +87,13 @@ done:
     return status;
 }
 
-sotto_status shadow_cache_load(bool *found, struct sotto_head *into, struct shadow_facts *facts,
+sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char weights[SHADOW_PATH],
                                const char *folder, const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
-    char weights[PATH], path[PATH], hash[SHA256_HEX];
+    char path[SHADOW_PATH], hash[SHA256_HEX];
     const char *recorded;
     struct json *doc = NULL, *expected = NULL;
-    struct sotto_head *h = NULL;
     struct shadow_facts f;
     TRY(paths(weights, path, folder, id));
     *found = file_exists(path) && file_exists(weights);
@@ -114,26 +108,27 @@ sotto_status shadow_cache_load(bool *found, struct sotto_head *into, struct shad
     TRY(sha256_file(hash, weights));
     if (strcmp(hash, recorded) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its SHA-256 is not the one in %s; remove both", weights, path);
-    TRY(sotto_head_load(&h, weights));
-    if (h->count != into->count)
-        FAIL(SOTTO_EFORMAT, "%s: holds %zu parameters; expected %zu", weights, h->count, into->count);
-    memcpy(into->parameters, h->parameters, h->count * sizeof *h->parameters);
     *facts = f;
 done:
-    sotto_head_free(h);
     json_free(doc);
     json_free(expected);
     return status;
 }
 
-sotto_status shadow_cache_save(const char *folder, const struct shadow_identity *id,
-                               const struct sotto_head *h, const struct shadow_facts *facts)
+sotto_status shadow_cache_path(char weights[SHADOW_PATH], const char *folder,
+                               const struct shadow_identity *id)
+{
+    char facts[SHADOW_PATH];
+    return paths(weights, facts, folder, id);
+}
+
+sotto_status shadow_cache_add(const char *folder, const struct shadow_identity *id,
+                              const struct shadow_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    char weights[PATH], path[PATH], hash[SHA256_HEX];
+    char weights[SHADOW_PATH], path[SHADOW_PATH], hash[SHA256_HEX];
     struct json *doc = NULL;
     TRY(paths(weights, path, folder, id));
-    TRY(sotto_head_save(weights, h));
     TRY(sha256_file(hash, weights));
     TRY(manifest(&doc, id));
     json_put_text(&doc, "weights_sha256", hash);

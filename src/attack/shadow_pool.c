@@ -56,19 +56,18 @@ static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
 static struct shadow_identity identity(const struct trainer *t, size_t model)
 {
     const struct shadow_plan *p = t->plan;
-    return (struct shadow_identity){.fingerprint = t->fingerprint,
-                                    .use = p->use + model * p->data->n,
-                                    .n = p->data->n,
-                                    .inputs = p->data->d,
-                                    .classes = p->data->classes,
-                                    .recipe = in_blocks(p) ? t->block : shadow_recipe(p, model),
-                                    .shape = t->shape,
-                                    .split_seed = p->seed};
+    struct shadow_identity id = {.fingerprint = t->fingerprint,
+                                 .use = p->use + model * p->data->n,
+                                 .n = p->data->n,
+                                 .shape = t->shape,
+                                 .split_seed = p->seed};
+    struct sotto_head_recipe recipe = in_blocks(p) ? t->block : shadow_recipe(p, model);
+    head_recipe_text(id.recipe, &recipe, p->data->d, p->data->classes);
+    return id;
 }
 
-/* The records of one kind that a shadow uses, copied out. */
-static sotto_status gather(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,
-                           size_t model, enum shadow_use kind)
+sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,
+                            size_t model, enum shadow_use kind)
 {
     sotto_status status = SOTTO_OK;
     const uint8_t *use = p->use + model * p->data->n;
@@ -97,7 +96,7 @@ static sotto_status accuracy(double *out, const struct shadow_plan *p, size_t mo
     float *x = NULL;
     int64_t *y = NULL;
     *out = NAN;
-    TRY(gather(&x, &y, &part, p, model, kind));
+    TRY(shadow_records(&x, &y, &part, p, model, kind));
     if (part.n)
         TRY(sotto_head_accuracy(out, h, part.x, part.y, part.n, part.d));
 done:
@@ -113,10 +112,14 @@ static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *
     struct shadow_pool *s = t->pool;
     struct shadow_identity id = identity(t, model);
     struct shadow_facts facts;
+    char path[SHADOW_PATH];
     TRY(accuracy(&facts.train_accuracy, t->plan, model, SHADOW_IN, h));
     TRY(accuracy(&facts.test_accuracy, t->plan, model, SHADOW_OUT, h));
-    if (t->plan->cache)
-        TRY(shadow_cache_save(t->plan->cache, &id, h, &facts));
+    if (t->plan->cache) {
+        TRY(shadow_cache_path(path, t->plan->cache, &id));
+        TRY(sotto_head_save(path, h));
+        TRY(shadow_cache_add(t->plan->cache, &id, &facts));
+    }
     memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
     s->train_accuracy[model] = facts.train_accuracy;
     s->test_accuracy[model] = facts.test_accuracy;
@@ -138,7 +141,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     struct sotto_head *h = NULL;
     float *x = NULL;
     int64_t *y = NULL;
-    TRY(gather(&x, &y, &own, p, model, SHADOW_IN));
+    TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
     TRY(head_data_check(&own, false, &t->quiet));
     TRY(head_trainer_plan(&trainer, &own, &recipe));
     TRY(head_trainer_run(&trainer, NULL, NULL, &t->quiet, NULL));
@@ -186,38 +189,66 @@ done:
     return status;
 }
 
+/* From the cache into the pool. */
+static sotto_status fetch(bool *found, struct shadow_pool *s, size_t model, const char *folder,
+                          const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    char path[SHADOW_PATH];
+    struct shadow_facts facts;
+    struct sotto_head *h = NULL;
+    TRY(shadow_cache_find(found, &facts, path, folder, id));
+    if (!*found)
+        goto done;
+    TRY(sotto_head_load(&h, path));
+    if (h->count != s->parameters)
+        FAIL(SOTTO_EFORMAT, "%s: holds %zu parameters; expected %zu", path, h->count, s->parameters);
+    memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
+    s->train_accuracy[model] = facts.train_accuracy;
+    s->test_accuracy[model] = facts.test_accuracy;
+    s->ready[model] = 1;
+    s->reused++;
+done:
+    sotto_head_free(h);
+    return status;
+}
+
 /* What the cache has, and what is left for this shard. */
 static sotto_status look_up(struct trainer *t, size_t *todo)
 {
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = t->plan;
     struct shadow_pool *s = t->pool;
-    struct shadow_facts facts;
-    struct sotto_head *h = NULL;
-    TRY(sotto_head_copy(&h, s->shape));
     for (size_t m = 0; m < s->models; m++) {
         struct shadow_identity id = identity(t, m);
         bool found = false;
         if (p->cache)
-            TRY(shadow_cache_load(&found, h, &facts, p->cache, &id));
-        if (found) {
-            memcpy(s->weights + m * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
-            s->train_accuracy[m] = facts.train_accuracy;
-            s->test_accuracy[m] = facts.test_accuracy;
-            s->ready[m] = 1;
-            s->reused++;
-        } else if (p->shards < 2 || m % p->shards == p->shard) {
+            TRY(fetch(&found, s, m, p->cache, &id));
+        if (found)
+            continue;
+        if (p->shards < 2 || m % p->shards == p->shard)
             todo[t->count++] = m;
-        } else {
+        else
             s->missing++;
-        }
     }
 done:
-    sotto_head_free(h);
     return status;
 }
 
 static sotto_status make_room(struct shadow_pool *s, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    s->models = p->models;
+    s->train_accuracy = base_alloc(s->models, sizeof *s->train_accuracy);
+    s->test_accuracy = base_alloc(s->models, sizeof *s->test_accuracy);
+    s->ready = base_alloc(s->models, 1);
+    if (!s->train_accuracy || !s->test_accuracy || !s->ready)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
+done:
+    return status;
+}
+
+static sotto_status make_weights(struct shadow_pool *s, const struct shadow_plan *p)
 {
     sotto_status status = SOTTO_OK;
     size_t width[HEAD_MAX_LAYERS + 1] = {p->data->d}, count;
@@ -227,26 +258,21 @@ static sotto_status make_room(struct shadow_pool *s, const struct shadow_plan *p
     s->shape->has_recipe = true; /* queries are clipped as in training */
     s->shape->recipe = *p->recipe;
     head_recipe_hash(s->shape->recipe_hash, p->recipe, p->data->d, p->data->classes);
-    s->models = p->models;
     s->parameters = s->shape->count;
     REQUIRE(size_multiply(&count, s->models, s->parameters), "shadows: %zu models do not fit in memory",
             s->models);
     s->weights = base_alloc(count, sizeof *s->weights);
-    s->train_accuracy = base_alloc(s->models, sizeof *s->train_accuracy);
-    s->test_accuracy = base_alloc(s->models, sizeof *s->test_accuracy);
-    s->ready = base_alloc(s->models, 1);
-    if (!s->weights || !s->train_accuracy || !s->test_accuracy || !s->ready)
+    if (!s->weights)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models of %zu parameters", s->models,
              s->parameters);
 done:
     return status;
 }
 
-sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan *p)
+static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *p)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_pool s = {0};
-    struct trainer t = {.plan = p, .pool = &s, .shape = in_blocks(p) ? "block" : "one"};
+    struct trainer t = {.plan = p, .pool = s, .shape = in_blocks(p) ? "block" : "one"};
     size_t *todo = base_alloc(p->models, sizeof *todo);
     if (!todo)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", p->models);
@@ -255,10 +281,8 @@ sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan 
     t.quiet =
         (struct sotto_context){.threads = p->ctx ? p->ctx->threads : 0, .stop = p->ctx ? p->ctx->stop : NULL};
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
-    TRY(make_room(&s, p));
+    TRY(make_weights(s, p));
     head_data_fingerprint(t.fingerprint, p->data);
-    if (p->cache)
-        TRY(folder_make(p->cache));
     TRY(look_up(&t, todo));
     if (in_blocks(p)) {
         for (size_t first = 0; first < t.count; first += BLOCK)
@@ -266,12 +290,24 @@ sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan 
     } else {
         TRY(par_chunks(t.count, par_threads(p->ctx), train_one, &t));
     }
-    s.trained = t.count;
+    s->trained = t.count;
+done:
+    base_free(todo);
+    return status;
+}
+
+sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_pool s = {0};
+    TRY(make_room(&s, p));
+    if (p->cache)
+        TRY(folder_make(p->cache));
+    TRY(p->network ? shadow_networks_make(&s, p) : make_heads(&s, p));
     *out = s;
 done:
     if (status != SOTTO_OK)
         shadow_pool_clear(&s);
-    base_free(todo);
     return status;
 }
 
@@ -282,6 +318,9 @@ void shadow_pool_clear(struct shadow_pool *s)
     base_free(s->test_accuracy);
     base_free(s->ready);
     sotto_head_free(s->shape);
+    for (size_t m = 0; s->networks && m < s->models; m++)
+        sotto_network_free(s->networks[m]);
+    base_free(s->networks);
     *s = (struct shadow_pool){0};
 }
 
@@ -293,12 +332,53 @@ sotto_status shadow_pool_head(struct sotto_head **out, const struct shadow_pool 
     return status;
 }
 
+sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t model, const float *x, size_t n,
+                             size_t d, int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    if (s->networks)
+        return sotto_network_predict(out, s->networks[model], x, n, d, logits, ctx);
+    TRY(shadow_pool_head(&h, s, model));
+    TRY(sotto_head_predict(out, h, x, n, d, logits));
+done:
+    sotto_head_free(h);
+    return status;
+}
+
+sotto_status shadow_pool_each(const struct shadow_pool *s, par_body body, void *arg,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    if (!s->networks)
+        return par_chunks(s->models, par_threads(ctx), body, arg);
+    for (size_t m = 0; m < s->models; m++)
+        TRY(body(arg, m, 0));
+done:
+    return status;
+}
+
 struct asker {
     double *signals;
     const struct shadow_pool *pool;
     const struct head_data *data;
     const struct shadow_noise *noise;
+    const struct sotto_context *ctx;
 };
+
+static sotto_status ask_noised(float *logits, const struct asker *a, size_t model)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *head = NULL;
+    REQUIRE(!a->pool->networks, "shadows: noise belongs to heads; these are networks");
+    TRY(shadow_pool_head(&head, a->pool, model));
+    TRY(sotto_noise_evaluate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
+                             a->noise->seed, model));
+    TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1));
+done:
+    sotto_head_free(head);
+    return status;
+}
 
 static sotto_status ask_one(void *arg, size_t model, int thread)
 {
@@ -306,16 +386,14 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
     sotto_status status = SOTTO_OK;
     const struct asker *a = arg;
     size_t n = a->data->n, classes = a->data->classes;
-    struct sotto_head *head = NULL;
     float *logits = base_alloc(n * classes, sizeof *logits);
     double *row = base_alloc(classes, sizeof *row);
     if (!logits || !row)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
-    TRY(shadow_pool_head(&head, a->pool, model));
     if (a->noise)
-        TRY(sotto_noise_evaluate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
-                                 a->noise->seed, model));
-    TRY(sotto_head_predict(logits, head, a->data->x, n, a->data->d, 1));
+        TRY(ask_noised(logits, a, model));
+    else
+        TRY(shadow_pool_ask(logits, a->pool, model, a->data->x, n, a->data->d, 1, a->ctx));
     for (size_t i = 0; i < n; i++) {
         struct attack_input one = {.outputs = row, .labels = &a->data->y[i], .n = 1, .classes = classes};
         for (size_t k = 0; k < classes; k++)
@@ -325,15 +403,14 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
 done:
     base_free(logits);
     base_free(row);
-    sotto_head_free(head);
     return status;
 }
 
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
                                  const struct shadow_noise *noise, const struct sotto_context *ctx)
 {
-    struct asker a = {signals, s, data, noise};
-    return par_chunks(s->models, par_threads(ctx), ask_one, &a);
+    struct asker a = {signals, s, data, noise, ctx};
+    return shadow_pool_each(s, ask_one, &a, ctx);
 }
 
 static double mean_of(const double *x, const struct shadow_pool *s)
@@ -346,9 +423,12 @@ static double mean_of(const double *x, const struct shadow_pool *s)
 
 struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_plan *p)
 {
-    char recipe[HEAD_RECIPE_TEXT];
+    char recipe[TRAIN_RECIPE_TEXT] = "";
     struct json *j = json_make_object();
-    head_recipe_text(recipe, p->recipe, p->data->d, p->data->classes);
+    if (!p->network)
+        head_recipe_text(recipe, p->recipe, p->data->d, p->data->classes);
+    else if (train_recipe_text(recipe, p->network) != SOTTO_OK)
+        recipe[0] = 0;
     json_put_integer(&j, "models", (int64_t)s->models);
     json_put_integer(&j, "trained", (int64_t)s->trained);
     json_put_integer(&j, "reused", (int64_t)s->reused);

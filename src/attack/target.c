@@ -38,6 +38,11 @@ const struct sotto_head *sotto_target_head(const struct sotto_target *t)
     return t->head;
 }
 
+const struct sotto_network *sotto_target_network(const struct sotto_target *t)
+{
+    return t->network;
+}
+
 static sotto_status check_rows(const struct sotto_target *t, const float *rows, size_t n)
 {
     for (size_t i = 0; i < n * t->inputs; i++)

@@ -8,12 +8,14 @@
 
 #include "base/memory.h"
 #include "sotto/query.h"
+#include "sotto/train.h"
 
 struct sotto_target {
     const char *name;              /* for errors: a file or a command; owned by whoever made the target */
     size_t inputs, classes;        /* of a row and of an answer */
     uint64_t used, budget;         /* rows; budget UINT64_MAX: no limit */
     const struct sotto_head *head; /* weights, for white-box attacks; NULL: none to see */
+    const struct sotto_network *network; /* likewise; at most one of the two */
     /* posteriors (n, classes) of rows (n, inputs); both were checked to be there, rows to be finite. */
     sotto_status (*query)(struct sotto_target *t, float *posteriors, const float *rows, size_t n);
     void (*close)(struct sotto_target *t); /* frees the target too */

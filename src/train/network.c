@@ -212,6 +212,11 @@ done:
     return status;
 }
 
+bool network_has_layers(const struct sotto_network *n)
+{
+    return nn_model_parameter_count(n->model, 0) > 0;
+}
+
 sotto_status network_last_layer(struct sotto_head **out, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;

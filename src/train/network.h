@@ -60,6 +60,8 @@ void network_asker_run(float *out, struct network_asker *a, const float *x, size
                        const struct record_view *view);
 /** In place: logits (n, k) to probabilities. */
 void network_softmax(float *z, size_t n, size_t k);
+/** Is there anything below the last layer? */
+bool network_has_layers(const struct sotto_network *n);
 /** The last layer, a linear head on embeddings. Free with sotto_head_free(). */
 sotto_status network_last_layer(struct sotto_head **out, const struct sotto_network *n);
 

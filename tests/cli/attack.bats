@@ -163,3 +163,31 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$output" == *'hidden\":[8]'* ]]
 }
+
+@test "a whole network is a target, networks are shadows" {
+  network() {
+    local name=$1
+    shift
+    "$SOTTO" attack "$name" --target net.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy \
+      --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy \
+      --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy --threads 1 --quiet "$@"
+  }
+  "$SOTTO" train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 60 --batch 20 --threads 1 --quiet -o net.safetensors
+  network lira --shadows 4 --cache nets -o net1 > /dev/null
+  network lira --shadows 4 --cache nets -o net2 > /dev/null
+  grep -q '"trained":4,"reused":0' net1/result.json
+  grep -q '"trained":0,"reused":4' net2/result.json
+  cmp net1/scores.npy net2/scores.npy
+  for name in shokri gradient-norm white-box rmia-offline; do
+    run network "$name" --shadows 4 --json
+    [ "$status" -eq 0 ]
+  done
+  run network shokri --shadows 2 --epochs 5 --mismatch --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'epochs\":5'* ]]
+  refused 64 "say --mismatch if that is meant" network shokri --epochs 5
+  refused 64 "networks (--model) or heads (--trainer), not both" network shokri --model mlp --trainer adam
+  refused 65 "model cnn needs images" network shokri --model cnn --mismatch
+  refused 64 "several views mirror and shift images" network lira --views 2
+  refused 65 "3 views; expected 1, 2 (mirrored) or 18" network lira --views 3
+}

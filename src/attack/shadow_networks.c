@@ -1,0 +1,181 @@
+/* Shadow networks, one after the other on all threads: a convolution keeps them busy by itself, and two
+ * networks would share one cache. Each is sotto_train() on its IN records; the bits depend on threads and
+ * backend, so these are part of a shadow's name in the cache. */
+#include "attack/shadow_cache.h"
+#include "attack/shadow_pool.h"
+
+#include "nn/nn.h"
+#include "rng/rng.h"
+#include "train/supervised.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct network_trainer {
+    const struct shadow_plan *plan;
+    struct shadow_pool *pool;
+    char fingerprint[SHA256_HEX], machine[160];
+};
+
+static struct sotto_train_options options_of(const struct shadow_plan *p, size_t model)
+{
+    struct sotto_train_options o = *p->network;
+    struct rng draw = rng_stream(p->seed, RNG_SPLIT, 3, model);
+    if (!p->same_start)
+        o.seed = rng_u64(&draw) >> 1;
+    return o;
+}
+
+static sotto_status identity(struct shadow_identity *out, const struct network_trainer *t, size_t model)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    struct sotto_train_options o = options_of(p, model);
+    char text[TRAIN_RECIPE_TEXT];
+    *out = (struct shadow_identity){.fingerprint = t->fingerprint,
+                                    .use = p->use + model * p->data->n,
+                                    .n = p->data->n,
+                                    .shape = t->machine,
+                                    .split_seed = p->seed};
+    TRY(train_recipe_text(text, &o));
+    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes", text, o.channels, o.height,
+             o.width, p->data->classes);
+done:
+    return status;
+}
+
+sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
+                                  const struct sotto_train_options *options, const struct sotto_context *ctx)
+{
+    struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
+    struct sotto_dataset rows = {.name = "attacker's records",
+                                 .n = own->n,
+                                 .features = own->x,
+                                 .columns = own->d,
+                                 .labels = own->y,
+                                 .classes = own->classes};
+    struct sotto_train_options o = *options;
+    o.batch = o.batch < own->n ? o.batch : own->n;
+    return sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
+}
+
+static sotto_status accuracy(double *out, const struct network_trainer *t, size_t model, enum shadow_use kind,
+                             const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_data part;
+    float *x = NULL, *logits = NULL;
+    int64_t *y = NULL;
+    *out = NAN;
+    TRY(shadow_records(&x, &y, &part, t->plan, model, kind));
+    if (part.n == 0)
+        goto done;
+    logits = base_alloc(part.n * part.classes, sizeof *logits);
+    if (!logits)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", part.n);
+    TRY(sotto_network_predict(logits, n, x, part.n, part.d, 1, t->plan->ctx));
+    *out = (double)supervised_right(logits, y, part.n, part.classes) / (double)part.n;
+done:
+    base_free(x);
+    base_free(y);
+    base_free(logits);
+    return status;
+}
+
+static void keep(struct shadow_pool *s, size_t model, struct sotto_network *n,
+                 const struct shadow_facts *facts)
+{
+    s->networks[model] = n;
+    s->train_accuracy[model] = facts->train_accuracy;
+    s->test_accuracy[model] = facts->test_accuracy;
+    s->ready[model] = 1;
+}
+
+static sotto_status train_one(struct network_trainer *t, size_t model, const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    struct sotto_train_options o = options_of(p, model);
+    struct shadow_facts facts;
+    struct sotto_network *n = NULL;
+    struct head_data own;
+    char path[SHADOW_PATH];
+    float *x = NULL;
+    int64_t *y = NULL;
+    TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
+    TRY(shadow_network_train(&n, &own, &o, p->ctx));
+    TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
+    TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
+    if (p->cache) {
+        TRY(shadow_cache_path(path, p->cache, id));
+        TRY(sotto_network_save(path, n));
+        TRY(shadow_cache_add(p->cache, id, &facts));
+    }
+    keep(t->pool, model, n, &facts);
+    t->pool->trained++;
+    n = NULL;
+done:
+    sotto_network_free(n);
+    base_free(x);
+    base_free(y);
+    return status;
+}
+
+/* From the cache into the pool. */
+static sotto_status fetch(bool *found, struct network_trainer *t, size_t model,
+                          const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    char path[SHADOW_PATH];
+    struct shadow_facts facts;
+    struct sotto_network *n = NULL;
+    TRY(shadow_cache_find(found, &facts, path, t->plan->cache, id));
+    if (!*found)
+        goto done;
+    TRY(sotto_network_load(&n, path));
+    if (sotto_network_inputs(n) != t->plan->data->d || sotto_network_classes(n) != t->plan->data->classes)
+        FAIL(SOTTO_EFORMAT, "%s: is a network of %zu inputs and %zu classes; expected %zu and %zu", path,
+             sotto_network_inputs(n), sotto_network_classes(n), t->plan->data->d, t->plan->data->classes);
+    keep(t->pool, model, n, &facts);
+    t->pool->reused++;
+    n = NULL;
+done:
+    sotto_network_free(n);
+    return status;
+}
+
+static sotto_status describe_machine(struct network_trainer *t)
+{
+    const struct nn_backend *backend;
+    sotto_status status = nn_backend_find(&backend, "auto");
+    if (status == SOTTO_OK)
+        snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", par_threads(t->plan->ctx),
+                 nn_backend_title(backend));
+    return status;
+}
+
+sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_trainer t = {.plan = p, .pool = s};
+    struct shadow_identity id;
+    s->networks = base_alloc(s->models, sizeof *s->networks);
+    if (!s->networks)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
+    TRY(describe_machine(&t));
+    head_data_fingerprint(t.fingerprint, p->data);
+    for (size_t m = 0; m < s->models; m++) {
+        bool found = false;
+        TRY(identity(&id, &t, m));
+        if (p->cache)
+            TRY(fetch(&found, &t, m, &id));
+        if (!found && (p->shards < 2 || m % p->shards == p->shard))
+            TRY(train_one(&t, m, &id));
+        else if (!found)
+            s->missing++;
+        context_progress(p->ctx, "shadows", m + 1, s->models, "models");
+    }
+done:
+    return status;
+}
