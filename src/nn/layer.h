@@ -35,7 +35,8 @@ struct layer_spec {
     int no_bias;                /* conv, dense: a normalisation follows that would cancel it */
     enum parameter_init init;   /* conv, dense: of the weight */
     size_t groups;              /* group norm */
-    double rate;                /* dropout */
+    double rate;                /* dropout; scale: the factor; clip: the radius */
+    struct nn_noise noise;      /* added to the result, after the residual sum and before the ReLU */
     struct nn_shape shape;      /* of the result; set by network_add */
 };
 
@@ -101,7 +102,8 @@ struct layer {
     int fuses_mask;   /* backward multiplies src->diff by (src->data > 0) when src->relu */
     int in_place;     /* backward may overwrite dst->diff by a src->diff of the same shape */
     int adds;         /* backward adds to src->diff when run->add_diff_src */
-    int writes_f32;   /* can write a f32 dst (and read its diff) in a bf16 plan */
+    int ends_gradient; /* nothing below it has parameters: nobody need work out its dst->diff */
+    int writes_f32;    /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
     /** Fills out (names without the path; count and row are worked out by network_add) and returns how many.
@@ -131,6 +133,6 @@ struct layer {
 };
 
 extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_max_pool,
-    layer_average_pool, layer_global_pool, layer_dropout;
+    layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip;
 
 #endif

@@ -60,6 +60,15 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
     REQUIRE(m->row_count < MODEL_ROWS_MAX, "%s: the network has too many layers", spec->path);
     struct layer_spec *added = &m->rows[m->row_count];
     *added = *spec;
+    char path[2 * sizeof added->path];
+    snprintf(path, sizeof path, "%s%s", m->prefix, spec->path);
+    REQUIRE(strlen(path) < sizeof added->path, "%s: the name is too long", path);
+    strcpy(added->path, path);
+    if (spec->noise.kind != NN_NOISE_NONE) {
+        REQUIRE(spec->noise.kind != NN_NOISE_MULTIPLICATIVE || spec->residual != SOURCE_NONE,
+                "%s: multiplicative noise scales with the skip connection; there is none", spec->path);
+        added->noise.stream = m->noises++;
+    }
     struct nn_shape src = model_shape(m, spec->src);
     TRY(spec->layer->shape(&added->shape, spec, src));
     TRY(check_shape(added->shape, spec->path));
@@ -72,7 +81,7 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
     struct nn_parameter declared[LAYER_PARAMETERS_MAX];
     size_t count = spec->layer->parameters ? spec->layer->parameters(declared, spec, src) : 0;
     for (size_t i = 0; i < count; i++)
-        TRY(add_parameter(m, &declared[i], spec->path));
+        TRY(add_parameter(m, &declared[i], path));
     if (row)
         *row = (int)m->row_count;
     m->row_count++;
@@ -103,6 +112,90 @@ static sotto_status add_projector(struct nn_model *m, const struct nn_model_conf
                                    .init = INIT_GLOROT_UNIFORM};
         TRY(network_add(m, &dense, NULL));
     }
+done:
+    return status;
+}
+
+/* ---- ensembles and noise on inputs ---- */
+
+static sotto_status check_residual(const struct model_kind *kind, const struct nn_model_config *c)
+{
+    sotto_status status = SOTTO_OK;
+    bool asked = c->noise.kind != NN_NOISE_NONE || c->input_noise != 0 || c->radius != 0 || c->no_skip ||
+                 c->members > 1;
+    REQUIRE(
+        !asked || kind->pre_activation,
+        "model %s takes no noise in its blocks, no clipped inputs and no members; resnet8 and resnet20 do",
+        kind->name);
+    REQUIRE(c->noise.gamma >= 0 && isfinite(c->noise.gamma), "gamma must be finite and >= 0 (got %g)",
+            c->noise.gamma);
+    REQUIRE(c->noise.floor >= 0 && isfinite(c->noise.floor), "floor must be finite and >= 0 (got %g)",
+            c->noise.floor);
+    REQUIRE(c->input_noise >= 0 && isfinite(c->input_noise), "input noise must be finite and >= 0 (got %g)",
+            c->input_noise);
+    REQUIRE(c->radius >= 0 && isfinite(c->radius), "radius must be finite and >= 0 (got %g)", c->radius);
+    REQUIRE(c->members <= 16, "%zu members; at most 16 are supported", c->members);
+    REQUIRE(c->members < 2 || c->classes, "an ensemble averages logits; it needs classes");
+done:
+    return status;
+}
+
+/* What the members read: the input, clipped and noised where asked. */
+static sotto_status add_input(struct nn_model *m, const struct nn_model_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    struct layer_spec clip = {.layer = &layer_clip,
+                              .path = "input",
+                              .src = SOURCE_INPUT,
+                              .residual = SOURCE_NONE,
+                              .rate = config->radius};
+    if (config->input_noise > 0)
+        clip.noise = (struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = config->input_noise};
+    m->input_row = SOURCE_INPUT;
+    if (config->input_noise > 0 || config->radius > 0)
+        TRY(network_add(m, &clip, &m->input_row));
+done:
+    return status;
+}
+
+/* Logits of member i, added to those of the members before it. */
+static sotto_status add_member(int *sum, struct nn_model *m, const struct model_kind *kind,
+                               const struct nn_model_config *config, size_t i)
+{
+    sotto_status status = SOTTO_OK;
+    int embedding;
+    snprintf(m->prefix, sizeof m->prefix, "member%zu.", i);
+    if (config->separate_inputs)
+        TRY(add_input(m, config));
+    TRY(kind->build(&embedding, m, config));
+    struct layer_spec dense = {.layer = &layer_dense,
+                               .path = "classifier",
+                               .src = embedding,
+                               .residual = *sum,
+                               .width = config->classes,
+                               .init = INIT_GLOROT_UNIFORM};
+    TRY(network_add(m, &dense, sum));
+done:
+    return status;
+}
+
+static sotto_status add_ensemble(struct nn_model *m, const struct model_kind *kind,
+                                 const struct nn_model_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    int sum = SOURCE_NONE;
+    if (!config->separate_inputs)
+        TRY(add_input(m, config));
+    for (size_t i = 0; i < config->members; i++)
+        TRY(add_member(&sum, m, kind, config, i));
+    m->prefix[0] = '\0';
+    struct layer_spec mean = {.layer = &layer_scale,
+                              .path = "mean",
+                              .src = sum,
+                              .residual = SOURCE_NONE,
+                              .rate = 1.0 / (double)config->members};
+    TRY(network_add(m, &mean, NULL));
+    m->embedding_row = SOURCE_INPUT;
 done:
     return status;
 }
@@ -222,8 +315,14 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     if (!m)
         FAIL(SOTTO_ENOMEM, "model %s: out of memory", kind->name);
     m->input = config->input;
-    TRY(kind->build(&m->embedding_row, m, config));
-    TRY(add_projector(m, config, m->embedding_row));
+    TRY(check_residual(kind, config));
+    if (config->members > 1) {
+        TRY(add_ensemble(m, kind, config));
+    } else {
+        TRY(add_input(m, config));
+        TRY(kind->build(&m->embedding_row, m, config));
+        TRY(add_projector(m, config, m->embedding_row));
+    }
     REQUIRE(m->row_count > 0, "model %s: no hidden layer, no projector and no classes: nothing to compute",
             kind->name);
     *out = m;

@@ -9,13 +9,17 @@
 #include "nn/layer.h"
 #include "nn/tensor_list.h"
 
-enum { MODEL_ROWS_MAX = 128, MODEL_PARAMETERS_MAX = 256 };
+enum { MODEL_ROWS_MAX = 512, MODEL_PARAMETERS_MAX = 1024 };
 
 struct nn_model {
     struct nn_shape input;
     size_t row_count;
     struct layer_spec rows[MODEL_ROWS_MAX];
-    int embedding_row; /* the embedding is the result of this row; SOURCE_INPUT: the input itself */
+    int embedding_row; /* the embedding is the result of this row; SOURCE_INPUT: the input itself, or an
+                          ensemble, which has none */
+    char prefix[32];   /* while building: before every path, e.g. "member0." */
+    int input_row;     /* while building: what the first layer reads */
+    uint32_t noises;   /* while building: rows with noise so far */
     size_t parameter_count;
     struct nn_parameter parameters[MODEL_PARAMETERS_MAX];
     size_t first_parameter[MODEL_ROWS_MAX + 1]; /* of each row */
@@ -41,6 +45,7 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
 struct model_kind {
     const char *name, *title;
     size_t smallest_side; /* of an image; smaller ones must be padded */
+    int pre_activation;   /* takes noise, input_noise, radius, no_skip, members */
     /** Adds the rows up to the embedding and returns the last one's index (SOURCE_INPUT: none). Projector and
      *  classifier are added by nn_model_create. */
     sotto_status (*build)(int *embedding_row, struct nn_model *m, const struct nn_model_config *config);

@@ -11,15 +11,15 @@ static sotto_status add_basic_block(int *row, struct resnet *b, size_t stage, si
     int x = *row, shortcut = x, inner, active, outer;
     int changes = stride != 1 || model_shape(b->model, x).channels != width;
     if (changes) {
-        TRY(resnet_convolution(&inner, b, x, (struct resnet_convolution){width, 1, stride, SOURCE_NONE},
+        TRY(resnet_convolution(&inner, b, x, (struct resnet_convolution){width, 1, stride, SOURCE_NONE, {0}},
                                resnet_name(path, stage, block, "downsample.0")));
         TRY(resnet_norm(&shortcut, b, inner, 0, SOURCE_NONE,
                         resnet_name(path, stage, block, "downsample.1")));
     }
-    TRY(resnet_convolution(&inner, b, x, (struct resnet_convolution){width, 3, stride, SOURCE_NONE},
+    TRY(resnet_convolution(&inner, b, x, (struct resnet_convolution){width, 3, stride, SOURCE_NONE, {0}},
                            resnet_name(path, stage, block, "conv1")));
     TRY(resnet_norm(&active, b, inner, 1, SOURCE_NONE, resnet_name(path, stage, block, "bn1")));
-    TRY(resnet_convolution(&outer, b, active, (struct resnet_convolution){width, 3, 1, SOURCE_NONE},
+    TRY(resnet_convolution(&outer, b, active, (struct resnet_convolution){width, 3, 1, SOURCE_NONE, {0}},
                            resnet_name(path, stage, block, "conv2")));
     TRY(resnet_norm(row, b, outer, 1, shortcut, resnet_name(path, stage, block, "bn2")));
 done:
@@ -32,7 +32,7 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
     struct resnet b;
     int row;
     TRY(resnet_start(&b, m, config));
-    TRY(resnet_convolution(&row, &b, SOURCE_INPUT, (struct resnet_convolution){64, 3, 1, SOURCE_NONE},
+    TRY(resnet_convolution(&row, &b, SOURCE_INPUT, (struct resnet_convolution){64, 3, 1, SOURCE_NONE, {0}},
                            "encoder.conv1"));
     TRY(resnet_norm(&row, &b, row, 1, SOURCE_NONE, "encoder.bn1"));
     for (size_t stage = 1; stage <= 4; stage++)

@@ -32,19 +32,37 @@ const char *nn_backend_title(const struct nn_backend *b);
 sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn_backend *backend);
 
 /* ---- models ---- */
+/** Noise after every residual sum, in training and in use (residual perturbation; residual_noise.h). gamma >=
+ * 0. */
+enum nn_noise_kind {
+    NN_NOISE_NONE,
+    NN_NOISE_ADDITIVE,      /* x + F(x) + gamma n */
+    NN_NOISE_MULTIPLICATIVE /* x + F(x) + gamma x~ n, x~ = sign(x) max(|x|, floor) */
+};
+struct nn_noise {
+    enum nn_noise_kind kind;
+    double gamma, floor;
+    uint32_t stream; /* told apart from the noise of other rows; set by the builder */
+};
 struct nn_model;
 struct nn_model_config {
     const char *name; /* row of the model list (model_list.h) */
     struct nn_shape input;
     size_t classes;                 /* outputs of a classifier; 0: stop at the embedding */
-    size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between); cnn: of the convolutions, then of the
-                                       dense layer */
+    size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between); cnn: of the convolutions, then of
+                                       the dense layer */
     size_t projector[4],
         projector_count; /* dense widths appended after the embedding, ReLU between, none after */
     const char *norm;    /* resnets: "batch" (default) or "group" */
+    /* Pre-activation resnets (resnet8, resnet20). */
+    struct nn_noise noise;
+    double input_noise, radius; /* noise on the input (0: none), clipped to this L2 norm first (0: not) */
+    int no_skip;                /* leave out the residual sums */
+    size_t members;             /* > 1: so many networks, whose logits are averaged; one loss trains all */
+    int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
 };
-/** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the text
- * lists the known ones. Either out may be NULL. */
+/** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the
+ * text lists the known ones. Either out may be NULL. */
 sotto_status nn_model_find(const char **name, size_t *smallest_side, const char *asked);
 /** How many values a file of it holds, running statistics included. Errors as nn_model_create(). */
 sotto_status nn_model_size(size_t *values, const struct nn_model_config *config);

@@ -4,6 +4,7 @@
 #include "nn/plan.h"
 
 #include "nn/backend.h"
+#include "nn/residual_noise.h"
 #include "par/par.h"
 
 #include <assert.h>
@@ -53,8 +54,10 @@ static sotto_status plan_layers(struct nn_plan *p)
             .threads = p->threads,
             .training = p->config.training,
             .views = p->config.views,
-            .relu = spec->relu && spec->residual == SOURCE_NONE && spec->layer->fuses_relu,
-            .need_diff_src = p->config.training && spec->src >= 0,
+            .relu = spec->relu && spec->residual == SOURCE_NONE && spec->noise.kind == NN_NOISE_NONE &&
+                    spec->layer->fuses_relu,
+            .need_diff_src =
+                p->config.training && spec->src >= 0 && !p->model->rows[spec->src].layer->ends_gradient,
             .src = plan_activation(p, spec->src),
             .dst = plan_activation(p, i),
             .parameters = &p->model->parameters[p->model->first_parameter[i]],
@@ -148,6 +151,13 @@ void nn_plan_free(struct nn_plan *p)
 
 /* ---- one step ---- */
 
+/* The row whose size scales the noise of row i: its residual source. */
+static struct activation *noise_source(struct nn_plan *p, size_t i)
+{
+    int source = p->runs[i].spec->residual;
+    return source == SOURCE_NONE ? NULL : plan_activation(p, source);
+}
+
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
 {
     struct activation *input = plan_activation(p, SOURCE_INPUT),
@@ -163,6 +173,8 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
         if (run->spec->residual != SOURCE_NONE)
             tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
                        dst->count, p->threads);
+        if (run->spec->noise.kind != NN_NOISE_NONE)
+            residual_noise_forward(run, noise_source(p, i), &p->pass);
         if (run->spec->relu && !run->relu)
             tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
     }
@@ -204,7 +216,15 @@ void plan_backward_row(struct nn_plan *p, size_t i)
     if (dst->relu && p->flow[i].mask)
         tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads);
     backward_residual(p, i);
+    /* A gradient shared with the source of the sum may only change once the layer has read it. */
+    struct activation *source = noise_source(p, i);
+    int noisy = p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE && p->runs[i].spec->residual >= 0,
+        shared = noisy && source->diff == dst->diff;
+    if (noisy && !shared)
+        residual_noise_backward(&p->runs[i], source, &p->pass);
     backward_layer(p, i);
+    if (shared)
+        residual_noise_backward(&p->runs[i], source, &p->pass);
 }
 
 void nn_plan_backward(struct nn_plan *p)

@@ -103,7 +103,7 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
         const int sources[2] = {spec->residual, spec->src}; /* in the order of nn_plan_backward */
         for (int k = 0; k < 2; k++) {
             int j = sources[k];
-            if (j < 0)
+            if (j < 0 || (k == 1 && !p->runs[i].need_diff_src))
                 continue;
             if (!written[j]) {
                 int kept = p->runs[i].keep_diff;

@@ -29,7 +29,8 @@ sotto_status resnet_convolution(int *row, struct resnet *b, int src, struct resn
                               .stride = c.stride,
                               .pad = c.kernel / 2,
                               .no_bias = 1,
-                              .init = INIT_HE_NORMAL};
+                              .init = INIT_HE_NORMAL,
+                              .noise = c.noise};
     snprintf(spec.path, sizeof spec.path, "%s", path);
     return network_add(b->model, &spec, row);
 }

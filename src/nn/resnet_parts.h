@@ -16,6 +16,7 @@ sotto_status resnet_start(struct resnet *b, struct nn_model *m, const struct nn_
 struct resnet_convolution {
     size_t width, kernel, stride; /* padded by kernel / 2 */
     int residual;                 /* row added to the result, or SOURCE_NONE */
+    struct nn_noise noise;        /* after that */
 };
 sotto_status resnet_convolution(int *row, struct resnet *b, int src, struct resnet_convolution c,
                                 const char *path);
@@ -24,5 +25,8 @@ sotto_status resnet_norm(int *row, struct resnet *b, int src, int relu, int resi
 sotto_status resnet_pool(int *row, struct resnet *b, int src);
 /** "encoder.layer2.0." + part, in out. */
 const char *resnet_name(char out[48], size_t stage, size_t block, const char *part);
+/** The pre-activation networks: three stages of `blocks` blocks (6 blocks + 2 layers), model_resnet8.c. */
+sotto_status resnet_pre_activation(int *embedding_row, struct nn_model *m,
+                                   const struct nn_model_config *config, size_t blocks);
 
 #endif

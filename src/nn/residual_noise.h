@@ -1,0 +1,38 @@
+/* residual_noise.h - noise inside a network, after a row's residual sum (nn.h: struct nn_noise).
+ *
+ * Fresh for every pass, record and coordinate, in training and in use: standard normals from a ChaCha20
+ * stream whose key is drawn from (seed, step, row), so that backward draws the same again and nothing is
+ * stored. The bits depend on neither threads nor instruction set. 32 bits a number: tails end at 6.7
+ * deviations. This noise is for measuring what residual perturbation does; noise that a certificate counts on
+ * is never drawn here. */
+#ifndef NN_RESIDUAL_NOISE_H
+#define NN_RESIDUAL_NOISE_H
+
+#include "nn/layer.h"
+
+enum { NOISE_GROUP = 256 }; /* numbers drawn together, in rows of 16 */
+
+/** Compiled once per instruction set (residual_noise.isa.c). half: bf16 tensors, else f32. n <= NOISE_GROUP.
+ */
+struct residual_noise_kernels {
+    /** Box & Muller 1958: words of rows 2j and 2j + 1 become numbers of the same rows. */
+    void (*normals)(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP]);
+    /** y[at + i] += scale z[i] */
+    void (*add)(void *y, size_t at, const float *z, float scale, size_t n, int half);
+    /** y += scale z sign(x) max(|x|, floor), sign(0) = 1 */
+    void (*add_scaled)(void *y, const void *x, size_t at, const float *z, float scale, float floor, size_t n,
+                       int half);
+    /** its derivative: to += scale z g where |x| > floor */
+    void (*add_scaled_back)(void *to, const void *g, const void *x, size_t at, const float *z, float scale,
+                            float floor, size_t n, int half);
+};
+const struct residual_noise_kernels *residual_noise_kernels_find(void);
+
+/** Adds the row's noise to its result; `residual` (NULL: none) is the row it was summed with. */
+void residual_noise_forward(struct layer_run *run, const struct activation *residual,
+                            const struct pass *pass);
+/** What the noise adds to gradients. Additive: nothing. Multiplicative: to the gradient of `residual`, which
+ * already holds (a share of) that of the sum. Relative: to that of the result, before it is passed on. */
+void residual_noise_backward(struct layer_run *run, struct activation *residual, const struct pass *pass);
+
+#endif

@@ -1,0 +1,110 @@
+/* Kernels of residual_noise.h, sixteen numbers at a time. */
+#include "base/cpu.h"
+#include "nn/residual_noise.h"
+#include "nn/vector_math.h"
+
+/* ln x for x in (0, 1]: x = 2^k m, m in [sqrt(1/2), sqrt(2)), and the polynomial of Cephes' logf; absolute
+ * error below 2e-7 (|k| + 1). */
+LANE_INLINE lanes lanes_log(lanes x)
+{
+    lane_ints bits = (lane_ints)x;
+    lane_ints k = ((bits - 0x3f3504f3) >> 23);
+    lanes m = (lanes)(bits - (k << 23)) - 1.0f, n = __builtin_convertvector(k, lanes), z = m * m;
+    lanes p = (lanes){0} + 7.0376836292e-2f;
+    p = p * m - 1.1514610310e-1f;
+    p = p * m + 1.1676998740e-1f;
+    p = p * m - 1.2420140846e-1f;
+    p = p * m + 1.4249322787e-1f;
+    p = p * m - 1.6668057665e-1f;
+    p = p * m + 2.0000714765e-1f;
+    p = p * m - 2.4999993993e-1f;
+    p = p * m + 3.3333331174e-1f;
+    return n * 0.693147181f + (m + z * (m * p - 0.5f));
+}
+
+LANE_INLINE lanes lanes_root(lanes x)
+{
+    for (int i = 0; i < LANES; i++)
+        x[i] = __builtin_sqrtf(x[i]);
+    return x;
+}
+
+/* Cosine and sine of 2 pi t, t = words / 2^32: the nearest quarter turn q, and polynomials on the rest. */
+LANE_INLINE void turn(lanes *cosine, lanes *sine, lane_words words)
+{
+    lane_ints q = (lane_ints)((words + 0x20000000u) >> 30);             /* 0 .. 3, and 4 wraps to 0 */
+    lane_ints rest = (lane_ints)(words - ((lane_words)q << 30));        /* within +-2^29 */
+    lanes a = __builtin_convertvector(rest, lanes) * 1.46291807927e-9f; /* 2 pi / 2^32 */
+    lanes z = a * a;
+    lanes s = ((z * -1.9515295891e-4f + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * a + a;
+    lanes c = ((z * 2.443315711809948e-5f - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * (z * z) -
+              0.5f * z + 1.0f;
+    lane_ints swap = (q & 1) != 0;
+    lanes first = lanes_select(swap, s, c), second = lanes_select(swap, c, s);
+    lane_ints negative_cosine = (((q + 1) & 2) != 0), negative_sine = ((q & 2) != 0);
+    *cosine = lanes_select(negative_cosine, -first, first);
+    *sine = lanes_select(negative_sine, -second, second);
+}
+
+static void normals(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP])
+{
+    for (size_t i = 0; i < NOISE_GROUP; i += 2 * LANES) {
+        lane_words first, second;
+        memcpy(&first, words + i, sizeof first);
+        memcpy(&second, words + i + LANES, sizeof second);
+        lanes u = (__builtin_convertvector(first, lanes) + 0.5f) * 0x1p-32f, cosine, sine;
+        lanes square = lanes_log(u) * -2.0f;
+        lanes radius = lanes_root(lanes_max(square, (lanes){0}));
+        turn(&cosine, &sine, second);
+        lanes_store(out + i, radius * cosine);
+        lanes_store(out + i + LANES, radius * sine);
+    }
+}
+
+LANE_INLINE lanes floored(lanes x, lanes floor)
+{
+    lanes size = lanes_max(lanes_select(x < 0, -x, x), floor);
+    return lanes_select(x < 0, -size, size);
+}
+
+#define EACH(...)                                                                                            \
+    do {                                                                                                     \
+        size_t i = 0;                                                                                        \
+        for (size_t k = LANES; i + LANES <= n; i += LANES)                                                   \
+            __VA_ARGS__;                                                                                     \
+        if (i < n) {                                                                                         \
+            size_t k = n - i;                                                                                \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+    } while (0)
+
+static void add(void *y, size_t at, const float *z, float scale, size_t n, int half)
+{
+    EACH(lanes_put(y, at + i, lanes_get(y, at + i, k, half) + scale * lanes_get(z, i, k, 0), k, half));
+}
+
+static void add_scaled(void *y, const void *x, size_t at, const float *z, float scale, float floor, size_t n,
+                       int half)
+{
+    const lanes least = (lanes){0} + floor;
+    EACH(lanes_put(y, at + i,
+                   lanes_get(y, at + i, k, half) +
+                       scale * lanes_get(z, i, k, 0) * floored(lanes_get(x, at + i, k, half), least),
+                   k, half));
+}
+
+static void add_scaled_back(void *to, const void *g, const void *x, size_t at, const float *z, float scale,
+                            float floor, size_t n, int half)
+{
+    const lanes least = (lanes){0} + floor;
+    EACH({
+        lanes here = lanes_get(x, at + i, k, half), size = lanes_select(here < 0, -here, here);
+        lanes add = scale * lanes_get(z, i, k, 0) * lanes_get(g, at + i, k, half);
+        add = floor > 0 ? lanes_select(size > least, add, (lanes){0}) : add;
+        lanes_put(to, at + i, lanes_get(to, at + i, k, half) + add, k, half);
+    });
+}
+
+extern const struct residual_noise_kernels ISA_NAME(residual_noise_kernels);
+const struct residual_noise_kernels ISA_NAME(residual_noise_kernels) = {normals, add, add_scaled,
+                                                                        add_scaled_back};
