@@ -19,6 +19,8 @@ static const struct option_row rows[] = {
     {"noise-multiplier", OPTION_REAL, "M", NULL, "dp: noise scale / C (sigma / C, s / C)", NULL},
     {"target-epsilon", OPTION_REAL, "E", NULL, "dp: instead: the smallest noise that keeps E", NULL},
     {"delta", OPTION_REAL, "D", "1e-05", "dp: delta of the guarantee", NULL},
+    {"adjacency", OPTION_TEXT, "NAME", NULL,
+     "dp-sgd, dp-adam: add-remove (their default) or replace-one; all others: replace-one", NULL},
     {"momentum", OPTION_REAL, "M", "0", "dp-sgd: momentum of the noisy gradient", NULL},
     {"cross-weight", OPTION_REAL, "W", "1", "covariance: weight of sums by class against products", NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
@@ -53,7 +55,7 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 static const char *const private_options[] = {
     "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
-    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight"};
+    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct options *o)
@@ -79,6 +81,12 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
         .insecure_seed = option_count(o, "insecure-noise-seed")};
+    const char *adjacency = option_given(o, "adjacency") ? option_text(o, "adjacency") : "";
+    p->replace_one = moments || strcmp(adjacency, "replace-one") == 0;
+    if (adjacency[0] && strcmp(adjacency, p->replace_one ? "replace-one" : "add-remove") != 0)
+        return cli_fail(SOTTO_EUSAGE,
+                        "head: --adjacency %s is not known for trainer %s; expected %sreplace-one", adjacency,
+                        r->trainer, moments ? "" : "add-remove or ");
     if (option_given(o, "budget-epsilon"))
         p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));

@@ -83,6 +83,8 @@ struct sotto_head_privacy {
     int insecure;
     uint64_t insecure_seed;
     enum sotto_noise_mode noise_mode; /**< 0: exact */
+    int replace_one; /**< 1: DP-SGD is accounted for a replaced record (n public), not for one added or
+                        removed */
 };
 /** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
  * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is
@@ -91,8 +93,8 @@ struct sotto_head_privacy {
  * and stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating
  * system: two runs differ.
  *
- *  Protected are X and y together against adding or removing a record, in everything that leaves this
- *  function; *certificate (sotto_text_free) says how far.
+ *  Protected are X and y together against adding or removing (replacing) a record, in everything that leaves
+ * this function; *certificate (sotto_text_free) says how far.
  *
  *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate,

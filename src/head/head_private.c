@@ -188,12 +188,14 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
                             const struct sotto_context *ctx)
 {
     char fingerprint[SHA256_HEX];
-    head_data_fingerprint(fingerprint, data);
+    if (!p->fingerprint)
+        head_data_fingerprint(fingerprint, data);
     const struct sotto_reserve request = {.sampled = {.mechanism = r->noise,
                                                       .noise_multiplier = r->noise_multiplier,
                                                       .sample_rate = (double)r->batch / (double)data->n,
                                                       .steps = steps_of(r, data->n),
-                                                      .delta = p->target.delta},
+                                                      .delta = p->target.delta,
+                                                      .replace_one = p->replace_one},
                                           .max_grad_norm = r->max_grad_norm,
                                           .dimension = dimension,
                                           .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
@@ -218,7 +220,8 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
                                           .sample_rate = (double)r->batch / (double)n,
                                           .steps = steps_of(r, n),
-                                          .delta = p->target.delta};
+                                          .delta = p->target.delta,
+                                          .replace_one = p->replace_one};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
     r->noise_multiplier *= 1 + 1e-9;
 done:
@@ -260,7 +263,6 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     head_trainer_export(&trainer.network, h->parameters);
     TRY(sotto_steps_certificate(&text, reserved));
     head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
-    h->fingerprint[0] = 0; /* a hash of the records would tell who tries them all */
     *certificate = text;
     *out = h;
     h = NULL;

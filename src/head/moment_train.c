@@ -29,7 +29,8 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
                             const struct sotto_context *ctx)
 {
     char fingerprint[SHA256_HEX], input[SHA256_HEX];
-    head_data_fingerprint(fingerprint, data);
+    if (!p->fingerprint)
+        head_data_fingerprint(fingerprint, data);
     sha256_of(input, vector, dimension * sizeof *vector);
     const struct sotto_release request = {.mechanism = account->mechanism,
                                           .scale = account->scale,
@@ -118,7 +119,6 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     TRY(t->solve(&noisy, &r));
     TRY(write_head(h, &noisy, &shape, r.clip));
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
-    h->fingerprint[0] = 0; /* as in head_private.c */
     *certificate = text;
     *out = h;
     text = NULL;

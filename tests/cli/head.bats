@@ -242,6 +242,10 @@ refused() {
   [[ "$output" == *'"noise":"gaussian"'* ]]
   [[ "$output" != *fingerprint* ]]
   "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
+  run plain --trainer dp-sgd --adjacency replace-one --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id toy
+  [[ "$output" == *"(2, 0.001)-differentially private under replace-one adjacency"* ]]
+  run "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/toy.jsonl
+  [ "$status" -eq 0 ]
   run plain --trainer dp-sgd --noise logistic --batch 4 --noise-multiplier 1 --dataset-id toy --insecure-noise-seed 3 --json
   [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
   rm -f h.safetensors*
@@ -274,6 +278,8 @@ refused() {
   [[ "$output" == *"features: 12 of 12 rows have an L2 norm above 1 (first: row 0, 2), which the bound of trainer covariance needs"* ]]
   [[ "$output" == *"hint: --clip R scales them to R"* ]]
   refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
+  refused 64 "--adjacency add-remove is not known for trainer taylor; expected replace-one" plain --trainer taylor --adjacency add-remove --target-epsilon 2
+  refused 64 "expected add-remove or replace-one" plain --trainer dp-sgd --adjacency both --target-epsilon 2
   refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2
   refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
 }
