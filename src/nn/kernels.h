@@ -14,6 +14,10 @@ struct kernels {
     void (*add[2])(void *y, const void *x, size_t n);     /* y += x, rounded once */
     void (*row_sums[2])(float *sums, const void *x, size_t rows,
                         size_t columns); /* sums[c] = sum over rows */
+    /* Max pooling, pixel by pixel of a window: most = max(most, x), NaN wins; and back: diff takes what is left
+     * of the gradient where x is the largest, which then is 0 for later pixels. */
+    void (*most)(float *most, const float *x, size_t n);
+    void (*route)(float *diff, float *left, const float *x, const float *most, size_t n);
     void (*to_bf16)(bf16 *y, const float *x, size_t n);
     void (*to_f32)(float *y, const bf16 *x, size_t n);
 };

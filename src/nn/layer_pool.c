@@ -1,8 +1,8 @@
 /* Pooling over windows of one channel: largest value, average, and the average over the whole image.
  *
  * max:     padding never wins; in backward the gradient goes to the first largest value of the window, found
- * again. average: padding counts as zeros in a window of kernel^2 values (PyTorch's default). global:  (C, H,
- * W) to (C, 1, 1). */
+ * again (whole pixels at a time where windows lie side by side). average: padding counts as zeros in a window
+ * of kernel^2 values (PyTorch's default). global:  (C, H, W) to (C, 1, 1). */
 #include "nn/layer.h"
 
 #include "nn/bf16.h"
@@ -155,6 +155,77 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
+/* ---- largest value of windows that neither overlap nor are padded, f32: whole pixels at a time ---- */
+
+enum { BLOCK = 64 }; /* channels whose largest values are kept at hand */
+
+static bool tiles(const struct layer_run *run)
+{
+    const struct layer_spec *s = run->spec;
+    return takes_largest(run) && run->src->dtype == NN_F32 && run->dst->dtype == NN_F32 && s->pad == 0 &&
+           s->stride >= s->kernel;
+}
+
+/* Channels c .. c + n - 1 of the window at pixel (p, q) of the result. */
+static void window_most(float *most, const struct layer_run *run, const float *image, size_t p, size_t q,
+                        size_t c, size_t n)
+{
+    struct nn_shape s = run->src->shape;
+    size_t stride = run->spec->stride, kernel = run->spec->kernel;
+    const float *corner = image + (p * stride * s.width + q * stride) * s.channels + c;
+    memcpy(most, corner, n * sizeof *most);
+    for (size_t i = 1; i < kernel * kernel; i++)
+        run->kernels->most(most, corner + (i / kernel * s.width + i % kernel) * s.channels, n);
+}
+
+static sotto_status forward_tiles(void *arg, size_t image, int thread)
+{
+    (void)thread;
+    struct layer_run *run = arg;
+    struct nn_shape s = run->src->shape, d = run->dst->shape;
+    const float *src = (const float *)run->src->data + image * shape_count(s);
+    float *dst = (float *)run->dst->data + image * shape_count(d);
+    for (size_t p = 0; p < d.height; p++)
+        for (size_t q = 0; q < d.width; q++, dst += d.channels)
+            window_most(dst, run, src, p, q, 0, d.channels);
+    return SOTTO_OK;
+}
+
+static void route_window(struct layer_run *run, const float *src, float *diff, const float *dst_diff,
+                         size_t p, size_t q)
+{
+    struct nn_shape s = run->src->shape;
+    size_t stride = run->spec->stride, kernel = run->spec->kernel;
+    size_t corner = (p * stride * s.width + q * stride) * s.channels;
+    float most[BLOCK], left[BLOCK];
+    for (size_t c = 0; c < s.channels; c += BLOCK) {
+        size_t n = s.channels - c < BLOCK ? s.channels - c : BLOCK;
+        window_most(most, run, src, p, q, c, n);
+        memcpy(left, dst_diff + c, n * sizeof *left);
+        for (size_t i = 0; i < kernel * kernel; i++) {
+            size_t at = corner + (i / kernel * s.width + i % kernel) * s.channels + c;
+            run->kernels->route(diff + at, left, src + at, most, n);
+        }
+    }
+}
+
+static sotto_status backward_tiles(void *arg, size_t image, int thread)
+{
+    (void)thread;
+    struct layer_run *run = arg;
+    struct nn_shape s = run->src->shape, d = run->dst->shape;
+    const float *src = (const float *)run->src->data + image * shape_count(s),
+                *dst_diff = (const float *)run->dst->diff + image * shape_count(d);
+    float *diff = (float *)run->src->diff + image * shape_count(s);
+    size_t kernel = run->spec->kernel;
+    if (kernel != run->spec->stride || d.height * kernel != s.height || d.width * kernel != s.width)
+        memset(diff, 0, shape_count(s) * sizeof *diff); /* pixels between and beyond the windows */
+    for (size_t p = 0; p < d.height; p++)
+        for (size_t q = 0; q < d.width; q++, dst_diff += d.channels)
+            route_window(run, src, diff, dst_diff, p, q);
+    return SOTTO_OK;
+}
+
 /* ---- global: all pixels weigh the same, so whole pixels are summed and copied ---- */
 
 static sotto_status forward_whole_image(void *arg, size_t image, int thread)
@@ -197,14 +268,14 @@ static void over_images(par_body body, struct layer_run *run)
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    over_images(forward_image, run);
+    over_images(tiles(run) ? forward_tiles : forward_image, run);
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
-        over_images(backward_image, run);
+        over_images(tiles(run) ? backward_tiles : backward_image, run);
 }
 
 static void forward_global(struct layer_run *run, const struct pass *pass)

@@ -71,6 +71,22 @@ static void row_sums_bf16(float *sums, const void *data, size_t rows, size_t col
             sums[c] += bf16_to_float(x[r * columns + c]);
 }
 
+static void most_f32(float *restrict most, const float *restrict x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        most[i] = (x[i] > most[i]) | (x[i] != x[i]) ? x[i] : most[i];
+}
+
+static void route_f32(float *restrict diff, float *restrict left, const float *restrict x,
+                      const float *restrict most, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float taken = x[i] == most[i] ? left[i] : 0;
+        diff[i] = taken;
+        left[i] = x[i] == most[i] ? 0 : left[i];
+    }
+}
+
 static void to_bf16(bf16 *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -88,5 +104,7 @@ const struct kernels ISA_NAME(pointwise_kernels) = {.relu = {relu_f32, relu_bf16
                                                     .mask = {mask_f32, mask_bf16},
                                                     .add = {add_f32, add_bf16},
                                                     .row_sums = {row_sums_f32, row_sums_bf16},
+                                                    .most = most_f32,
+                                                    .route = route_f32,
                                                     .to_bf16 = to_bf16,
                                                     .to_f32 = to_f32};

@@ -311,6 +311,8 @@ static void pools_match_their_definition(void **state)
                                       .stride = windows[i].stride,
                                       .pad = windows[i].pad},
                   (struct nn_shape){5, 7, 6}, 3, 1, 0, 1e-6);
+    check((struct layer_spec){.layer = &layer_max_pool, .path = "pool", .kernel = 2, .stride = 2},
+          (struct nn_shape){70, 4, 4}, 3, 1, 0, 1e-6); /* more channels than a block of backward */
     check((struct layer_spec){.layer = &layer_global_pool, .path = "pool"}, (struct nn_shape){5, 7, 6}, 3, 1,
           0, 1e-6);
 }
