@@ -129,6 +129,10 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     enum nn_dtype dtype;
     struct sotto_train_options n = o->network ? *o->network : *own;
     char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
+    if (own && network_fact(in->target->network, "private_recipe") && !o->mismatch)
+        FAIL(SOTTO_EUSAGE,
+             "attack: the target was trained with noise in every step, shadows are trained without; say "
+             "--mismatch if that is meant");
     n.checkpoint = n.metrics = n.backend = NULL;
     if (n.channels == 0)
         n.channels = o->channels, n.height = o->height, n.width = o->width;

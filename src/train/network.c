@@ -89,12 +89,18 @@ const struct sotto_train_options *sotto_network_recipe(const struct sotto_networ
     return n->has_recipe ? &n->recipe : NULL;
 }
 
-const char *sotto_network_statement(const struct sotto_network *n)
+const char *network_fact(const struct sotto_network *n, const char *key)
 {
     for (size_t i = 0; i < n->fact_count; i++)
-        if (strcmp(n->facts[2 * i], STATEMENT_KEY) == 0)
+        if (strcmp(n->facts[2 * i], key) == 0)
             return n->facts[2 * i + 1];
-    return "";
+    return NULL;
+}
+
+const char *sotto_network_statement(const struct sotto_network *n)
+{
+    const char *text = network_fact(n, STATEMENT_KEY);
+    return text ? text : "";
 }
 
 /* ---- answers ---- */

@@ -23,6 +23,8 @@ struct sotto_network {
 sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
                           const struct nn_model_config *config, struct nn_shape record);
 sotto_status network_add_fact(struct sotto_network *n, const char *key, const char *value);
+/** NULL: not known. */
+const char *network_fact(const struct sotto_network *n, const char *key);
 /** The checks behind sotto_network_load(); `path` names the file in errors. */
 sotto_status network_from_tensors(struct sotto_network **out, const struct sotto_tensors *t,
                                   const char *path);

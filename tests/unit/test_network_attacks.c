@@ -228,6 +228,26 @@ static void what_does_not_fit_is_named(void **state)
     sotto_target_close(in.target);
 }
 
+/* A target that says it was trained with noise: shadows here are not. */
+static void noisy_training_is_another_recipe(void **state)
+{
+    (void)state;
+    const char *path = path_of("noisy.safetensors");
+    struct sotto_network *n = NULL;
+    struct sotto_attack_input in = input();
+    struct sotto_attack_options o = options("shokri");
+    sotto_target_close(in.target);
+    assert_int_equal(sotto_network_load(&n, path_of("target.safetensors")), SOTTO_OK);
+    assert_int_equal(network_add_fact(n, "private_recipe", "noise=gaussian"), SOTTO_OK);
+    assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
+    assert_int_equal(sotto_target_open(&in.target, path, &single), SOTTO_OK);
+    assert_int_equal(refused(&in, &o, "shadows are trained without; say --mismatch"), SOTTO_EUSAGE);
+    o.mismatch = 1;
+    assert_true(attack(&in, &o, NULL) > 0.5);
+    sotto_network_free(n);
+    sotto_target_close(in.target);
+}
+
 /* A head as the target, networks as shadows: with --mismatch, and images are said. */
 static void networks_shadow_other_targets(void **state)
 {
@@ -291,8 +311,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_attack_runs_on_a_network), cmocka_unit_test(a_network_answers_and_is_counted),
         cmocka_unit_test(shadows_are_cached_and_sharded), cmocka_unit_test(views_are_asked_about),
-        cmocka_unit_test(what_does_not_fit_is_named),     cmocka_unit_test(networks_shadow_other_targets),
-        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(what_does_not_fit_is_named),     cmocka_unit_test(noisy_training_is_another_recipe),
+        cmocka_unit_test(networks_shadow_other_targets),  cmocka_unit_test(no_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
