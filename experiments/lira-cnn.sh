@@ -2,6 +2,7 @@
 # Membership attacks on small convolutional networks: LiRA and its relatives beside older attacks, and how their gain grows with
 # the gap between training and test accuracy and with the number of classes. Results: docs/RESULTS.md.
 #   cifar10, fashion-mnist   2,500 members, a cnn of widths 16, 32, 64 that learns them nearly by heart; 32 shadows
+#                            ($SHADOWS), half as many where they are trained on the attacker's own records
 #   epochs                   the same cifar10 target after 5, 10, 20 and 40 epochs, one shadow each
 #   records                  the same recipe on 1,000, 2,500, 5,000 and 10,000 records of cifar10, one shadow each
 #   classes                  synthetic purchases of 2, 10, 20, 50 and 100 classes (made up!), networks of one hidden layer, ten shadows
@@ -11,6 +12,7 @@
 set -euo pipefail
 sotto=${SOTTO:-sotto}
 threads=${THREADS:-2}
+shadows=${SHADOWS:-32}
 out=$1
 shift
 [ $# -gt 0 ] || set -- cifar10 fashion-mnist epochs records classes
@@ -69,19 +71,19 @@ lira() { # SET IMAGE
   # Online shadows train on half of the records to judge and of what else the attacker has: nothing, so that each has
   # as many as the target.
   own=
-  attack "$folder" lira lira --shadows 32
+  attack "$folder" lira lira --shadows "$shadows"
   line "$1" loss "$folder/lira/result.json"
   line "$1" lira "$folder/lira/result.json"
-  attack "$folder" lira-mirrored lira --shadows 32 --views 2
+  attack "$folder" lira-mirrored lira --shadows "$shadows" --views 2
   line "$1" lira "$folder/lira-mirrored/result.json" "lira, 2 views"
-  attack "$folder" rmia rmia --shadows 32
+  attack "$folder" rmia rmia --shadows "$shadows"
   line "$1" rmia "$folder/rmia/result.json"
   own=yes
   for name in lira-offline rmia-offline; do
-    attack "$folder" $name $name --shadows 16 --shadow-records 2500
+    attack "$folder" $name $name --shadows $((shadows / 2)) --shadow-records 2500
     line "$1" $name "$folder/$name/result.json"
   done
-  attack "$folder" shokri shokri --shadows 10 --shadow-records 2500
+  attack "$folder" shokri shokri --shadows $((shadows / 2)) --shadow-records 2500
   line "$1" shokri "$folder/shokri/result.json"
   for name in ml-leaks-1 gradient-norm; do
     attack "$folder" $name $name --shadows 1 --shadow-records 2500
