@@ -88,6 +88,10 @@ refused() {
     run own "$name" --shadows 4 --json
     [ "$status" -eq 0 ]
   done
+  run own label-combined --queries 100 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"distances":1,'* ]]
+  refused 77 "label-combined has 5 queries for each record; expected at least 9" own label-combined --queries 5
   run attack ml-leaks-2 --other-features p/other-features.npy --other-labels p/other-labels.npy --hidden 16 --epochs 30 --json
   [ "$status" -eq 0 ]
 }

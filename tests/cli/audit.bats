@@ -285,11 +285,49 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 0 ]
   [[ "$output" == *"gain in accuracy over 'commonest value'"* ]]
   grep -q 'id="attribute"' out/report.html
+  cat ml.csv nl.csv | cut -d, -f1 > o.csv
+  run "$SOTTO" audit --features f.csv --attribute a.csv --attribute-outputs o.csv --attribute-known o.csv --bootstrap 200 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"\"name\":\"model's answer\""*'"name":"imputed from what is known"'* ]]
+  run "$SOTTO" audit --features f.csv --attribute a.csv --attribute-outputs ml.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == "sotto: error: ml.csv has 60 rows of "*" but there are 150 records; each needs one" ]]
+  run "$SOTTO" audit --attribute-known f.csv
+  [ "$status" -eq 64 ]
   run "$SOTTO" audit --features f.csv --attribute ym.csv
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: ym.csv has 60 values but f.csv has 150 rows; each record needs one" ]
   run "$SOTTO" audit --attribute a.csv
   [ "$status" -eq 64 ]
+}
+
+# zeros FILE NUMBERS SHAPE: an .npy of zeros
+zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
+
+@test "several views of each record: shapes are checked by name" {
+  local classes
+  classes=$(head -n 1 ml.csv | tr ',' '\n' | wc -l)
+  zeros mv.npy $((60 * 2 * classes)) "60, 2, $classes"
+  zeros nv.npy $((90 * 2 * classes)) "90, 2, $classes"
+  zeros rv.npy $((4 * 150 * 2 * classes)) "4, 150, 2, $classes"
+  zeros rl.npy $((4 * 150 * classes)) "4, 150, $classes"
+  run logits --ref-logits rl.npy --member-views mv.npy --nonmember-views nv.npy --ref-views rv.npy
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"lira-offline-views "* ]]
+  [[ "$output" == *"rmia-offline-views "* ]]
+  [[ "$output" != *"lira-views "* ]] # nobody was trained on anything
+  run logits --ref-logits rl.npy --member-views mv.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views go together" ]
+  run logits --ref-logits rl.npy --member-views nv.npy --nonmember-views nv.npy --ref-views rv.npy
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: nv.npy is not of the shape (60, views, $classes): records, views, classes" ]
+  run logits --ref-logits rl.npy --member-views mv.npy --nonmember-views nv.npy --ref-views rl.npy
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: rl.npy: has 3 dimensions; views need 4 (models, records, views, classes)" ]
+  run logits --member-views mv.npy --nonmember-views nv.npy --ref-views rv.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"and --ref-logits or --member-reference beside them" ]]
 }
 
 @test "row numbers are written only when asked for" {
