@@ -95,4 +95,30 @@ static inline char *one_row(size_t index, ...)
     return text;
 }
 
+static const char attack_text[] =
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{chart}}<!--\xe2\x80\xa8\xe2\x80\xae";
+
+/* A copy with every text replaced, except those that steer the reader; keys of "versions" too. */
+static inline struct json *poisoned(const struct json *j, const char *key)
+{
+    if (json_kind(j) == JSON_KIND_TEXT) {
+        bool steers = key && (strcmp(key, "schema") == 0 || strcmp(key, "source") == 0);
+        return json_make_text(steers ? json_text(j) : attack_text);
+    }
+    if (json_kind(j) == JSON_KIND_ARRAY) {
+        struct json *list = json_make_array();
+        for (size_t i = 0; i < json_count(j); i++)
+            json_push(&list, poisoned(json_at(j, i), NULL));
+        return list;
+    }
+    if (json_kind(j) == JSON_KIND_OBJECT) {
+        struct json *object = json_make_object();
+        for (const char *k = json_first_key(j); k; k = json_next_key(j, k))
+            json_put(&object, key && strcmp(key, "versions") == 0 ? attack_text : k,
+                     poisoned(json_member(j, k), k));
+        return object;
+    }
+    return json_clone(j);
+}
+
 #endif

@@ -109,6 +109,7 @@ document = {
     "sweeps": sweeps,
     "reproduce": {"command": "sotto run experiments/demo.yaml", "config_name": "demo.yaml", "config": "name: example\nseed: 1\n",
                   "inputs": [{"name": "train-images", "sha256": "ab" * 32}], "versions": {"sotto": "0.1.0", "oneDNN": "2.6.3"}},
+    "card": {"intended_use": "to show what a report looks like", "licence": "none: the numbers were simulated"},
     "warnings": ["this document is an example; its numbers were simulated"]}
 json.dump(document, sys.stdout, separators=(",", ":"), ensure_ascii=False)
 print()

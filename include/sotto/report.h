@@ -17,6 +17,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *htm
  *  from the numbers alone; verdicts that the document already has are replaced. EFORMAT as above. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(char **judged, const char *report_json);
 
+/** Writes folder/MODEL_CARD.md (what was found, and lines for what only people know) and attacks.csv (a line for each attack
+ *  and false-positive rate) from a "sotto.report/1" document. The folder exists. EFORMAT, ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_companions(const char *folder, const char *report_json);
+
 /** One input of an audit: what it is ("member logits") and the file, of which only the SHA-256 is kept. */
 struct sotto_report_input {
     const char *role, *path;
@@ -26,7 +30,7 @@ struct sotto_audit_facts {
     const struct sotto_report_input *inputs; /**< inputs_count entries, or NULL */
     size_t inputs_count;
 };
-/** Writes folder/result.json (the audit), report.json and report.html; makes the folder. `audit_json` is what sotto_audit()
+/** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. `audit_json` is what sotto_audit()
  *  gave. The time in the report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder, const char *audit_json,
                                                            const struct sotto_audit_facts *facts);

@@ -53,6 +53,7 @@ void section_sweeps(struct page *p, const struct report *r);
 void section_training(struct page *p, const struct report *r);
 void section_method(struct page *p, const struct report *r);
 void section_reproduce(struct page *p, const struct report *r);
+void section_card(struct page *p, const struct report *r);
 void section_data(struct page *p, const struct report *r); /* the charts' numbers as JSON */
 
 /* Rows of one unprotected model share a chart. */

@@ -42,6 +42,7 @@ static const struct {
              {"training", section_training},
              {"method", section_method},
              {"reproduce", section_reproduce},
+             {"card", section_card},
              {"data", section_data},
              {"css", part_css},
              {"chart", part_chart},

@@ -283,11 +283,11 @@ void section_verdict(struct page *p, const struct report *r)
     page_html(p, "</div>\n");
     glance(p, r);
     page_html(
-        p,
-        "<nav aria-label=\"Sections\"><a href=\"#words\">In plain words</a> <a href=\"#claim\">Claim</a> "
-        "<a href=\"#attacks\">Attacks</a> <a href=\"#utility\">Utility and cost</a> <a "
-        "href=\"#training\">Training</a> "
-        "<a href=\"#method\">Method and data</a> <a href=\"#reproduce\">Reproduce</a></nav>\n</section>\n");
+        p, "<nav aria-label=\"Sections\"><a href=\"#words\">In plain words</a> <a href=\"#claim\">Claim</a> "
+           "<a href=\"#attacks\">Attacks</a> <a href=\"#utility\">Utility and cost</a> <a "
+           "href=\"#training\">Training</a> "
+           "<a href=\"#method\">Method and data</a> <a href=\"#reproduce\">Reproduce</a> <a "
+           "href=\"#card\">Model card</a></nav>\n</section>\n");
 }
 
 void section_words(struct page *p, const struct report *r)

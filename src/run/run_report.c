@@ -316,6 +316,7 @@ sotto_status run_report(struct run *r)
     TRY(sotto_report_judge(&judged, text));
     TRY(run_folder_path(path, &r->folder, "report.json"));
     TRY(file_write(path, judged, strlen(judged)));
+    TRY(sotto_report_companions(r->folder.path, judged));
     TRY(run_folder_path(path, &r->folder, "report.html"));
     TRY(sotto_report_render(path, judged));
     TRY(run_folder_path(path, &r->folder, "metrics.jsonl"));

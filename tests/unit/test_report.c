@@ -117,32 +117,6 @@ static void tables_say_what_their_heads_are(void **state)
     base_free(page);
 }
 
-static const char attack_text[] =
-    "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{chart}}<!--\xe2\x80\xa8\xe2\x80\xae";
-
-/* A copy with every text replaced, except those that steer the reader; keys of "versions" too. */
-static struct json *poisoned(const struct json *j, const char *key)
-{
-    if (json_kind(j) == JSON_KIND_TEXT) {
-        bool steers = key && (strcmp(key, "schema") == 0 || strcmp(key, "source") == 0);
-        return json_make_text(steers ? json_text(j) : attack_text);
-    }
-    if (json_kind(j) == JSON_KIND_ARRAY) {
-        struct json *list = json_make_array();
-        for (size_t i = 0; i < json_count(j); i++)
-            json_push(&list, poisoned(json_at(j, i), NULL));
-        return list;
-    }
-    if (json_kind(j) == JSON_KIND_OBJECT) {
-        struct json *object = json_make_object();
-        for (const char *k = json_first_key(j); k; k = json_next_key(j, k))
-            json_put(&object, key && strcmp(key, "versions") == 0 ? attack_text : k,
-                     poisoned(json_member(j, k), k));
-        return object;
-    }
-    return json_clone(j);
-}
-
 static void hostile_texts_are_inert(void **state)
 {
     (void)state;
@@ -290,14 +264,15 @@ static void audits_become_reports(void **state)
         member[i] = i + 5, nonmember[i] = i;
     struct sotto_audit_input in = {
         .member_scores = member, .nonmember_scores = nonmember, .n_member = 100, .n_nonmember = 100};
-    char folder[] = "/tmp/sotto-test-XXXXXX", path[3][64], *audit = NULL;
-    static const char *const names[] = {"result.json", "report.json", "report.html"};
+    char folder[] = "/tmp/sotto-test-XXXXXX", path[5][64], *audit = NULL;
+    static const char *const names[] = {"result.json", "report.json", "report.html", "MODEL_CARD.md",
+                                        "attacks.csv"};
     assert_non_null(mkdtemp(folder));
     assert_int_equal(sotto_audit(&audit, &in, NULL, NULL), SOTTO_OK);
     setenv("SOURCE_DATE_EPOCH", "86400", 1);
     unsigned char *first = NULL, *second = NULL;
     size_t sizes[2];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
     assert_int_equal(sotto_report_audit(folder, audit, NULL), SOTTO_OK);
     assert_int_equal(file_read(&first, &sizes[0], path[2], 1 << 22), SOTTO_OK);
@@ -306,7 +281,7 @@ static void audits_become_reports(void **state)
     assert_string_equal((char *)first, (char *)second);
     assert_non_null(strstr((char *)first, "1970-01-02T00:00:00Z"));
     unsetenv("SOURCE_DATE_EPOCH");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         assert_int_equal(unlink(path[i]), 0);
     rmdir(folder);
     base_free(first);
