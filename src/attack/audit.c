@@ -239,21 +239,24 @@ static sotto_status look_closer(struct json **doc, const struct jobs *jobs, cons
     const struct job *job = choose_closer(jobs);
     const struct audit_sides *sides = jobs->sides;
     struct json *part = NULL;
+    struct audit_support support = {.fpr = NAN};
     if (!job)
         return SOTTO_OK;
     if (sides->all.labels && sides->all.outputs) {
         TRY(audit_slices(&part, job->attack->name, job->scores, sides, jobs->halves, jobs->settings));
         json_put(doc, "slices", part);
     }
-    if (jobs->settings->exposed) {
-        TRY(audit_exposed(&part, job->attack->name, job->scores, job->fallback, sides, jobs->settings));
-        json_put(doc, "exposed", part);
-    }
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        TRY(audit_spread(&part, sides, scores_of, jobs, jobs->settings, ctx));
+        TRY(audit_spread(&part, &support, job->attack->name, sides, scores_of, jobs, jobs->settings, ctx));
         json_put(doc, "between_models", part);
     }
+    if (jobs->settings->exposed) {
+        TRY(audit_exposed(&part, job->attack->name, job->scores, job->fallback, &support, sides,
+                          jobs->settings));
+        json_put(doc, "exposed", part);
+    }
 done:
+    audit_support_clear(&support);
     return status;
 }
 

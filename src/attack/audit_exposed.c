@@ -51,9 +51,22 @@ static double separation(const struct reference_stats *stats, size_t row)
     return fabs(r->in.mean - r->out.mean) / (in + out);
 }
 
+/* How often trainings of the reference models found the record again. */
+static struct json *repeats(const struct audit_support *s, size_t row)
+{
+    if (isnan(s->fpr))
+        return json_make_null();
+    struct json *j = json_make_object();
+    json_put_integer(&j, "runs", s->runs[row]);
+    json_put_integer(&j, "flagged", s->flagged[row]);
+    json_put_integer(&j, "others", s->others[row]);
+    json_put_integer(&j, "mistaken", s->mistaken[row]);
+    return j;
+}
+
 sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
-                           const uint8_t *fallback, const struct audit_sides *sides,
-                           const struct audit_settings *settings)
+                           const uint8_t *fallback, const struct audit_support *support,
+                           const struct audit_sides *sides, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array(), *doc = json_make_object();
@@ -79,6 +92,7 @@ sotto_status audit_exposed(struct json **out, const char *attack, const double *
         json_put_real(&one, "score", best[i].score);
         json_put_integer(&one, "nonmembers_as_high", (int64_t)above);
         json_put_boolean(&one, "fallback", fallback[best[i].row] != 0);
+        json_put(&one, "repeats", repeats(support, best[i].row));
         json_put(&one, "separation", json_make_real(stats.record ? separation(&stats, best[i].row) : NAN));
         json_push(&list, one);
     }

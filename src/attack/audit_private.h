@@ -6,6 +6,7 @@
 #define ATTACK_AUDIT_PRIVATE_H
 
 #include "attack/attack_kind.h"
+#include "attack/audit_support.h"
 #include "attack/metrics.h"
 #include "io/json.h"
 
@@ -95,6 +96,8 @@ struct audit_curves {
 };
 void audit_put_rates(struct json **entry, const struct audit_curves *c, size_t index,
                      const struct audit_settings *settings);
+/* By prior, the share of members among those flagged above a threshold that was not chosen on this curve. */
+struct json *audit_ppv(const struct curve *scored, double threshold, double confidence);
 /* Bounds on epsilon: "epsilon_lower_bound" and its detail, and on demand "claim", "one_run", "odds_ratio". */
 sotto_status audit_put_bounds(struct json **entry, const struct audit_curves *c, const struct audit_scored *s,
                               const struct audit_settings *settings);
@@ -108,8 +111,8 @@ sotto_status audit_slices(struct json **out, const char *attack, const double *s
                           const struct audit_settings *settings);
 /* The members that an attack is surest of; fallback (all.n): which scores rest on others' statistics. */
 sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
-                           const uint8_t *fallback, const struct audit_sides *sides,
-                           const struct audit_settings *settings);
+                           const uint8_t *fallback, const struct audit_support *support,
+                           const struct audit_sides *sides, const struct audit_settings *settings);
 /* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the
  * model. */
 sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,
@@ -118,8 +121,9 @@ sotto_status audit_attribute(struct json **out, const struct sotto_attribute_inp
  * an attack's scores (all.n) of the real target, NULL if it did not run: the median threshold is tried on
  * those. */
 typedef const double *(*audit_scores_of)(const void *arg, const char *attack);
-sotto_status audit_spread(struct json **out, const struct audit_sides *sides, audit_scores_of scores_of,
-                          const void *arg, const struct audit_settings *settings,
-                          const struct sotto_context *ctx);
+/* support (clear it): how steadily `closer` flags each record, at the first rate. */
+sotto_status audit_spread(struct json **out, struct audit_support *support, const char *closer,
+                          const struct audit_sides *sides, audit_scores_of scores_of, const void *arg,
+                          const struct audit_settings *settings, const struct sotto_context *ctx);
 
 #endif

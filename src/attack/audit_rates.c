@@ -15,7 +15,7 @@ static double ppv(double prior, double tpr, double fpr)
 
 /* Share of true members among the flagged if a fraction `prior` of all people are members; null where nobody
  * is flagged. Each end takes one end of both intervals, which therefore spend half of the error each. */
-static struct json *ppv_json(const struct curve *scored, double threshold, double confidence)
+struct json *audit_ppv(const struct curve *scored, double threshold, double confidence)
 {
     struct rates r = curve_rates(scored, threshold, 1 - (1 - confidence) / 2);
     struct json *j = json_make_object();
@@ -54,7 +54,7 @@ static struct json *rate_json(const struct audit_curves *c, double threshold,
     struct json *j = audit_estimate(r.tpr);
     json_put_real(&j, "threshold", threshold);
     json_put(&j, "realised_fpr", audit_estimate(r.fpr));
-    json_put(&j, "ppv", ppv_json(&c->scored, threshold, settings->confidence));
+    json_put(&j, "ppv", audit_ppv(&c->scored, threshold, settings->confidence));
     audit_put_counts(&j, &c->scored);
     return j;
 }

@@ -4,28 +4,43 @@
 
 #include "attack/audit_private.h"
 #include "attack/posterior.h"
+#include "attack/sorted.h"
 
-/* Records of one slice: a class, or right or wrong answers. */
+/* Records of one slice: right or wrong answers, a class, or a tenth of all records by their loss. */
+enum kind { BY_ANSWER, BY_CLASS, BY_LOSS };
+enum { ANSWERS = 2, TENTHS = 10 };
 struct slice {
     char name[48];
-    bool by_class;
+    enum kind kind;
     size_t value;
+    double above, upto; /* BY_LOSS */
+};
+/* One side's records, with their losses. */
+struct half_of {
+    const struct attack_input *in;
+    const double *loss;
 };
 
-static bool belongs(const struct slice *s, const struct attack_input *in, size_t row)
+static bool belongs(const struct slice *s, const struct half_of *side, size_t row)
 {
-    if (s->by_class)
+    const struct attack_input *in = side->in;
+    switch (s->kind) {
+    case BY_CLASS:
         return (size_t)in->labels[row] == s->value;
-    return (posterior_argmax(in, row) == (size_t)in->labels[row]) == (s->value == 1);
+    case BY_LOSS:
+        return side->loss[row] > s->above && side->loss[row] <= s->upto;
+    default:
+        return (posterior_argmax(in, row) == (size_t)in->labels[row]) == (s->value == 1);
+    }
 }
 
 /* Scores of the records order[first .. n) that belong to a slice. */
-static size_t gather(double *out, const struct slice *s, const struct attack_input *in, const double *scores,
+static size_t gather(double *out, const struct slice *s, const struct half_of *side, const double *scores,
                      const int64_t *order, size_t first)
 {
     size_t count = 0;
-    for (size_t i = first; i < in->n; i++)
-        if (belongs(s, in, (size_t)order[i]))
+    for (size_t i = first; i < side->in->n; i++)
+        if (belongs(s, side, (size_t)order[i]))
             out[count++] = scores[order[i]];
     return count;
 }
@@ -35,15 +50,18 @@ struct slicer {
     const struct audit_halves *halves;
     const double *scores;
     double *member, *nonmember; /* room for one side each */
+    double *loss;               /* (all.n) */
+    double cut[TENTHS + 1];     /* losses between the tenths; the ends are infinite */
     double threshold, confidence;
 };
 
 static sotto_status curve_of(struct curve *c, const struct slicer *r, const struct slice *s, bool scored_half)
 {
     size_t of_members = r->sides->member.n;
-    size_t m = gather(r->member, s, &r->sides->member, r->scores, r->halves->member,
-                      scored_half ? of_members / 2 : 0);
-    size_t n = gather(r->nonmember, s, &r->sides->nonmember, r->scores + of_members, r->halves->nonmember,
+    struct half_of members = {&r->sides->member, r->loss},
+                   others = {&r->sides->nonmember, r->loss + of_members};
+    size_t m = gather(r->member, s, &members, r->scores, r->halves->member, scored_half ? of_members / 2 : 0);
+    size_t n = gather(r->nonmember, s, &others, r->scores + of_members, r->halves->nonmember,
                       scored_half ? r->sides->nonmember.n / 2 : 0);
     return curve_make(c, r->member, m, r->nonmember, n);
 }
@@ -97,28 +115,71 @@ static sotto_status choose_threshold(struct slicer *r)
     return status;
 }
 
+/* Losses of all records, and where each tenth of them ends. */
+static sotto_status cut_losses(struct slicer *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct attack_input *all = &r->sides->all;
+    double *sorted = base_alloc(all->n, 2 * sizeof *sorted);
+    if (!sorted)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu losses", all->n);
+    for (size_t i = 0; i < all->n; i++)
+        sorted[i] = r->loss[i] = posterior_loss(all, i);
+    sort_rising(sorted, all->n, sorted + all->n);
+    for (size_t k = 1; k < TENTHS; k++)
+        r->cut[k] = sorted[k * all->n / TENTHS ? k * all->n / TENTHS - 1 : 0];
+    r->cut[0] = -INFINITY;
+    r->cut[TENTHS] = INFINITY;
+done:
+    base_free(sorted);
+    return status;
+}
+
+static struct slice slice_at(const struct slicer *r, size_t i)
+{
+    size_t classes = r->sides->all.classes;
+    struct slice s = {.kind = i < ANSWERS ? BY_ANSWER : i < ANSWERS + classes ? BY_CLASS : BY_LOSS};
+    switch (s.kind) {
+    case BY_ANSWER:
+        s.value = 1 - i;
+        snprintf(s.name, sizeof s.name, "%s", s.value ? "answered right" : "answered wrong");
+        break;
+    case BY_CLASS:
+        s.value = i - ANSWERS;
+        snprintf(s.name, sizeof s.name, "class %zu", s.value);
+        break;
+    case BY_LOSS:
+        s.value = i - ANSWERS - classes;
+        s.above = r->cut[s.value], s.upto = r->cut[s.value + 1];
+        snprintf(s.name, sizeof s.name, "tenth %zu of losses%s", s.value + 1,
+                 s.value == 0            ? ", the lowest"
+                 : s.value + 1 == TENTHS ? ", the highest"
+                                         : "");
+        break;
+    }
+    return s;
+}
+
 sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
                           const struct audit_sides *sides, const struct audit_halves *halves,
                           const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = sides->all.classes + 2;
+    size_t count = ANSWERS + sides->all.classes + TENTHS;
     struct json *list = json_make_array(), *doc = json_make_object(), *one;
     struct slicer r = {.sides = sides,
                        .halves = halves,
                        .scores = scores,
                        .member = base_alloc(sides->member.n, sizeof *r.member),
                        .nonmember = base_alloc(sides->nonmember.n, sizeof *r.nonmember),
+                       .loss = base_alloc(sides->all.n, sizeof *r.loss),
                        .confidence = 1 - (1 - settings->confidence) / (double)count};
-    if (!r.member || !r.nonmember)
+    if (!r.member || !r.nonmember || !r.loss)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", sides->all.n);
+    TRY(cut_losses(&r));
     TRY(choose_threshold(&r));
     for (size_t i = 0; i < count; i++) {
-        struct slice s = {.by_class = i >= 2, .value = i >= 2 ? i - 2 : 1 - i};
-        if (s.by_class)
-            snprintf(s.name, sizeof s.name, "class %zu", s.value);
-        else
-            snprintf(s.name, sizeof s.name, "%s", s.value ? "answered right" : "answered wrong");
+        struct slice s = slice_at(&r, i);
         TRY(measure(&one, &r, &s));
         json_push(&list, one);
     }
@@ -134,5 +195,6 @@ done:
     json_free(doc);
     base_free(r.member);
     base_free(r.nonmember);
+    base_free(r.loss);
     return status;
 }

@@ -5,6 +5,7 @@
  * a reference model, but for those that train a network. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "attack/audit_private.h"
 #include "attack/rmia.h"
@@ -24,6 +25,8 @@ struct spread {
     const double **scores;      /* (kinds): of the real target */
     size_t kinds, targets, model[TARGETS], rates;
     struct outcome *outcome; /* (targets, kinds) */
+    const char *closer;      /* whose flags are kept, */
+    uint8_t *flags;          /* (TARGETS, n), at the first rate */
 };
 
 /* What is known of a reference model as a target: its signals on the records, and where the audit got its
@@ -121,13 +124,17 @@ done:
 }
 
 static sotto_status measure(struct outcome *out, const struct attack *attack, const struct attack_input *in,
-                            const struct spread *s, size_t t, double *scores, double *sides)
+                            const struct spread *s, size_t t, double *scores, double *sides, uint8_t *marks)
 {
     sotto_status status = SOTTO_OK;
     struct curve c = {0};
     const struct attack_input *all = &s->sides->all;
     size_t count[2] = {0, 0};
-    TRY(attack_run(scores, attack, in));
+    double args[ATTACK_PARAMS];
+    struct attack_output o = {.scores = scores, .fallback = marks, .threshold = NAN};
+    memset(marks, 0, all->n);
+    TRY(attack_arguments(args, attack, s->settings->params));
+    TRY(attack->run(&o, in, args));
     for (int pass = 1; pass >= 0; pass--) /* members first */
         for (size_t i = 0; i < all->n; i++)
             if (all->trained[i * all->models + t] == pass)
@@ -155,17 +162,23 @@ static sotto_status play(void *arg, size_t target, int thread)
     size_t t = s->model[target], n = s->sides->all.n;
     struct role r = {0};
     double *work = base_alloc(n, 2 * sizeof *work);
-    if (!work)
+    uint8_t *marks = base_alloc(n, 1);
+    if (!work || !marks)
         FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu scores", n);
     TRY(role_make(&r, s->sides, t));
     for (size_t k = 0; k < s->kinds; k++) {
-        status = measure(&s->outcome[target * s->kinds + k], s->kind[k], &r.all, s, t, work, work + n);
+        struct outcome *o = &s->outcome[target * s->kinds + k];
+        status = measure(o, s->kind[k], &r.all, s, t, work, work + n, marks);
         if (status == SOTTO_EINVAL) /* too few models are left for this attack */
             status = SOTTO_OK;
         TRY(status);
+        if (strcmp(s->kind[k]->name, s->closer) == 0 && o->done && !isnan(o->threshold[0]))
+            for (size_t i = 0; i < n; i++)
+                s->flags[target * n + i] = work[i] > o->threshold[0];
     }
 done:
     base_free(work);
+    base_free(marks);
     role_clear(&r);
     return status;
 }
@@ -215,6 +228,7 @@ static struct json *transferred(const struct curve *c, double threshold, double 
     json_put_real(&j, "threshold", threshold);
     json_put(&j, "tpr", audit_estimate(r.tpr));
     json_put(&j, "fpr", audit_estimate(r.fpr));
+    json_put(&j, "ppv", audit_ppv(c, threshold, confidence));
     audit_put_counts(&j, c);
     return j;
 }
@@ -278,23 +292,45 @@ done:
     return status;
 }
 
-sotto_status audit_spread(struct json **out, const struct audit_sides *sides, audit_scores_of scores_of,
-                          const void *arg, const struct audit_settings *settings,
-                          const struct sotto_context *ctx)
+/* The runs in which the closer attack had a threshold. */
+static sotto_status make_support(struct audit_support *out, struct spread *s)
+{
+    size_t run[TARGETS], count = 0, n = s->sides->all.n;
+    for (size_t k = 0; k < s->kinds; k++)
+        for (size_t t = 0; strcmp(s->kind[k]->name, s->closer) == 0 && t < s->targets; t++) {
+            const struct outcome *o = &s->outcome[t * s->kinds + k];
+            if (!o->done || s->rates == 0 || isnan(o->threshold[0]))
+                continue;
+            memmove(s->flags + count * n, s->flags + t * n, n);
+            run[count++] = s->model[t];
+        }
+    return audit_support_make(out, s->flags, run, count, &s->sides->all,
+                              s->rates ? s->settings->fpr[0] : NAN);
+}
+
+sotto_status audit_spread(struct json **out, struct audit_support *support, const char *closer,
+                          const struct audit_sides *sides, audit_scores_of scores_of, const void *arg,
+                          const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();
     size_t models = sides->all.models;
-    struct spread s = {.sides = sides, .settings = settings};
+    struct spread s = {.sides = sides, .settings = settings, .closer = closer};
     s.targets = models < TARGETS ? models : TARGETS;
     s.rates = settings->fpr_count < RATES ? settings->fpr_count : RATES;
     for (size_t t = 0; t < s.targets; t++)
         s.model[t] = t * models / s.targets;
     TRY(choose_kinds(&s, scores_of, arg));
+    s.flags = base_alloc(sides->all.n, TARGETS);
+    if (!s.flags)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu records", sides->all.n);
     TRY(par_chunks(s.targets, par_threads(ctx), play, &s));
+    TRY(make_support(support, &s));
     for (size_t k = 0; k < s.kinds; k++) {
         struct json *one;
         TRY(kind_json(&one, &s, k));
+        if (strcmp(s.kind[k]->name, closer) == 0)
+            json_put(&one, "stability", audit_support_json(support));
         json_push(&list, one);
     }
     *out = list;
@@ -303,6 +339,7 @@ done:
     base_free(s.kind);
     base_free(s.scores);
     base_free(s.outcome);
+    base_free(s.flags);
     json_free(list);
     return status;
 }

@@ -128,6 +128,22 @@ static void slices(struct page *p, const struct json *s)
     page_html(p, "</tbody></table></div>\n");
 }
 
+static void found_again(struct page *p, const struct json *r)
+{
+    if (!r) {
+        page_html(p, "\xe2\x80\x93");
+        return;
+    }
+    page_count(p, part_number(r, "flagged"));
+    page_html(p, " of ");
+    page_count(p, part_number(r, "runs"));
+    page_html(p, " <span class=\"ci\">wrongly ");
+    page_count(p, part_number(r, "mistaken"));
+    page_html(p, " of ");
+    page_count(p, part_number(r, "others"));
+    page_html(p, "</span>");
+}
+
 static void members(struct page *p, const struct json *e)
 {
     const struct json *list = part(e, "members");
@@ -141,10 +157,12 @@ static void members(struct page *p, const struct json *e)
         p,
         ". Separation: distance of the two means of the reference models' signals, in sums of "
         "spreads. Statistics: the record's own, or those of its class or of everybody where it has too few "
-        "models.</caption>\n"
+        "models. Found again: by trainings of reference models that saw it; wrongly: by those that did "
+        "not.</caption>\n"
         "<thead><tr><th scope=\"col\">Row</th><th scope=\"col\" class=\"number\">Score</th><th scope=\"col\" "
         "class=\"number\">As high</th><th scope=\"col\" "
-        "class=\"number\">Separation</th><th scope=\"col\">Statistics</th></tr></thead>\n<tbody>\n");
+        "class=\"number\">Separation</th><th scope=\"col\">Statistics</th><th scope=\"col\">Found "
+        "again</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         page_html(p, "<tr><th scope=\"row\">");
@@ -158,8 +176,9 @@ static void members(struct page *p, const struct json *e)
         count_cell(p, one, "nonmembers_as_high");
         page_html(p, "<td class=\"number\">");
         page_significant(p, part_number(one, "separation"), 3);
-        page_html(p,
-                  part_flag(one, "fallback") ? "</td><td>others'</td></tr>\n" : "</td><td>own</td></tr>\n");
+        page_html(p, part_flag(one, "fallback") ? "</td><td>others'</td><td>" : "</td><td>own</td><td>");
+        found_again(p, part(one, "repeats"));
+        page_html(p, "</td></tr>\n");
     }
     page_html(p, "</tbody></table></div>\n");
 }
@@ -191,6 +210,30 @@ static void spread(struct page *p, const struct json *list)
         page_html(p, "</tr>\n");
     }
     page_html(p, "</tbody></table></div>\n");
+}
+
+/* Whether an attack flags the same people when the model is trained again. */
+static void stability(struct page *p, const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i), *s = part(one, "stability");
+        if (!s)
+            continue;
+        page_html(p, "<p>Trained again, does '");
+        page_name(p, part_text(one, "name"));
+        page_html(p, "' flag the same people? At ");
+        page_percent_plain(p, part_number(s, "fpr"));
+        page_html(p, " false alarms two trainings share ");
+        page_percent(p, part_number(s, "jaccard"));
+        page_html(p, " of the people that either of them flags among those both saw (mean of ");
+        page_count(p, part_number(s, "pairs"));
+        page_html(p, " pairs); ");
+        page_count(p, part_number(s, "steady"));
+        page_html(p, " of ");
+        page_count(p, part_number(s, "judged"));
+        page_html(p, " records are flagged in at least four of five trainings that saw them and in none that "
+                     "did not.</p>\n");
+    }
 }
 
 /* Thresholds that the reference models agreed on, tried on the real target. */
@@ -305,5 +348,6 @@ void section_exposed(struct page *p, const struct report *r)
     members(p, part(row->audit, "exposed"));
     stand_ins(p, row->audit);
     spread(p, part(row->audit, "between_models"));
+    stability(p, part(row->audit, "between_models"));
     transferred(p, part(row->audit, "between_models"));
 }

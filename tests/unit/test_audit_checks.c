@@ -11,6 +11,7 @@
 #include "../audit_world.h"
 #include "attack/attack_kind.h"
 #include "attack/audit_duplicates.h"
+#include "attack/audit_support.h"
 #include "attack/lira.h"
 #include "attack/two_sets.h"
 
@@ -226,7 +227,16 @@ static void slices_share_one_threshold(void **state)
     assert_int_equal(json_kind(json_find(doc, "slices.rows[3].auc")), JSON_KIND_NULL);
     assert_string_equal(text_at(doc, "slices.rows[3].refused"),
                         "needs at least 30 members and 30 non-members");
-    near(value(doc, "slices.confidence"), 1 - 0.05 / 4, 1e-15);
+    near(value(doc, "slices.confidence"), 1 - 0.05 / 14, 1e-15);
+    assert_int_equal(json_count(json_find(doc, "slices.rows")), 2 + 2 + 10);
+    assert_string_equal(text_at(doc, "slices.rows[4].name"), "tenth 1 of losses, the lowest");
+    assert_string_equal(text_at(doc, "slices.rows[13].name"), "tenth 10 of losses, the highest");
+    for (size_t k = 4; k < 14; k++) { /* every record is in one tenth */
+        char path[2][64];
+        snprintf(path[0], sizeof path[0], "slices.rows[%zu].n_member", k);
+        snprintf(path[1], sizeof path[1], "slices.rows[%zu].n_nonmember", k);
+        assert_true(value(doc, path[0]) + value(doc, path[1]) == 2 * RECORDS / 10);
+    }
     json_free(doc);
     free(w);
 }
@@ -277,6 +287,15 @@ static void reference_models_play_the_target(void **state)
     assert_null(json_find(doc, "between_models[1].tpr_at_fpr.0.001")); /* 400 non-members cannot say */
     assert_null(json_find(doc, "between_models[1].transferred.0.001"));
     assert_true(value(doc, "between_models[0].auc.mean") < 0.65); /* a loss threshold drowns in difficulty */
+    /* Signals of a record differ by noise of half the leak: about half of those it flags are flagged again.
+     */
+    double jaccard = value(doc, "between_models[1].stability.jaccard"),
+           steady = value(doc, "between_models[1].stability.steady");
+    assert_true(value(doc, "between_models[1].stability.pairs") == MODELS * (MODELS - 1) / 2);
+    assert_true(jaccard > 0.05 && jaccard < 0.9);
+    assert_true(value(doc, "between_models[1].stability.judged") > 1.8 * RECORDS && steady < RECORDS);
+    assert_null(json_find(doc, "between_models[0].stability"));
+    assert_true(value(doc, "between_models[1].transferred.0.01.ppv.0.5.estimate") > 0.9);
     static const char *const played[] = {"loss",   "lira",          "lira-pooled", "lira-offline",
                                          "rmia",   "rmia-offline",  "base",        "sablayrolles",
                                          "watson", "reference-rank"};
@@ -295,6 +314,34 @@ static void reference_models_play_the_target(void **state)
     assert_null(json_find(doc, "between_models"));
     json_free(doc);
     free(w);
+}
+
+/* By hand: three runs, five records. */
+static void support_by_hand(void **state)
+{
+    (void)state;
+    const uint8_t trained[5 * 4] = {1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
+                              flags[3 * 5] = {1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1};
+    const size_t model[3] = {0, 1, 3}; /* model 2 played nothing */
+    struct attack_input all = {.trained = trained, .n = 5, .models = 4};
+    struct audit_support s;
+    assert_int_equal(audit_support_make(&s, flags, model, 3, &all, 0.01), SOTTO_OK);
+    const uint8_t runs[5] = {3, 2, 0, 3, 3}, flagged[5] = {2, 2, 0, 2, 3}, mistaken[5] = {0, 0, 1, 0, 0};
+    assert_memory_equal(s.runs, runs, 5);
+    assert_memory_equal(s.flagged, flagged, 5);
+    assert_memory_equal(s.mistaken, mistaken, 5);
+    assert_true(s.others[1] == 1 && s.others[2] == 3);
+    /* Runs 0 and 1 both saw 0, 3, 4: flags 1 0 1 and 1 1 1, 2 of 3. 0 and 3: 0, 1, 3, 4: 1 1 0 1 and 0 1 1 1,
+     * 2 of
+     * 4. 1 and 3: 0, 3, 4: 1 1 1 and 0 1 1, 2 of 3. */
+    near(s.jaccard, (2.0 / 3 + 0.5 + 2.0 / 3) / 3, 1e-15);
+    assert_int_equal(s.pairs, 3);
+    audit_support_clear(&s);
+    assert_int_equal(audit_support_make(&s, NULL, NULL, 0, &all, 0.01), SOTTO_OK);
+    struct json *none = audit_support_json(&s);
+    assert_int_equal(json_kind(none), JSON_KIND_NULL);
+    json_free(none);
+    audit_support_clear(&s);
 }
 
 /* --- reference outputs, populations, parameters --- */
@@ -516,6 +563,7 @@ int main(void)
         cmocka_unit_test(slices_share_one_threshold),
         cmocka_unit_test(the_most_exposed_are_listed),
         cmocka_unit_test(reference_models_play_the_target),
+        cmocka_unit_test(support_by_hand),
         cmocka_unit_test(outputs_of_references_equal_their_signals),
         cmocka_unit_test(populations_are_checked),
         cmocka_unit_test(means_by_hand),
