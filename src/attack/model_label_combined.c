@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { QUERIES = 12500, REHEARSED = 200, SHIFTED = 4, FIRST_SHIFT = 9, COPIES = 50 };
+enum { QUERIES = 12500, REHEARSED = 200, SHIFTED = 4, FIRST_SHIFT = 9, IMAGE_COPIES = 50, COPIES = 500 };
 static const double ridge = 1e-2;
 
 struct plan {
@@ -22,7 +22,8 @@ struct plan {
     struct label_setting *setting;
 };
 
-/* Cuts the queries of one record: a twentieth for noise, one for each moved copy, the rest for distances. */
+/* Cuts the queries of one record: a quarter for noise (of an image a twentieth), one for each moved copy, the
+ * rest for distances. */
 static sotto_status cut(struct plan *p, const struct model_input *in, struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
@@ -32,8 +33,9 @@ static sotto_status cut(struct plan *p, const struct model_input *in, struct lab
     size_t moves = p->image ? PICTURE_MOVES : 0;
     p->distances = p->image ? 1 + SHIFTED : 1;
     p->width = p->distances + LABEL_LEVELS + moves;
-    p->copies = s->queries / (20 * LABEL_LEVELS);
-    p->copies = p->copies < 1 ? 1 : p->copies > COPIES ? COPIES : p->copies;
+    size_t most = p->image ? IMAGE_COPIES : COPIES;
+    p->copies = s->queries / ((p->image ? 20 : 4) * LABEL_LEVELS);
+    p->copies = p->copies < 1 ? 1 : p->copies > most ? most : p->copies;
     size_t others = LABEL_LEVELS * p->copies + moves, least = others + 2 * p->distances;
     if (s->queries < least)
         FAIL(SOTTO_EBUDGET, "attack: label-combined has %zu queries for each record; expected at least %zu",
