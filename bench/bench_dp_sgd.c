@@ -140,7 +140,6 @@ static void plain_step(struct bench *b, size_t step)
 static void private_step(struct bench *b, size_t step, double *parts[3], size_t at)
 {
     struct nn_plan *p = b->private.plan;
-    const struct tensor_list *tensors = nn_model_tensors(b->private.model);
     double start = now(), next;
     nn_plan_forward(p, 1, 1, step);
     loss_softmax_cross_entropy(nn_plan_diff_output(p), nn_plan_output(p), b->labels, b->batch, b->classes);
@@ -151,10 +150,7 @@ static void private_step(struct bench *b, size_t step, double *parts[3], size_t 
     next = now(), parts[1][at] = next - start, start = next;
     if (b->reserved)
         must(sotto_dp_step_float(b->reserved, b->sum));
-    const float *g = b->sum, share = 1 / (float)b->batch;
-    for (size_t t = 0; t < tensors->count; t++)
-        for (size_t i = 0; i < tensors->items[t].count; i++)
-            tensors->items[t].grad[i] = *g++ * share;
+    nn_model_set_gradient(b->private.model, b->sum, 1 / (double)b->batch, b->settings.threads);
     nn_optimizer_step(b->private.optimizer, b->private.model, 1e-3);
     parts[2][at] = now() - start;
 }

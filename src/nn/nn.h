@@ -132,6 +132,8 @@ struct nn_clip {
  * activations. Returns how many were not clipped: a private number. */
 size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t examples,
                            const struct nn_clip *clip);
+/** Gives the optimizer the gradient scale * sum. */
+void nn_model_set_gradient(struct nn_model *m, const float *sum, double scale, int threads);
 /** Of the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
 const double *nn_plan_clip_factors(const struct nn_plan *p);
 const double *nn_plan_example_norms(const struct nn_plan *p);

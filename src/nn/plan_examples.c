@@ -3,9 +3,13 @@
  * it has kept (example_product.h). There is no second backward pass. */
 #include "nn/plan.h"
 
+#include "par/par.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+enum { CHUNK = 16384 };
 
 static int has_parameters(const struct nn_plan *p, size_t row)
 {
@@ -82,6 +86,34 @@ size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t exampl
             sum += p->model->parameters[k].count;
     }
     return whole;
+}
+
+/* ---- what the optimizer follows ---- */
+
+struct handing {
+    float *grad;
+    const float *sum;
+    float scale;
+    size_t count;
+};
+
+static sotto_status hand_chunk(void *arg, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct handing *h = arg;
+    size_t first = chunk * CHUNK, end = first + CHUNK < h->count ? first + CHUNK : h->count;
+    for (size_t i = first; i < end; i++)
+        h->grad[i] = h->sum[i] * h->scale;
+    return SOTTO_OK;
+}
+
+void nn_model_set_gradient(struct nn_model *m, const float *sum, double scale, int threads)
+{
+    for (size_t t = 0; t < m->tensor_list.count; t++) {
+        struct handing h = {m->tensors[t].grad, sum, (float)scale, m->tensors[t].count};
+        (void)par_shares((h.count + CHUNK - 1) / CHUNK, h.count > CHUNK ? threads : 1, hand_chunk, &h);
+        sum += h.count;
+    }
 }
 
 const double *nn_plan_clip_factors(const struct nn_plan *p)

@@ -128,16 +128,6 @@ static size_t sum_gradients(struct private_run *r, const int64_t *rows, size_t n
     return below;
 }
 
-/* sum: the noisy sum, times `scale` the gradient that the optimizer follows. */
-static void hand_over(struct private_run *r, double scale)
-{
-    const struct tensor_list *tensors = nn_model_tensors(r->t.model);
-    const float *from = r->sum;
-    for (size_t i = 0; i < tensors->count; i++)
-        for (size_t k = 0; k < tensors->items[i].count; k++)
-            tensors->items[i].grad[k] = *from++ * (float)scale;
-}
-
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
@@ -155,7 +145,7 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     if (dp_sgd_follows_quantile(&r->p))
         r->state.clip =
             dp_sgd_next_clip(clip, (double)r->sum[r->parameters], r->shares.count, batch, r->p.quantile);
-    hand_over(r, scale);
+    nn_model_set_gradient(r->t.model, r->sum, scale, r->t.threads);
     *out = (struct training_batch){0, 0}; /* the losses are private */
 done:
     return status;
