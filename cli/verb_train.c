@@ -10,7 +10,8 @@ static const struct option_row rows[] = {
     {"indices", OPTION_TEXT, "rows.npy", NULL, "the rows to train on (integers)", NULL},
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
     {"image", OPTION_TEXT, "C,H,W", NULL, "a table's rows are images of this shape, e.g. 3,32,32", NULL},
-    {"model", OPTION_TEXT, "NAME", "cnn", "network: cnn, keras-simclr, mlp, resnet8 or resnet18", NULL},
+    {"model", OPTION_TEXT, "NAME", "cnn", "network: cnn, keras-simclr, mlp, resnet8, resnet18 or resnet20",
+     NULL},
     {"hidden", OPTION_TEXT, "WIDTHS", NULL,
      "mlp: ReLU widths; cnn: of the convolutions, then of the dense layer (default 32,64,128)", NULL},
     {"norm", OPTION_TEXT, "NAME", "batch", "resnets: batch or group", NULL},
@@ -32,6 +33,16 @@ static const struct option_row rows[] = {
      "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
     {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
     {"metrics", OPTION_TEXT, "FILE", NULL, "metrics.jsonl to append one line per epoch to", NULL},
+    {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
+     "resnet8, resnet20: noise in every block, additive or multiplicative, in training and in answers", NULL},
+    {"gamma", OPTION_REAL, "G", "0", "residual perturbation: deviation of the noise", NULL},
+    {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
+    {"input-noise", OPTION_REAL, "PI", "0", "resnet8, resnet20: deviation of noise on the input", NULL},
+    {"radius", OPTION_REAL, "R", "0", "resnet8, resnet20: clip inputs to this L2 norm (0: not)", NULL},
+    {"no-skip", OPTION_FLAG, NULL, NULL, "resnet8, resnet20: without skip connections", NULL},
+    {"ensemble", OPTION_COUNT, "E", "1",
+     "resnet8, resnet20: members trained together on the mean of their logits", NULL},
+    {"separate-inputs", OPTION_FLAG, NULL, NULL, "every member draws its own noise on the input", NULL},
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
      "private: clipped gradients of Poisson samples, noise in every step, a certificate beside the model",
      NULL},
@@ -89,6 +100,16 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
     t->dtype = option_text(o, "dtype");
     t->backend = option_text(o, "backend");
     t->metrics = option_text(o, "metrics");
+    t->residual = (struct sotto_residual_noise){.kind = option_text(o, "residual-perturbation"),
+                                                .gamma = option_real(o, "gamma"),
+                                                .floor = option_real(o, "floor"),
+                                                .input_noise = option_real(o, "input-noise"),
+                                                .radius = option_real(o, "radius"),
+                                                .no_skip = option_flag(o, "no-skip"),
+                                                .members = (size_t)option_count(o, "ensemble"),
+                                                .separate_inputs = option_flag(o, "separate-inputs")};
+    if (option_count(o, "ensemble") == 0)
+        return cli_fail(SOTTO_EUSAGE, "train: --ensemble 0; expected at least 1 member");
     sotto_status status = image_shape(shape, o);
     if (status != SOTTO_OK)
         return status;

@@ -13,19 +13,32 @@ extern "C" {
 
 enum { SOTTO_TRAIN_HIDDEN = 8 };
 
+/** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and
+ * ensembles. It resists attacks only empirically; what noise on the inputs proves is sotto/residual.h. */
+struct sotto_residual_noise {
+    const char *kind;           /**< [NULL: none], "additive": gamma n; "multiplicative": gamma x~ n with x~ =
+                                   sign(x) max(|x|, floor) */
+    double gamma, floor;        /**< [0] */
+    double input_noise, radius; /**< [0: none] noise on the input; L2 norm that it is clipped to first */
+    int no_skip;                /**< [0] without skip connections */
+    size_t members;      /**< [0] networks trained together on the mean of their logits; 0 and 1: one */
+    int separate_inputs; /**< [0] every member draws its own noise on the input */
+};
+
 /** Everything that decides the trained weights besides the records, and where a run keeps its state. Start
  * from sotto_train_defaults(), which fills in the values in brackets. A NULL text means its default. */
 struct sotto_train_options {
-    const char *model;   /**< ["cnn"], "keras-simclr", "mlp", "resnet18", "resnet8" */
+    const char *model;   /**< ["cnn"], "keras-simclr", "mlp", "resnet18", "resnet20", "resnet8" */
     size_t hidden_count; /**< [0: the model's own] mlp: hidden widths; cnn: of the convolutions, then of the
                             dense layer */
     size_t hidden[SOTTO_TRAIN_HIDDEN];
-    const char *norm;               /**< ["batch"], "group": resnets */
-    size_t channels, height, width; /**< [0] rows of a table are images of this shape, (C, H, W) */
-    const char *optimizer;          /**< ["adam"] (betas .9 .999, epsilon 1e-7), "sgd" */
-    double lr;                      /**< [1e-3] */
-    double momentum;                /**< [0] sgd, below 1 */
-    double weight_decay;            /**< [0] L2, added to the gradient */
+    const char *norm;                     /**< ["batch"], "group": resnets */
+    struct sotto_residual_noise residual; /**< resnet8, resnet20 */
+    size_t channels, height, width;       /**< [0] rows of a table are images of this shape, (C, H, W) */
+    const char *optimizer;                /**< ["adam"] (betas .9 .999, epsilon 1e-7), "sgd" */
+    double lr;                            /**< [1e-3] */
+    double momentum;                      /**< [0] sgd, below 1 */
+    double weight_decay;                  /**< [0] L2, added to the gradient */
     const char *schedule; /**< ["constant"]; "step": a tenth after half, a hundredth after three quarters of
                              the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
     size_t epochs, batch; /**< [20], [64] */
@@ -134,9 +147,13 @@ SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct so
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
 
+/** A network with noise answers every query with fresh noise, from the operating system's seed; here by a
+ * seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
+ * both. */
+SOTTO_API void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats);
 /** Query handler: out (n, classes), probabilities or logits, of rows x (n, d), images as (C, H, W) in [0, 1].
- * f32, inference mode; the rows around a record do not change its bits. EINVAL: d is not the network's, x is
- * not finite. */
+ * f32, inference mode; without noise the rows around a record do not change its bits. EINVAL: d is not the
+ * network's, x is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_predict(float *out, const struct sotto_network *network,
                                                               const float *x, size_t n, size_t d, int logits,
                                                               const struct sotto_context *ctx);

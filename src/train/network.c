@@ -4,6 +4,7 @@
 
 #include "io/statement.h"
 #include "par/par.h"
+#include "rng/noise.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,7 +104,29 @@ const char *sotto_network_statement(const struct sotto_network *n)
     return text ? text : "";
 }
 
+void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats)
+{
+    n->seeded = seed != NULL;
+    n->noise_seed = seed ? *seed : 0;
+    n->repeats = repeats;
+}
+
 /* ---- answers ---- */
+
+/* Noise in answers is fresh: nobody can ask for the same noise again, unless the caller said so. */
+static sotto_status draw_seed(uint64_t *seed, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct noise *random = NULL;
+    *seed = n->noise_seed;
+    if (n->seeded || (n->config.noise.kind == NN_NOISE_NONE && n->config.input_noise == 0))
+        goto done;
+    TRY(noise_open(&random));
+    *seed = noise_u64(random);
+done:
+    noise_close(random);
+    return status;
+}
 
 sotto_status network_asker_make(struct network_asker *out, const struct sotto_network *n, bool embedding,
                                 const struct sotto_context *ctx)
@@ -117,15 +140,37 @@ sotto_status network_asker_make(struct network_asker *out, const struct sotto_ne
         .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding};
     TRY(nn_plan_create(&a.plan, n->model, &config));
     a.width = embedding ? nn_model_embedding_width(n->model) : n->config.classes;
+    TRY(draw_seed(&a.noise_seed, n));
+    if (n->repeats > 1) {
+        a.sum = base_alloc(BATCH * a.width, sizeof *a.sum);
+        if (!a.sum)
+            FAIL(SOTTO_ENOMEM, "network: out of memory for answers");
+    }
     *out = a;
+    a = (struct network_asker){0};
 done:
+    network_asker_clear(&a);
     return status;
 }
 
 void network_asker_clear(struct network_asker *a)
 {
     nn_plan_free(a->plan);
+    base_free(a->sum);
     *a = (struct network_asker){0};
+}
+
+/* Answers to the batch in the plan's input, averaged over repeats. */
+static const float *ask(struct network_asker *a)
+{
+    const float *answer = nn_plan_output(a->plan);
+    size_t repeats = a->sum ? a->network->repeats : 1;
+    for (size_t k = 0; k < repeats; k++) {
+        nn_plan_forward(a->plan, 0, a->noise_seed, a->step++);
+        for (size_t i = 0; a->sum && i < BATCH * a->width; i++)
+            a->sum[i] = (k ? a->sum[i] : 0) + answer[i] / (float)repeats;
+    }
+    return a->sum ? a->sum : answer;
 }
 
 /* Rows are where `source` says, BATCH at a time. */
@@ -143,8 +188,7 @@ static void run(float *out, struct network_asker *a, const struct record_input *
             batch[i] = rows ? rows[at] : (int64_t)at;
         }
         record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
-        nn_plan_forward(a->plan, 0, 0, 0);
-        memcpy(out + first * a->width, nn_plan_output(a->plan), count * a->width * sizeof *out);
+        memcpy(out + first * a->width, ask(a), count * a->width * sizeof *out);
     }
 }
 
@@ -232,6 +276,7 @@ sotto_status network_last_layer(struct sotto_head **out, const struct sotto_netw
     TRY(nn_model_export(&t, n->model, "", 1));
     const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
                              *bias = sotto_tensors_find(&t, "classifier.bias");
+    REQUIRE(n->config.members <= 1, "network: an ensemble has no one last layer");
     if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
         FAIL(SOTTO_EINTERNAL, "network: it has no linear last layer");
     TRY(head_create(&h, 1, width));

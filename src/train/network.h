@@ -7,7 +7,7 @@
 #include "head/head_model.h"
 #include "sotto/train.h"
 
-enum { NETWORK_FACTS = 24, TRAIN_RECIPE_TEXT = 768 };
+enum { NETWORK_FACTS = 24, TRAIN_RECIPE_TEXT = 1152 };
 
 struct sotto_network {
     struct nn_model *model;
@@ -18,6 +18,9 @@ struct sotto_network {
     struct sotto_train_options recipe; /* texts are static; no files */
     char *facts[2 * NETWORK_FACTS];    /* key, value, ...: data, machine, statement, ...; saved as metadata */
     size_t fact_count;
+    bool seeded; /* its noise is drawn by noise_seed instead of a seed from the system */
+    uint64_t noise_seed;
+    size_t repeats; /* noisy answers averaged; 0 and 1: one */
 };
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
@@ -44,6 +47,13 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
 sotto_status train_model_config(struct nn_model_config *out, const struct sotto_train_options *o,
                                 struct nn_shape record, size_t classes);
 
+/** Noise and members as JSON on one line; "" where there are none. The inverse of ..._parse(), whose EFORMAT
+ * texts start with `where`. */
+enum { TRAIN_RESIDUAL_TEXT = 320 };
+struct sotto_residual_noise train_residual_of(const struct nn_model_config *config);
+sotto_status train_residual_text(char out[TRAIN_RESIDUAL_TEXT], const struct sotto_residual_noise *r);
+sotto_status train_residual_parse(struct sotto_residual_noise *out, const char *text, const char *where);
+
 /* ---- answers ---- */
 
 /** A plan for many queries of one network. Not for several threads at once. */
@@ -52,6 +62,8 @@ struct network_asker {
     struct nn_plan *plan;
     size_t width; /* of an answer */
     int threads;
+    uint64_t noise_seed, step; /* of the noise of the next pass */
+    float *sum;                /* (batch, width), where answers are averaged; else NULL */
 };
 /** embedding: answers are what the last layer sees, (D), instead of logits. */
 sotto_status network_asker_make(struct network_asker *out, const struct sotto_network *n, bool embedding,

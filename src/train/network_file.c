@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char schema[] = "sotto.model/1";
-static const char *const own_keys[] = {"schema", "model",   "hidden",         "norm",
-                                       "input",  "classes", "weights_sha256", "recipe"};
+static const char *const own_keys[] = {"schema",  "model",          "hidden", "norm",    "input",
+                                       "classes", "weights_sha256", "recipe", "residual"};
 
 bool network_is(const struct sotto_tensors *t)
 {
@@ -22,7 +22,7 @@ bool network_is(const struct sotto_tensors *t)
 static sotto_status set_architecture(struct sotto_tensors *t, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;
-    char input[80], classes[24], hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "";
+    char input[80], classes[24], hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT];
     size_t used = 0;
     snprintf(input, sizeof input, "%zux%zux%zu", n->record.channels, n->record.height, n->record.width);
     snprintf(classes, sizeof classes, "%zu", n->config.classes);
@@ -37,6 +37,10 @@ static sotto_status set_architecture(struct sotto_tensors *t, const struct sotto
         TRY(sotto_tensors_set_metadata(t, "hidden", hidden));
     if (strncmp(n->config.name, "resnet", 6) == 0)
         TRY(sotto_tensors_set_metadata(t, "norm", n->config.norm));
+    struct sotto_residual_noise noise = train_residual_of(&n->config);
+    TRY(train_residual_text(residual, &noise));
+    if (residual[0])
+        TRY(sotto_tensors_set_metadata(t, "residual", residual));
     TRY(sotto_tensors_set_metadata(t, "weights_sha256", n->weights_sha256));
 done:
     return status;
@@ -117,6 +121,8 @@ static sotto_status read_architecture(struct sotto_train_options *o, struct nn_s
         FAIL(SOTTO_EFORMAT, "%s: metadata 'hidden' is '%.64s'; expected widths like 32,64,128", path, hidden);
     if (sotto_tensors_metadata(t, "norm"))
         o->norm = sotto_tensors_metadata(t, "norm");
+    if (sotto_tensors_metadata(t, "residual"))
+        TRY(train_residual_parse(&o->residual, sotto_tensors_metadata(t, "residual"), path));
     if (train_options_check(o) != SOTTO_OK) {
         status_prefix(path);
         status = SOTTO_EFORMAT;
@@ -143,12 +149,16 @@ static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tens
 {
     sotto_status status = SOTTO_OK;
     const char *text = sotto_tensors_metadata(t, "recipe");
+    char told[TRAIN_RESIDUAL_TEXT], built[TRAIN_RESIDUAL_TEXT];
     if (!text)
         goto done;
     TRY(train_recipe_parse(&n->recipe, text, path));
+    struct sotto_residual_noise noise = train_residual_of(&n->config);
+    TRY(train_residual_text(told, &n->recipe.residual));
+    TRY(train_residual_text(built, &noise));
     const struct sotto_train_options *r = &n->recipe;
-    if (strcmp(r->model, n->config.name) != 0 || strcmp(r->norm, n->config.norm) != 0 ||
-        r->hidden_count != n->config.hidden_count ||
+    if (strcmp(told, built) != 0 || strcmp(r->model, n->config.name) != 0 ||
+        strcmp(r->norm, n->config.norm) != 0 || r->hidden_count != n->config.hidden_count ||
         memcmp(r->hidden, n->config.hidden, r->hidden_count * sizeof *r->hidden) != 0)
         FAIL(SOTTO_EFORMAT, "%s: the recipe in the metadata is of another network than the one it describes",
              path);

@@ -59,8 +59,9 @@ static sotto_status describe(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
-    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "";
+    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT];
     size_t used = 0;
+    TRY(train_residual_text(residual, &o->residual));
     for (size_t i = 0; i < o->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", o->hidden[i]);
     sha256_of(t->rows_sha256, t->rows, t->n * sizeof *t->rows);
@@ -69,11 +70,11 @@ static sotto_status describe(struct supervised *t)
                           "llu\nepochs=%zu\nbatch=%zu\n"
                           "optimizer=%s\nlr=%.17g\nmomentum=%.17g\nweight_decay=%.17g\nschedule=%s\nflip=%"
                           "d\ncrop=%zu\ndtype=%s\n"
-                          "data=%s\nrecords=%zu\nrows=%s\n%s",
+                          "residual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
                           o->model, hidden, o->norm, t->record.channels, t->record.height, t->record.width,
                           (unsigned long long)o->seed, o->epochs, o->batch, o->optimizer, o->lr, o->momentum,
-                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, t->data->sha256, t->n,
-                          t->rows_sha256, t->privacy);
+                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, residual, t->data->sha256,
+                          t->n, t->rows_sha256, t->privacy);
     REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
     snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(t->backend));

@@ -57,6 +57,27 @@ done:
     return status;
 }
 
+/* The numbers are checked where the network is built. */
+static sotto_status check_residual(struct sotto_train_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const kinds[] = {"additive", "multiplicative", NULL};
+    struct sotto_residual_noise *r = &o->residual;
+    if (r->kind)
+        TRY(one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
+    REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
+            "gamma and floor belong to residual perturbation; say additive or multiplicative");
+    REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,
+            "a floor belongs to multiplicative noise");
+    REQUIRE(!r->separate_inputs || (r->members > 1 && r->input_noise > 0),
+            "separate inputs need input noise and more than one member");
+    r->no_skip = r->no_skip != 0;
+    r->separate_inputs = r->separate_inputs != 0;
+    r->members = r->members > 1 ? r->members : 0;
+done:
+    return status;
+}
+
 sotto_status train_options_check(struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -76,6 +97,7 @@ sotto_status train_options_check(struct sotto_train_options *o)
     REQUIRE(resnet || strcmp(o->norm, "batch") == 0,
             "model %s has no normalisation; norm belongs to the resnets", o->model);
     o->flip = o->flip != 0;
+    TRY(check_residual(o));
 done:
     return status;
 }
@@ -83,8 +105,11 @@ done:
 sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
-    char *text = NULL;
+    char *text = NULL, residual[TRAIN_RESIDUAL_TEXT];
     struct json *j = json_make_object();
+    TRY(train_residual_text(residual, &o->residual));
+    if (residual[0])
+        json_put_text(&j, "residual", residual);
     json_put_integer(&j, "recipe", 1);
     json_put_text(&j, "model", o->model);
     json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
@@ -155,6 +180,11 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
     TRY(json_get_size(&o.crop, doc, name, "crop"));
     TRY(json_get_text(&o.dtype, doc, name, "dtype"));
     TRY(json_get_size(&seed, doc, name, "seed"));
+    if (json_find(doc, "residual")) {
+        const char *residual;
+        TRY(json_get_text(&residual, doc, name, "residual"));
+        TRY(train_residual_parse(&o.residual, residual, name));
+    }
     o.flip = flip;
     o.seed = seed;
     status = train_options_check(&o); /* also replaces the borrowed texts by static ones */
@@ -178,6 +208,14 @@ sotto_status train_model_config(struct nn_model_config *out, const struct sotto_
     struct nn_model_config c = {
         .name = o->model, .classes = classes, .hidden_count = o->hidden_count, .norm = o->norm};
     memcpy(c.hidden, o->hidden, sizeof c.hidden);
+    const struct sotto_residual_noise *r = &o->residual;
+    c.noise = (struct nn_noise){.kind = !r->kind                           ? NN_NOISE_NONE
+                                        : strcmp(r->kind, "additive") == 0 ? NN_NOISE_ADDITIVE
+                                                                           : NN_NOISE_MULTIPLICATIVE,
+                                .gamma = r->gamma,
+                                .floor = r->floor};
+    c.input_noise = r->input_noise, c.radius = r->radius, c.no_skip = r->no_skip;
+    c.members = r->members, c.separate_inputs = r->separate_inputs;
     REQUIRE(strcmp(o->model, "mlp") == 0 || (record.height > 1 && record.width > 1),
             "model %s needs images; these records are rows of %zu numbers (say how a row is an image, or "
             "take mlp)",

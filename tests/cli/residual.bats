@@ -59,3 +59,16 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   run "$SOTTO" demo waltz
   [ "$status" = 64 ]
 }
+
+@test "sotto train --residual-perturbation: answers are noisy, unless seeded" {
+  cd "$BATS_TEST_TMPDIR"
+  train=("$SOTTO" train --data synthetic-images --split test --model resnet8 --batch 500 --epochs 1 --threads 1 --quiet -o m.safetensors)
+  ask=("$SOTTO" predict --model m.safetensors --data synthetic-images --split test --threads 1 --quiet)
+  for bad in "--residual-perturbation sideways" "--gamma 1" "--residual-perturbation additive --gamma -1" "--ensemble 0" "--ensemble 99" \
+    "--separate-inputs" "--residual-perturbation multiplicative --gamma 1 --no-skip" "--model cnn --input-noise 1"; do
+    run "${train[@]}" $bad
+    echo "$bad: $output"
+    [ "$status" = 64 ] || [ "$status" = 65 ]
+    [ ! -e m.safetensors ]
+  done
+}
