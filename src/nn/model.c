@@ -332,7 +332,26 @@ done:
     return status;
 }
 
-sotto_status nn_model_size(size_t *values, const struct nn_model_config *config)
+double nn_model_work(const struct nn_model *m)
+{
+    double work = 0;
+    for (size_t i = 0; i < m->parameter_count; i++) {
+        const struct nn_parameter *p = &m->parameters[i];
+        struct nn_shape s = m->rows[p->row].shape;
+        work += p->statistic ? 0 : (double)p->count * (double)s.height * (double)s.width;
+    }
+    return work;
+}
+
+/* A core does some 3e10 multiplications a second; a pass has a barrier or two for each layer, some 10 us in
+ * all. */
+int nn_threads_worth(double work, int threads)
+{
+    const double enough = 3e6;
+    return work < enough ? 1 : threads;
+}
+
+sotto_status nn_model_size(size_t *values, double *work, const struct nn_model_config *config)
 {
     struct nn_model *m = NULL;
     sotto_status status = build_rows(&m, config);
@@ -342,6 +361,8 @@ sotto_status nn_model_size(size_t *values, const struct nn_model_config *config)
     for (size_t i = 0; i < m->parameter_count; i++)
         count += m->parameters[i].count;
     *values = count;
+    if (work)
+        *work = nn_model_work(m);
     nn_model_free(m);
     return SOTTO_OK;
 }

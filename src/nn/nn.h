@@ -64,8 +64,12 @@ struct nn_model_config {
 /** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the
  * text lists the known ones. Either out may be NULL. */
 sotto_status nn_model_find(const char **name, size_t *smallest_side, const char *asked);
-/** How many values a file of it holds, running statistics included. Errors as nn_model_create(). */
-sotto_status nn_model_size(size_t *values, const struct nn_model_config *config);
+/** How many values a file of it holds, running statistics included, and how many multiplications one record
+ * takes forward (may be NULL). Errors as nn_model_create(). */
+sotto_status nn_model_size(size_t *values, double *work, const struct nn_model_config *config);
+double nn_model_work(const struct nn_model *m);
+/** How many of `threads` are worth their barriers for so many multiplications in a pass: all, or one. */
+int nn_threads_worth(double work, int threads);
 /** Parameters initialised from rng_stream(seed, RNG_INIT, 0, tensor index). */
 sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed);
 void nn_model_free(struct nn_model *m);

@@ -133,7 +133,8 @@ sotto_status network_asker_make(struct network_asker *out, const struct sotto_ne
 {
     sotto_status status = SOTTO_OK;
     const struct nn_backend *backend;
-    struct network_asker a = {.network = n, .threads = par_threads(ctx)};
+    struct network_asker a = {.network = n,
+                              .threads = nn_threads_worth(BATCH * nn_model_work(n->model), par_threads(ctx))};
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(a.threads);
     struct nn_plan_config config = {

@@ -136,7 +136,7 @@ static sotto_status check_size(const struct nn_model_config *config, const struc
 {
     sotto_status status = SOTTO_OK;
     size_t expected = 0, found = 0;
-    TRY(nn_model_size(&expected, config));
+    TRY(nn_model_size(&expected, NULL, config));
     for (size_t i = 0; i < t->count; i++)
         found += t->items[i].array.count;
     REQUIRE(found == expected, "holds %zu values; model %s as described has %zu", found, config->name,

@@ -88,6 +88,8 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options *o = &t->options;
+    size_t values;
+    double work;
     *t = (struct supervised){
         .options = *options, .data = data, .rows = rows, .n = n, .ctx = ctx, .privacy = ""};
     TRY(train_options_check(o));
@@ -102,7 +104,8 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
     TRY(nn_backend_find(&t->backend, o->backend ? o->backend : "auto"));
     TRY(nn_dtype_find(&t->dtype, o->dtype ? o->dtype : "auto", t->backend));
     o->dtype = t->dtype == NN_BF16 ? "bf16" : "f32";
-    t->threads = par_threads(ctx);
+    TRY(nn_model_size(&values, &work, &t->config));
+    t->threads = nn_threads_worth((double)o->batch * work, par_threads(ctx));
     t->steps_per_epoch = n / o->batch;
     t->steps = (uint64_t)t->steps_per_epoch * o->epochs;
     t->plan_rows = o->batch;

@@ -39,7 +39,7 @@ struct supervised {
     size_t plan_rows, plan_views; /* of the plan, labels and views; batch and 0 unless changed */
     char rows_sha256[SHA256_HEX], recipe[2048], machine[160], hint[96];
 };
-/** Checks everything; allocates nothing. EINVAL, ENOTSUP. */
+/** Checks everything; nothing of it needs freeing. EINVAL, ENOTSUP, ENOMEM. */
 sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
                                 size_t n, const struct sotto_train_options *options,
                                 const struct sotto_context *ctx);
