@@ -81,6 +81,12 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
         FAIL(SOTTO_ENOTSUP, "dtype bf16: gradients of single examples are computed in f32 only");
     for (size_t i = 0; i < m->row_count; i++) {
         const struct layer *layer = m->rows[i].layer;
+        if (layer == &layer_dropout || m->rows[i].noise.kind != NN_NOISE_NONE)
+            FAIL(SOTTO_ENOTSUP,
+                 "%s: no gradient of a single example: random numbers are drawn by the place in the batch, "
+                 "so one "
+                 "example more would change the others'",
+                 m->rows[i].path);
         if (layer->mixes_examples || (layer->parameters && !layer->example_norms))
             FAIL(SOTTO_ENOTSUP, "%s: no gradient of a single example: %s", m->rows[i].path,
                  layer->mixes_examples ? layer->mixes_examples : layer->name);

@@ -88,6 +88,14 @@ done:
     return status;
 }
 
+/* By the record, not by its place in the sample: a record more must not change what others contribute, and
+ * the seed of augmentation is public. */
+static struct record_view view_of(const struct private_run *r, int64_t row, size_t view, uint64_t step)
+{
+    const struct sotto_train_options *o = &r->t.options;
+    return record_view_draw(o->flip, o->crop, o->seed, step, (uint64_t)row * r->p.views + view);
+}
+
 /* Input and labels: the views of a record lie side by side. */
 static void fill(struct private_run *r, const int64_t *rows, size_t first, size_t count, uint64_t step)
 {
@@ -99,7 +107,7 @@ static void fill(struct private_run *r, const int64_t *rows, size_t first, size_
         r->part_rows[i] = rows[first + i / views];
         t->labels[i] = t->data->labels[r->part_rows[i]];
         if (moves)
-            t->views[i] = record_view_draw(o->flip, o->crop, o->seed, step, first * views + i);
+            t->views[i] = view_of(r, r->part_rows[i], i % views, step);
     }
     record_input_fill(nn_plan_input(t->plan), &t->input, r->part_rows, count * views,
                       moves ? t->views : NULL);

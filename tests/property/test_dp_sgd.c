@@ -259,6 +259,41 @@ static void views_are_averaged(void **state)
     base_free((void *)(uintptr_t)flat.images);
 }
 
+/* The view of a record is its own, wherever it stands in the sample: all records in every step, in two
+ * orders, with the same noise, leave the same weights. (A view by place in the sample would let one record
+ * change all others', and clipping would bound nothing.) Another seed of augmentation is the control. */
+static void views_belong_to_records(void **state)
+{
+    (void)state;
+    enum { ROWS = 24 };
+    struct request r = on_blobs();
+    int64_t forth[ROWS], back[ROWS];
+    size_t count;
+    for (int64_t i = 0; i < ROWS; i++)
+        forth[i] = back[ROWS - 1 - i] = i;
+    r.data = pictures;
+    r.rows = forth, r.n = ROWS;
+    r.o.model = "cnn";
+    r.o.hidden_count = 2;
+    r.o.hidden[0] = 4, r.o.hidden[1] = 8;
+    r.o.batch = ROWS;
+    r.p.steps = 4;
+    r.p.noise_multiplier = 1e-3;
+    r.o.flip = 1, r.o.crop = 4;
+    r.p.insecure = 1;
+    unlink(r.p.ledger);
+    double *first = weights_of(&r, &count);
+    r.rows = back;
+    double *second = weights_of(&r, &count);
+    r.o.crop = 3;
+    double *other = weights_of(&r, &count);
+    assert_true(distance(first, second, count) < 1e-4);
+    assert_true(distance(first, other, count) > 1e-3);
+    base_free(first);
+    base_free(second);
+    base_free(other);
+}
+
 /* Half of these samples are empty. */
 static void empty_samples_are_steps_of_noise(void **state)
 {
@@ -471,6 +506,7 @@ int main(void)
                                        cmocka_unit_test(noise_has_its_size),
                                        cmocka_unit_test(parts_do_not_change_the_run),
                                        cmocka_unit_test(views_are_averaged),
+                                       cmocka_unit_test(views_belong_to_records),
                                        cmocka_unit_test(empty_samples_are_steps_of_noise),
                                        cmocka_unit_test(a_run_goes_on),
                                        cmocka_unit_test(what_is_drawn_anew_is_charged_again),
