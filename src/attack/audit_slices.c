@@ -6,9 +6,9 @@
 #include "attack/posterior.h"
 #include "attack/sorted.h"
 
-/* Records of one slice: right or wrong answers, a class, or a tenth of all records by their loss. */
+/* Records of one slice: right or wrong answers, a class, or a part of all records by their loss. */
 enum kind { BY_ANSWER, BY_CLASS, BY_LOSS };
-enum { ANSWERS = 2, TENTHS = 10 };
+enum { ANSWERS = 2, MOST_PARTS = 10, LEAST_PARTS = 2 };
 struct slice {
     char name[48];
     enum kind kind;
@@ -51,7 +51,8 @@ struct slicer {
     const double *scores;
     double *member, *nonmember; /* room for one side each */
     double *loss;               /* (all.n) */
-    double cut[TENTHS + 1];     /* losses between the tenths; the ends are infinite */
+    size_t parts;               /* by loss: ten, or fewer of 60 records a side each */
+    double cut[MOST_PARTS + 1]; /* losses between them; the ends are infinite */
     double threshold, confidence;
 };
 
@@ -115,7 +116,7 @@ static sotto_status choose_threshold(struct slicer *r)
     return status;
 }
 
-/* Losses of all records, and where each tenth of them ends. */
+/* Losses of all records, and where each part of them ends. */
 static sotto_status cut_losses(struct slicer *r)
 {
     sotto_status status = SOTTO_OK;
@@ -126,10 +127,10 @@ static sotto_status cut_losses(struct slicer *r)
     for (size_t i = 0; i < all->n; i++)
         sorted[i] = r->loss[i] = posterior_loss(all, i);
     sort_rising(sorted, all->n, sorted + all->n);
-    for (size_t k = 1; k < TENTHS; k++)
-        r->cut[k] = sorted[k * all->n / TENTHS ? k * all->n / TENTHS - 1 : 0];
+    for (size_t k = 1; k < r->parts; k++)
+        r->cut[k] = sorted[k * all->n / r->parts ? k * all->n / r->parts - 1 : 0];
     r->cut[0] = -INFINITY;
-    r->cut[TENTHS] = INFINITY;
+    r->cut[r->parts] = INFINITY;
 done:
     base_free(sorted);
     return status;
@@ -151,10 +152,10 @@ static struct slice slice_at(const struct slicer *r, size_t i)
     case BY_LOSS:
         s.value = i - ANSWERS - classes;
         s.above = r->cut[s.value], s.upto = r->cut[s.value + 1];
-        snprintf(s.name, sizeof s.name, "tenth %zu of losses%s", s.value + 1,
-                 s.value == 0            ? ", the lowest"
-                 : s.value + 1 == TENTHS ? ", the highest"
-                                         : "");
+        snprintf(s.name, sizeof s.name, "losses, part %zu of %zu%s", s.value + 1, r->parts,
+                 s.value == 0              ? ": the lowest"
+                 : s.value + 1 == r->parts ? ": the highest"
+                                           : "");
         break;
     }
     return s;
@@ -165,13 +166,17 @@ sotto_status audit_slices(struct json **out, const char *attack, const double *s
                           const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = ANSWERS + sides->all.classes + TENTHS;
+    size_t fewer = sides->member.n < sides->nonmember.n ? sides->member.n : sides->nonmember.n,
+           parts = fewer / (2 * AUDIT_LEAST_PER_SLICE);
+    parts = parts < LEAST_PARTS ? LEAST_PARTS : parts > MOST_PARTS ? MOST_PARTS : parts;
+    size_t count = ANSWERS + sides->all.classes + parts;
     struct json *list = json_make_array(), *doc = json_make_object(), *one;
     struct slicer r = {.sides = sides,
                        .halves = halves,
                        .scores = scores,
                        .member = base_alloc(sides->member.n, sizeof *r.member),
                        .nonmember = base_alloc(sides->nonmember.n, sizeof *r.nonmember),
+                       .parts = parts,
                        .loss = base_alloc(sides->all.n, sizeof *r.loss),
                        .confidence = 1 - (1 - settings->confidence) / (double)count};
     if (!r.member || !r.nonmember || !r.loss)

@@ -107,12 +107,14 @@ static sotto_status role_make(struct role *r, const struct audit_sides *s, size_
         TRY(column(&r->of_views, s->all.view_reference, s->all.views * n, models, t));
         r->all.view_signals = r->of_views;
     }
-    if (!s->population.reference)
-        goto done;
-    TRY(column(&r->of_population, s->population.reference, s->population.n, models, t));
+    if (!s->population.reference && !s->population.view_reference)
+        goto done; /* nothing is known of this model there */
     r->population.outputs = r->population.losses = NULL;
-    r->population.signals = r->of_population;
     r->population.played = t + 1;
+    if (s->population.reference) {
+        TRY(column(&r->of_population, s->population.reference, s->population.n, models, t));
+        r->population.signals = r->of_population;
+    }
     if (s->population.view_reference) {
         TRY(column(&r->of_population_views, s->population.view_reference,
                    s->population.views * s->population.n, models, t));

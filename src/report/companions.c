@@ -29,7 +29,7 @@ static void markdown_text(struct page *p, const char *text)
         else if ((unsigned char)*text < ' ')
             page_html(p, " ");
         else {
-            if (strchr("\\`*_{}[]()<>#+-.!|&~", *text))
+            if (strchr("\\`*_{}[]()<>#!|&~", *text))
                 page_html(p, "\\");
             page_bytes(p, text, 1);
         }

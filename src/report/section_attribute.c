@@ -1,5 +1,6 @@
 /* Attribute inference: never a number without what could have been guessed without the model. */
 #include <math.h>
+#include <string.h>
 
 #include "report/page.h"
 
@@ -91,8 +92,13 @@ void section_attribute(struct page *p, const struct report *r)
               "accuracy</th><th "
               "scope=\"col\" class=\"number\">Macro F1</th></tr></thead>\n<tbody>\n");
     line(p, part(a, "attack"), " <span class=\"ci\">(the attack)</span>");
-    for (size_t i = 0; i < json_count(part(a, "baselines")); i++)
-        line(p, json_at(part(a, "baselines"), i), " <span class=\"ci\">(no model needed)</span>");
+    for (size_t i = 0; i < json_count(part(a, "baselines")); i++) {
+        const struct json *one = json_at(part(a, "baselines"), i);
+        bool asks = part_text(one, "name") && strncmp(part_text(one, "name"), "model's", 7) == 0;
+        line(p, one,
+             asks ? " <span class=\"ci\">(sees nothing else)</span>"
+                  : " <span class=\"ci\">(no model needed)</span>");
+    }
     page_html(p, "</tbody></table></div>\n");
     gain(p, a);
     curve(p, part(a, "learning_curve"));

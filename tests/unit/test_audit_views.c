@@ -119,6 +119,46 @@ static void more_views_see_more(void **state)
     free(signals), free(reference), free(trained), free(s);
 }
 
+/* Against a population's views, also where reference models play the target. */
+static void a_population_has_views_too(void **state)
+{
+    (void)state;
+    enum { Z = 60 };
+    struct seen *s = calloc(1, sizeof *s);
+    double *views = calloc((size_t)Z * VIEWS * 2, sizeof *views), outputs[Z * 2] = {0};
+    float *reference = calloc((size_t)MODELS * Z * VIEWS * 2, sizeof *reference);
+    int64_t labels[Z] = {0};
+    assert_true(s && views && reference);
+    struct sotto_audit_input in = seen_make(s, 1, 0.2, 36);
+    for (size_t i = 0; i < Z; i++) {
+        struct rng r = rng_stream(37, RNG_TEST, 0, i);
+        double own = 3 * rng_normal(&r);
+        outputs[2 * i] = own + 0.5 * rng_normal(&r);
+        for (size_t v = 0; v < VIEWS; v++) {
+            views[(i * VIEWS + v) * 2] = outputs[2 * i] + 0.2 * rng_normal(&r);
+            for (size_t m = 0; m < MODELS; m++)
+                reference[((m * Z + i) * VIEWS + v) * 2] = (float)(own + 0.5 * rng_normal(&r));
+        }
+    }
+    in.population = outputs, in.population_labels = labels, in.n_population = Z;
+    in.population_views = views, in.population_reference_views = reference;
+    struct sotto_audit_options options = {.names = names};
+    struct json *doc = audit_run(&in, &options);
+    assert_true(value(entry(doc, "rmia-views"), "auc.lower") > 0.8);
+    const struct json *played = json_find(doc, "between_models");
+    size_t found = 0;
+    for (size_t i = 0; i < json_count(played); i++)
+        if (strcmp(json_text(json_member(json_at(played, i), "name")), "rmia-views") == 0) {
+            assert_true(value(json_at(played, i), "targets") == MODELS);
+            assert_true(fabs(value(json_at(played, i), "auc.mean") -
+                             value(entry(doc, "rmia-views"), "auc.estimate")) < 0.05);
+            found++;
+        }
+    assert_int_equal(found, 1);
+    json_free(doc);
+    free(views), free(reference), free(s);
+}
+
 /* The record itself as the only view: what LiRA says without views, and the order that RMIA has. */
 static void one_view_is_none(void **state)
 {
@@ -201,6 +241,7 @@ int main(void)
         cmocka_unit_test(leaks_are_seen_and_nothing_else),
         cmocka_unit_test(more_views_see_more),
         cmocka_unit_test(one_view_is_none),
+        cmocka_unit_test(a_population_has_views_too),
         cmocka_unit_test(bad_views_are_refused),
         cmocka_unit_test(allocation_failures_are_clean),
     };
