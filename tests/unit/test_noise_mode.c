@@ -14,6 +14,7 @@
 #include "temporary_folder.h"
 
 #include <math.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { N = 20000, SEED = 9 };
@@ -104,6 +105,29 @@ static void no_stream_is_used_twice(void **state)
         for (int b = 0; b < a; b++)
             for (int i = 0; i < VALUES; i++)
                 assert_true(drawn[a][i] != drawn[b][i]);
+}
+
+/* A child has the reservation, too, but never its noise. */
+static void a_forked_child_draws_other_noise(void **state)
+{
+    (void)state;
+    struct sotto_steps *s = reserve("gaussian", 1);
+    int pipes[2], result;
+    assert_int_equal(pipe(pipes), 0);
+    memset(sum, 0, sizeof sum);
+    if (fork() == 0) {
+        bool failed = sotto_dp_step(s, sum) != SOTTO_OK;
+        _exit(failed || write(pipes[1], sum, 4096) != 4096);
+    }
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    wait(&result);
+    assert_int_equal(result, 0);
+    assert_int_equal(read(pipes[0], other, 4096), 4096);
+    for (size_t i = 0; i < 4096 / sizeof *sum; i++)
+        assert_true(other[i] != 0 && other[i] != sum[i]);
+    close(pipes[0]);
+    close(pipes[1]);
+    sotto_steps_close(s);
 }
 
 static char *text_of(const char *path)
@@ -278,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_have_keys_of_their_own),
         cmocka_unit_test(no_stream_is_used_twice),
+        cmocka_unit_test(a_forked_child_draws_other_noise),
         cmocka_unit_test(certificates_name_the_mode),
         cmocka_unit_test(seeded_fast_noise_is_stamped),
         cmocka_unit_test(values_that_noise_would_drown_in),
