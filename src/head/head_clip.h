@@ -18,8 +18,9 @@ struct clip_layer {
     size_t in, out, ld; /* ld: outputs, padded to HEAD_PAD */
     const float *input; /* (rows, stride) */
     size_t stride;
-    const float *diff; /* (rows, ld): gradients of each record's own loss; padding 0 */
-    double *sum;       /* (in + 1, out), the bias last */
+    const double *square; /* (rows): squared norms of the inputs by squares(), or NULL: they are taken here */
+    const float *diff;    /* (rows, ld): gradients of each record's own loss; padding 0 */
+    double *sum;          /* (in + 1, out), the bias last */
 };
 /** Scratch for `rows` records: factor (rows), row (rows), diff (rows, widest ld). */
 struct clip_scratch {
@@ -28,6 +29,9 @@ struct clip_scratch {
 };
 
 struct clip_kernels {
+    /** square[r] = squared norm of row r of x (rows, count), too small by at most a rounding for every term.
+     */
+    void (*squares)(double *square, const float *x, size_t rows, size_t count);
     /** Adds the rows' gradients to the sums, each scaled to a norm over all layers of at most `norm`. A
      * gradient that is not finite adds nothing. */
     void (*add)(const struct clip_layer *layer, size_t layers, size_t rows, double norm,

@@ -41,14 +41,21 @@ static double factor_of(const struct clip_layer *layer, size_t layers, size_t ro
 {
     double square = 0, terms = 16;
     for (size_t l = 0; l < layers; l++, layer++) {
-        square += (squares(layer->input + row * layer->stride, layer->in) + 1) *
-                  squares(layer->diff + row * layer->ld, layer->ld);
+        double input =
+            layer->square ? layer->square[row] : squares(layer->input + row * layer->stride, layer->in);
+        square += (input + 1) * squares(layer->diff + row * layer->ld, layer->ld);
         terms += (double)(layer->in + layer->ld);
     }
     double own = sqrt(square) * (1 + terms * 0x1p-52);
     if (!(own <= DBL_MAX))
         return 0;
     return own <= norm ? 1 : norm / own * (1 - 0x1p-50);
+}
+
+static void squares_of_rows(double *square, const float *x, size_t rows, size_t count)
+{
+    for (size_t r = 0; r < rows; r++)
+        square[r] = squares(x + r * count, count);
 }
 
 struct scaled {
@@ -166,4 +173,4 @@ static void add(const struct clip_layer *layer, size_t layers, size_t rows, doub
 }
 
 extern const struct clip_kernels ISA_NAME(clip_kernels);
-const struct clip_kernels ISA_NAME(clip_kernels) = {add};
+const struct clip_kernels ISA_NAME(clip_kernels) = {squares_of_rows, add};

@@ -23,6 +23,8 @@ struct private_trainer {
     double *vector;        /* (count): the sum, then the privatised mean gradient */
     double *mean, *square; /* (count): momentum, or Adam's moments */
     uint32_t *rows;        /* (n): the sample of a step */
+    double *record_square; /* (n): squared norms of the records */
+    double *batch_square;  /* (CHUNK): of those in memory */
 };
 
 /* Called twice: to measure, then to place. */
@@ -44,6 +46,8 @@ static void layout(struct private_trainer *t)
     t->mean = arena_take(a, t->count, sizeof *t->mean);
     t->square = arena_take(a, t->count, sizeof *t->square);
     t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
+    t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
+    t->batch_square = arena_take(a, CHUNK, sizeof *t->batch_square);
 }
 
 static sotto_status plan(struct private_trainer *t, const struct head_data *data,
@@ -63,10 +67,12 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
                                          .ld = layer->ld,
                                          .input = l ? below->value : t->network.x,
                                          .stride = l ? below->ld : layer->in,
+                                         .square = l ? NULL : t->batch_square,
                                          .diff = layer->diff,
                                          .sum = sum};
         sum += (layer->in + 1) * layer->out;
     }
+    t->kernels->squares(t->record_square, data->x, data->n, data->d);
 done:
     return status;
 }
@@ -109,6 +115,14 @@ static void initialise(struct private_trainer *t)
     show_weights(t);
 }
 
+/* Records of a sample lie far apart: the next ones are on their way while one is copied. */
+enum { AHEAD = 4 };
+static inline void fetch(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i += 64 / sizeof *x)
+        __builtin_prefetch(x + i);
+}
+
 /* The clipped sum over the sample. */
 static void sum_gradients(struct private_trainer *t, size_t count, double norm)
 {
@@ -119,6 +133,9 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
         size_t rows = count - start < CHUNK ? count - start : CHUNK;
         for (size_t r = 0; r < rows; r++) {
             size_t record = t->rows[start + r];
+            if (start + r + AHEAD < count)
+                fetch(data->x + t->rows[start + r + AHEAD] * data->d, data->d);
+            t->batch_square[r] = t->record_square[record];
             memcpy(network->x + r * data->d, data->x + record * data->d, data->d * sizeof *data->x);
             network->y[r] = data->y[record];
         }

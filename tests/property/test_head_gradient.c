@@ -183,6 +183,7 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
     struct clip_scratch scratch = {numbers(ROWS, NULL, 0), numbers(ROWS * 64, NULL, 0),
                                    base_alloc(ROWS, sizeof(uint32_t))};
     float *inputs[MAX_LAYERS], *diffs[MAX_LAYERS];
+    double square[ROWS];
     gradients(&p->net, p->x + first * p->net.layer[0].in, p->y + first, rows);
     for (size_t l = 0; l < p->net.layers; l++) {
         struct head_layer *layer = &p->net.layer[l], *below = layer - 1;
@@ -195,9 +196,11 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
         for (size_t i = 0; i < rows * layer->ld; i++)
             diffs[l][i] = (float)layer->diff[i];
         clip[l] = (struct clip_layer){layer->in, layer->out, layer->ld,
-                                      inputs[l], stride,     diffs[l],
+                                      inputs[l], stride,     l == 0 && first ? square : NULL, diffs[l],
                                       numbers((layer->in + 1) * layer->out, NULL, 0)};
     }
+    /* with norms that were taken before in some chunks, without in others */
+    head_clip_kernels_find()->squares(square, inputs[0], rows, p->net.layer[0].in);
     head_clip_kernels_find()->add(clip, p->net.layers, rows, norm, &scratch);
     for (size_t l = 0; l < p->net.layers; l++) {
         for (size_t i = 0; i <= clip[l].in; i++, sum += clip[l].ld)
