@@ -1,16 +1,17 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
- * update. usage: bench_dp_sgd [--model linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ * update. usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
  * [--threads N]
  *                     [--steps 21] [--clip flat|automatic|layers]
  * linear: 128 to 10; mlp: 600, 256, 100; resnet8: group norm, 32x32; keras: keras-simclr and a linear head,
- * 32x32. One JSON line: medians over the steps; the noise is that of a real reservation in a ledger of its
- * own.
+ * 32x32; head: 128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records. One JSON line:
+ * medians over the steps; the noise is that of a real reservation in a ledger of its own.
  */
 #include "base/cpu.h"
 #include "nn/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/dp.h"
+#include "sotto/head.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -174,6 +175,60 @@ static void reserve(struct bench *b, const char *ledger)
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
 
+/* The head trainer reports every 16 steps. */
+struct watch {
+    size_t calls;
+    double last, gap[STEPS_MAX];
+};
+
+static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    (void)stage, (void)done, (void)total, (void)unit;
+    struct watch *w = user;
+    double time = now();
+    if (w->calls > 0 && w->calls <= STEPS_MAX)
+        w->gap[w->calls - 1] = (time - w->last) / 16;
+    w->calls++;
+    w->last = time;
+}
+
+static void head(const struct settings *s, const char *ledger)
+{
+    enum { N = 10000, D = 128, CLASSES = 10 };
+    static struct watch w;
+    size_t batch = s->batch ? s->batch : 256;
+    struct sotto_context ctx = {.threads = 1, .progress = watch, .user = &w};
+    struct sotto_head_recipe recipe;
+    struct sotto_head *h = NULL;
+    char *certificate = NULL;
+    float *x = base_alloc((size_t)N * D, sizeof *x);
+    int64_t *y = base_alloc(N, sizeof *y);
+    if (!x || !y)
+        exit(1);
+    struct rng random = rng_stream(1, RNG_TEST, 0, 0);
+    for (size_t i = 0; i < (size_t)N * D; i++)
+        x[i] = rng_unit_f(&random);
+    for (size_t i = 0; i < N; i++)
+        y[i] = (int64_t)(i % CLASSES);
+    sotto_head_defaults(&recipe);
+    recipe.trainer = "dp-sgd";
+    recipe.batch = batch;
+    recipe.epochs = 1 + 16 * s->steps * batch / N;
+    recipe.noise_multiplier = 1.1;
+    const struct sotto_head_privacy privacy = {
+        .target = {NAN, 1e-5},
+        .fingerprint = "benchmark",
+        .ledger = ledger,
+        .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
+    must(sotto_head_train_private(&h, &certificate, x, y, N, D, CLASSES, &recipe, &privacy, &ctx));
+    printf("{\"bench\": \"dp_sgd\", \"model\": \"head\", \"batch\": %zu, \"parameters\": %d, \"threads\": 1, "
+           "\"noise\": \"%s\", \"private_ms\": %.5f}\n",
+           batch, (D + 1) * CLASSES, s->noise, 1e3 * median(w.gap, w.calls < 2 ? 1 : w.calls - 1));
+    sotto_text_free(certificate);
+    sotto_head_free(h);
+    base_free(x), base_free(y);
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
@@ -186,6 +241,12 @@ int main(int argc, char **argv)
     if (!mkdtemp(folder))
         return 1;
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
+    if (strcmp(b.settings.model, "head") == 0) {
+        head(&b.settings, ledger);
+        unlink(ledger);
+        rmdir(folder);
+        return 0;
+    }
     par_set_threads(b.settings.threads);
     b.batch = b.settings.batch ? b.settings.batch : models[model].batch;
     b.classes = models[model].config.classes;
