@@ -284,7 +284,6 @@ const struct verb verb_train = {
         "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
         "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
         "  sotto train --data cifar10 --model resnet8 --norm group --dp-sgd --target-epsilon 3 --batch 1024 "
-        "--optimizer "
-        "sgd --lr 2 -o model.safetensors",
+        "--lr 0.002 -o model.safetensors",
     .options = rows,
     .run = run};
