@@ -73,10 +73,12 @@ static sotto_status enlist(struct shadow_army *a, const struct model_input *in, 
         TRY(shadow_split_halves(a->use, models, a->data.n, o->seed));
     else
         TRY(shadow_split_draw(a->use, models, a->data.n, own, o->disjoint != 0, o->seed));
+    if (drill.recipe)
+        a->recipe = *drill.recipe;
     a->plan = (struct shadow_plan){.data = &a->data,
                                    .use = a->use,
                                    .models = models,
-                                   .recipe = drill.recipe,
+                                   .recipe = drill.recipe ? &a->recipe : NULL,
                                    .same_start = halves,
                                    .shard = o->shard,
                                    .shards = o->shards,

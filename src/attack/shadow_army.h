@@ -13,6 +13,7 @@ struct shadow_army {
     uint8_t *use;          /* (models, n) */
     struct shadow_plan plan;
     struct shadow_pool pool;
+    struct sotto_head_recipe recipe;    /* of shadow heads: behind plan.recipe */
     struct sotto_train_options network; /* of network shadows: behind plan.network */
     float *joined_x;                    /* of shadow_army_halves */
     int64_t *joined_y;
