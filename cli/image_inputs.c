@@ -1,5 +1,6 @@
 #include "image_inputs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_status rows_from_file(struct sotto_array *out, const struct sotto_dataset *data,
@@ -67,5 +68,26 @@ sotto_status image_shape(size_t shape[3], const struct options *o)
     sotto_status status = option_sizes(shape, 3, &count, o, "image");
     if (status == SOTTO_OK && count != 3)
         status = cli_fail(SOTTO_EUSAGE, "--image: '%s' is not a shape like 3,32,32", option_text(o, "image"));
+    return status;
+}
+
+sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
+                            image_trainer *train)
+{
+    char standard[4096];
+    struct sotto_dataset *data = NULL;
+    sotto_status status = option_require(o, "data");
+    if (status == SOTTO_OK)
+        status = option_require(o, "output");
+    if (status != SOTTO_OK)
+        return status;
+    int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
+    if (length < 0 || (size_t)length >= sizeof standard)
+        return cli_fail(SOTTO_EUSAGE, "--output: the path is too long");
+    status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
+                       json);
+    sotto_dataset_free(data);
     return status;
 }

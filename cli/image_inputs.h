@@ -22,4 +22,10 @@ sotto_status encoder_quality_measure(struct encoder_quality *out, const struct s
                                      const struct sotto_array *rows, const float *x, size_t width,
                                      uint64_t seed, const struct sotto_context *ctx);
 
+/* Trains on --data into --output, with its state in `checkpoint`: --checkpoint, or OUTPUT.checkpoint. */
+typedef sotto_status image_trainer(const struct options *o, const struct sotto_dataset *data,
+                                   const char *checkpoint, const struct sotto_context *ctx, int json);
+sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
+                            image_trainer *train);
+
 #endif

@@ -98,22 +98,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    char standard[4096];
-    struct sotto_dataset *data = NULL;
-    sotto_status status = option_require(o, "data");
-    if (status == SOTTO_OK)
-        status = option_require(o, "output");
-    if (status != SOTTO_OK)
-        return status;
-    int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
-    if (length < 0 || (size_t)length >= sizeof standard)
-        return cli_fail(SOTTO_EUSAGE, "--output: the path is too long");
-    status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
-                       json);
-    sotto_dataset_free(data);
-    return status;
+    return image_training(o, ctx, json, train);
 }
 
 const struct verb verb_pretrain = {

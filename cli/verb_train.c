@@ -254,22 +254,7 @@ done:
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    char standard[4096];
-    struct sotto_dataset *data = NULL;
-    sotto_status status = option_require(o, "data");
-    if (status == SOTTO_OK)
-        status = option_require(o, "output");
-    if (status != SOTTO_OK)
-        return status;
-    int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
-    if (length < 0 || (size_t)length >= sizeof standard)
-        return cli_fail(SOTTO_EUSAGE, "--output: the path is too long");
-    status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
-    if (status == SOTTO_OK)
-        status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
-                       json);
-    sotto_dataset_free(data);
-    return status;
+    return image_training(o, ctx, json, train);
 }
 
 const struct verb verb_train = {
@@ -283,7 +268,9 @@ const struct verb verb_train = {
         "--momentum "
         "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
         "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
-        "  sotto train --data cifar10 --model resnet8 --norm group --dp-sgd --target-epsilon 3 --batch 1024 "
-        "--lr 0.002 -o model.safetensors",
+        "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
+        "--noise-mode "
+        "fast --target-epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
+        "-o model.safetensors",
     .options = rows,
     .run = run};
