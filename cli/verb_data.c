@@ -29,7 +29,7 @@ static const struct option_row rows[] = {
      "split: of a table: categories as bits, numbers scaled to unit variance", NULL},
     {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},
     {"output", OPTION_TEXT, "DIR", NULL,
-     "split: folder for PART-features.npy, PART-labels.npy, PART-rows.npy", NULL},
+     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -44,13 +44,28 @@ static sotto_status run_list(const struct options *o, const struct sotto_context
     return SOTTO_OK;
 }
 
-static sotto_status print_facts(const struct sotto_dataset *d)
+/* One line for each value of a column, the first one titled. */
+static sotto_status print_counts(const char *title, const int64_t *column, size_t n, size_t values,
+                                 const char *const *names)
 {
-    size_t *counts = calloc(d->classes + 1, sizeof *counts);
+    size_t *counts = calloc(values + 1, sizeof *counts);
     if (!counts)
         return cli_fail(SOTTO_ENOMEM, "data info: out of memory");
-    for (size_t i = 0; d->labels && i < d->n; i++)
-        counts[d->labels[i]]++;
+    for (size_t i = 0; i < n; i++)
+        counts[column[i]]++;
+    for (size_t k = 0; k < values; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        printf("%-10s %s%s%s: %zu\n", k == 0 ? title : "", number, names ? " " : "", names ? names[k] : "",
+               counts[k]);
+    }
+    free(counts);
+    return SOTTO_OK;
+}
+
+static sotto_status print_facts(const struct sotto_dataset *d)
+{
+    sotto_status status = SOTTO_OK;
     printf("%s\n", d->title);
     printf("origin     %s%s\n", d->origin, d->synthetic ? " (synthetic)" : "");
     printf("records    %zu (%zu training, %zu test)\n", d->n, d->n_train, d->n - d->n_train);
@@ -61,15 +76,14 @@ static sotto_status print_facts(const struct sotto_dataset *d)
         printf("features   %zu columns\n", d->columns);
     if (!d->labels)
         printf("labels     none\n");
-    for (size_t k = 0; d->labels && k < d->classes; k++) {
-        char number[24];
-        snprintf(number, sizeof number, "%zu", k);
-        printf("%-10s %s%s%s: %zu\n", k == 0 ? "classes" : "", number, d->class_names ? " " : "",
-               d->class_names ? d->class_names[k] : "", counts[k]);
+    if (d->labels)
+        status = print_counts("classes", d->labels, d->n, d->classes, d->class_names);
+    if (d->attribute && status == SOTTO_OK) {
+        printf("attribute  %s\n", d->attribute_name);
+        status = print_counts("values", d->attribute, d->n, d->values, d->value_names);
     }
     printf("sha256     %s\n", d->sha256);
-    free(counts);
-    return SOTTO_OK;
+    return status;
 }
 
 static sotto_status run_info(const struct options *o, const struct sotto_context *ctx, int json)

@@ -19,6 +19,7 @@ static const struct option_row rows[] = {
     {"seed", OPTION_COUNT, "N", "0", "of --random and of the linear head of --evaluate", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "X.npy to write: (N, D) f4", NULL},
     {"labels-out", OPTION_TEXT, "FILE", NULL, "y.npy to write: (N) i8", NULL},
+    {"attribute-out", OPTION_TEXT, "FILE", NULL, "a.npy to write: (N) i8, the set's second label", NULL},
     {"evaluate", OPTION_FLAG, NULL, NULL,
      "also report k-NN (k = 20, cosine) and linear-head accuracy, train part to test part", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
@@ -31,13 +32,12 @@ static sotto_status open_encoder(struct sotto_encoder **out, const struct option
     return sotto_encoder_load(out, option_text(o, "encoder"));
 }
 
-static sotto_status save_labels(const char *path, const struct sotto_dataset *data,
-                                const struct sotto_array *chosen)
+static sotto_status save_column(const char *path, const int64_t *column, const struct sotto_array *chosen)
 {
     struct sotto_array y = {0};
     sotto_status status = sotto_array_make(&y, SOTTO_I8, 1, (const size_t[]){chosen->count});
     for (size_t i = 0; status == SOTTO_OK && i < chosen->count; i++)
-        ((int64_t *)y.data)[i] = data->labels[((const int64_t *)chosen->data)[i]];
+        ((int64_t *)y.data)[i] = column[((const int64_t *)chosen->data)[i]];
     if (status == SOTTO_OK)
         status = sotto_npy_save(path, &y);
     sotto_array_clear(&y);
@@ -120,7 +120,9 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK && option_given(o, "output"))
         status = sotto_npy_save(option_text(o, "output"), &x);
     if (status == SOTTO_OK && option_given(o, "labels-out"))
-        status = save_labels(option_text(o, "labels-out"), data, chosen);
+        status = save_column(option_text(o, "labels-out"), data->labels, chosen);
+    if (status == SOTTO_OK && option_given(o, "attribute-out"))
+        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen);
     if (status == SOTTO_OK)
         print_result(&x, evaluate ? &quality : NULL, json);
     sotto_array_clear(&x);
@@ -147,6 +149,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
     if (status == SOTTO_OK && option_given(o, "labels-out") && !data->labels)
         status = cli_fail(SOTTO_EINVAL, "--labels-out: data set '%s' has no labels", data->name);
+    if (status == SOTTO_OK && option_given(o, "attribute-out") && !data->attribute)
+        status = cli_fail(SOTTO_EINVAL, "--attribute-out: data set '%s' has no attribute", data->name);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK)

@@ -13,8 +13,8 @@ struct sotto_dataset {
     char name[64];
     char title[128];
     char origin[512];     /**< where it came from, one line */
-    char sha256[65];      /**< of the decoded contents (images or features, then labels); of an imported set: as recorded
-                               at its import, checked again only by sotto_data_verify() */
+    char sha256[65];      /**< of the decoded contents (images or features, then labels, then attribute); of an imported
+                               set: as recorded at its import, checked again only by sotto_data_verify() */
     int synthetic;        /**< 1: made up; every result that uses it must say "synthetic" */
     size_t n;             /**< records; rows [0, n_train) are the official training part, the rest the test part */
     size_t n_train;
@@ -25,6 +25,11 @@ struct sotto_dataset {
     size_t classes;          /**< 0: no labels */
     const int64_t *labels;   /**< (N), 0 .. classes-1; NULL without labels */
     const char *const *class_names; /**< classes strings, or NULL */
+    /** A second label: what attribute inference is after (include/sotto/attack.h) and Talos hides (ssl.h). */
+    char attribute_name[64];        /**< what it says, such as "race"; "": no attribute */
+    size_t values;                  /**< 0: no attribute */
+    const int64_t *attribute;       /**< (N), 0 .. values-1; NULL without an attribute */
+    const char *const *value_names; /**< values strings, or NULL */
     void *owner;
 };
 
@@ -78,8 +83,8 @@ struct sotto_data_part {
     const char *name;
     size_t n;
 };
-/** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4, NAME-labels.npy (n) i8 if the set
- *  has labels, NAME-rows.npy (n) i8, their rows in the set. `one_hot` (tables): categories become bits, numbers are centred
+/** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4, NAME-labels.npy and NAME-attribute.npy
+ *  (n) i8 if the set has them, NAME-rows.npy (n) i8, their rows in the set. `one_hot` (tables): categories become bits, numbers are centred
  *  and scaled to unit variance over the whole set. Images become values in [0, 1]. EINVAL: names, or more records than
  *  there are; ENOENT, EFORMAT as sotto_dataset_open(); ECREATE, EIO. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_split(const char *folder, const char *set,

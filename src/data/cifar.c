@@ -61,24 +61,29 @@ done:
 }
 
 sotto_status cifar_pool(struct dataset *d, const struct bundle *b, const struct cifar_layout *layout,
-                        size_t label, const char *const *class_names)
+                        size_t label, const char *const *const names[2])
 {
     sotto_status status = SOTTO_OK;
     struct bytes bytes[CIFAR_FILES] = {{0}};
-    size_t records[CIFAR_FILES] = {0}, n = 0, row = 0;
+    size_t records[CIFAR_FILES] = {0}, n = 0, row = 0, other = 1 - label;
+    bool two = layout->labels == 2;
     TRY(load_files(bytes, records, b, layout));
     for (int k = 0; k < CIFAR_FILES; k++)
         n += records[k];
     TRY(dataset_reserve_images(d, n, 3, 32, 32, true));
+    if (two)
+        TRY(dataset_reserve_attribute(d, layout->what[other], layout->classes[other], names[other]));
     for (int k = 0; k < CIFAR_FILES; k++) {
         for (size_t i = 0; i < records[k]; i++, row++) {
             const unsigned char *record = bytes[k].data + i * (layout->labels + CIFAR_PIXELS);
             d->labels[row] = record[label];
+            if (two)
+                d->attribute[row] = record[other];
             memcpy(d->images + row * CIFAR_PIXELS, record + layout->labels, CIFAR_PIXELS);
         }
     }
     d->set.n_train = n - records[CIFAR_FILES - 1];
-    TRY(dataset_set_classes(d, layout->classes[label], class_names));
+    TRY(dataset_set_classes(d, layout->classes[label], names[label]));
 done:
     for (int k = 0; k < CIFAR_FILES; k++)
         bytes_clear(&bytes[k]);

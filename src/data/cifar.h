@@ -23,8 +23,9 @@ extern const struct cifar_layout cifar10_layout, cifar100_layout;
 sotto_status cifar_from_memory(size_t *records, const struct cifar_layout *layout, const unsigned char *data,
                                size_t size);
 bool cifar_recognise(const struct bundle *b, const struct cifar_layout *layout);
-/** Pools the files of a bundle; label byte number `label` becomes the label, with its class names. */
+/** Pools the files of a bundle; label byte number `label` becomes the label, the other one, where there are
+ * two, the attribute. Names by label byte. */
 sotto_status cifar_pool(struct dataset *d, const struct bundle *b, const struct cifar_layout *layout,
-                        size_t label, const char *const *class_names);
+                        size_t label, const char *const *const names[2]);
 
 #endif

@@ -20,7 +20,7 @@ static sotto_status read_batches(struct dataset *d, const struct bundle *b,
     static const char *const names[] = {"airplane", "automobile", "bird",  "cat",  "deer",
                                         "dog",      "frog",       "horse", "ship", "truck"};
     (void)options, (void)ctx;
-    return cifar_pool(d, b, &cifar10_layout, 0, names);
+    return cifar_pool(d, b, &cifar10_layout, 0, (const char *const *const[2]){names, NULL});
 }
 
 const struct dataset_format format_cifar10 = {.name = "cifar10",

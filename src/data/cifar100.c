@@ -1,4 +1,5 @@
-/* CIFAR-100's two binary files. Every record carries a coarse and a fine label. */
+/* CIFAR-100's two binary files. Every record carries a coarse and a fine label: one is the label, the other
+ * the attribute. */
 #include "data/cifar.h"
 #include "data/format.h"
 
@@ -59,11 +60,12 @@ static bool recognise(const struct bundle *b)
 static sotto_status read_files(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
+    static const char *const *const names[] = {[COARSE] = coarse_names, [FINE] = fine_names};
     (void)ctx;
     if (!options->label || strcmp(options->label, "fine") == 0)
-        return cifar_pool(d, b, &cifar100_layout, FINE, fine_names);
+        return cifar_pool(d, b, &cifar100_layout, FINE, names);
     if (strcmp(options->label, "coarse") == 0)
-        return cifar_pool(d, b, &cifar100_layout, COARSE, coarse_names);
+        return cifar_pool(d, b, &cifar100_layout, COARSE, names);
     return status_fail(SOTTO_EUSAGE, "%s: label '%.40s': CIFAR-100 has fine (100 classes) and coarse (20)",
                        b->origin, options->label);
 }

@@ -18,16 +18,23 @@ sotto_status dataset_create(struct dataset **out)
     return SOTTO_OK;
 }
 
+static void free_names(char **names, size_t count)
+{
+    for (size_t k = 0; names && k < count; k++)
+        base_free(names[k]);
+    base_free(names);
+}
+
 void dataset_discard(struct dataset *d)
 {
     if (!d)
         return;
-    for (size_t k = 0; d->class_names && k < d->set.classes; k++)
-        base_free(d->class_names[k]);
-    base_free(d->class_names);
+    free_names(d->class_names, d->set.classes);
+    free_names(d->value_names, d->set.values);
     base_free(d->images);
     base_free(d->features);
     base_free(d->labels);
+    base_free(d->attribute);
     json_free(d->columns);
     if (d->stream)
         d->stream->close(d->stream);
@@ -112,21 +119,53 @@ done:
     return status;
 }
 
+static sotto_status copy_names(char ***out, size_t count, const char *const *names)
+{
+    sotto_status status = SOTTO_OK;
+    char **copies = base_alloc(count, sizeof *copies);
+    if (!copies)
+        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    for (size_t k = 0; k < count; k++)
+        if (!(copies[k] = base_strdup(names[k])))
+            FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    *out = copies;
+    copies = NULL;
+done:
+    free_names(copies, count);
+    return status;
+}
+
 sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *const *names)
 {
     sotto_status status = SOTTO_OK;
+    char **copies = NULL;
+    if (names)
+        TRY(copy_names(&copies, classes, names));
+    free_names(d->class_names, d->set.classes);
+    d->class_names = copies;
     d->set.classes = classes;
-    if (!names)
-        goto done;
-    d->class_names = base_alloc(classes, sizeof *d->class_names);
-    if (!d->class_names)
-        FAIL(SOTTO_ENOMEM, "data set: out of memory");
-    for (size_t k = 0; k < classes; k++) {
-        d->class_names[k] = base_strdup(names[k]);
-        if (!d->class_names[k])
-            FAIL(SOTTO_ENOMEM, "data set: out of memory");
-    }
     d->set.class_names = (const char *const *)d->class_names;
+done:
+    return status;
+}
+
+sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size_t values,
+                                       const char *const *names)
+{
+    sotto_status status = SOTTO_OK;
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof d->set.attribute_name)
+        FAIL(SOTTO_EFORMAT, "attribute name '%.80s'; expected 1 to %zu bytes", name,
+             sizeof d->set.attribute_name - 1);
+    d->attribute = base_alloc(d->set.n, sizeof *d->attribute);
+    if (!d->attribute)
+        FAIL(SOTTO_ENOMEM, "data set: cannot allocate %zu attributes", d->set.n);
+    if (names)
+        TRY(copy_names(&d->value_names, values, names));
+    strcpy(d->set.attribute_name, name);
+    d->set.values = values;
+    d->set.attribute = d->attribute;
+    d->set.value_names = (const char *const *)d->value_names;
 done:
     return status;
 }
@@ -141,19 +180,31 @@ void dataset_hash(char hex[65], const struct sotto_dataset *d)
         sha256_update(&sha, d->features, d->n * d->columns * sizeof *d->features);
     if (d->labels)
         sha256_update(&sha, d->labels, d->n * sizeof *d->labels);
+    if (d->attribute)
+        sha256_update(&sha, d->attribute, d->n * sizeof *d->attribute);
     sha256_hex(&sha, hex);
+}
+
+static sotto_status check_column(const int64_t *column, size_t n, size_t values, const char *one,
+                                 const char *many)
+{
+    sotto_status status = SOTTO_OK;
+    if (column && (values == 0 || values > CLASS_LIMIT))
+        FAIL(SOTTO_EFORMAT, "%s up to %zu; expected 0 to at most %d", many, values - 1, CLASS_LIMIT - 1);
+    for (size_t i = 0; column && i < n; i++)
+        if (column[i] < 0 || (uint64_t)column[i] >= values)
+            FAIL(SOTTO_EFORMAT, "record %zu has %s %lld; expected 0 to %zu", i, one, (long long)column[i],
+                 values - 1);
+done:
+    return status;
 }
 
 sotto_status dataset_finish(struct dataset *d)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *s = &d->set;
-    if (s->labels && (s->classes == 0 || s->classes > CLASS_LIMIT))
-        FAIL(SOTTO_EFORMAT, "labels up to %zu; expected 0 to at most %d", s->classes - 1, CLASS_LIMIT - 1);
-    for (size_t i = 0; s->labels && i < s->n; i++)
-        if (s->labels[i] < 0 || (uint64_t)s->labels[i] >= s->classes)
-            FAIL(SOTTO_EFORMAT, "record %zu has label %lld; expected 0 to %zu", i, (long long)s->labels[i],
-                 s->classes - 1);
+    TRY(check_column(s->labels, s->n, s->classes, "label", "labels"));
+    TRY(check_column(s->attribute, s->n, s->values, "attribute", "attributes"));
     for (size_t i = 0; s->features && i < s->n * s->columns; i++)
         if (!isfinite(s->features[i]))
             FAIL(SOTTO_EFORMAT, "record %zu, feature %zu is not finite", i / s->columns, i % s->columns);

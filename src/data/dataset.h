@@ -17,6 +17,8 @@ struct dataset {
     float *features;          /* (N, D) */
     int64_t *labels;          /* (N) */
     char **class_names;       /* set.classes strings, or NULL */
+    int64_t *attribute;       /* (N), or NULL */
+    char **value_names;       /* set.values strings, or NULL */
     bool recorded;            /* set.sha256 comes from a dataset.json */
     char licence[256];        /* one line, "" if unknown */
     struct json *columns;     /* array describing the feature columns (code books), or NULL */
@@ -44,10 +46,14 @@ sotto_status dataset_stream_images(struct dataset *d, struct image_stream *strea
                                    size_t height, size_t width, bool labelled);
 /** Copies the names; `names` NULL: only the count. */
 sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *const *names);
-/** EFORMAT: a label outside 0 .. classes-1 or a feature that is not finite. Fills set.sha256 unless it is set
- * already. */
+/** A second label, zeroed, for a set whose n is known; `values` may be 0 until it is known. Copies the texts;
+ * `names` NULL: only the count. EFORMAT: the name is empty or has 64 bytes or more; ENOMEM. */
+sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size_t values,
+                                       const char *const *names);
+/** EFORMAT: a label outside 0 .. classes-1, an attribute outside 0 .. values-1, or a feature that is not
+ * finite. Fills set.sha256 unless it is set already. */
 sotto_status dataset_finish(struct dataset *d);
-/** SHA-256 of images or features, then labels, as they lie in memory. */
+/** SHA-256 of images or features, then labels, then attribute, as they lie in memory. */
 void dataset_hash(char hex[65], const struct sotto_dataset *d);
 
 /** Where the files of a set are published. Plain http is used only because every file's hash is recorded. */

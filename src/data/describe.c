@@ -176,21 +176,29 @@ done:
     return status;
 }
 
-static struct json *count_classes(const struct sotto_dataset *s)
+static struct json *count_values(const int64_t *column, size_t n, size_t values)
 {
-    size_t *counts = base_alloc(s->classes, sizeof *counts);
+    size_t *counts = base_alloc(values, sizeof *counts);
     struct json *list = NULL;
-    for (size_t i = 0; counts && i < s->n; i++)
-        counts[s->labels[i]]++;
+    for (size_t i = 0; counts && i < n; i++)
+        counts[column[i]]++;
     if (counts)
-        list = json_make_counts(counts, s->classes);
+        list = json_make_counts(counts, values);
     base_free(counts);
+    return list;
+}
+
+static struct json *list_names(const char *const *names, size_t count)
+{
+    struct json *list = names ? json_make_array() : json_make_null();
+    for (size_t k = 0; names && k < count; k++)
+        json_push(&list, json_make_text(names[k]));
     return list;
 }
 
 static struct json *describe(const struct sotto_dataset *s, const struct dataset *d)
 {
-    struct json *doc = json_make_object(), *names = json_make_array();
+    struct json *doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.data-info/1");
     json_put_text(&doc, "name", s->name);
     json_put_text(&doc, "title", s->title);
@@ -210,16 +218,17 @@ static struct json *describe(const struct sotto_dataset *s, const struct dataset
         json_put_integer(&doc, "columns", (int64_t)s->columns);
     }
     json_put_integer(&doc, "classes", (int64_t)s->classes);
-    for (size_t k = 0; s->class_names && k < s->classes; k++)
-        json_push(&names, json_make_text(s->class_names[k]));
-    if (s->class_names) {
-        json_put(&doc, "class_names", names);
-    } else {
-        json_free(names);
-        json_put(&doc, "class_names", json_make_null());
-    }
+    json_put(&doc, "class_names", list_names(s->class_names, s->classes));
     if (s->labels)
-        json_put(&doc, "class_counts", count_classes(s));
+        json_put(&doc, "class_counts", count_values(s->labels, s->n, s->classes));
+    if (s->attribute) {
+        struct json *attribute = json_make_object();
+        json_put_text(&attribute, "name", s->attribute_name);
+        json_put_integer(&attribute, "values", (int64_t)s->values);
+        json_put(&attribute, "value_names", list_names(s->value_names, s->values));
+        json_put(&attribute, "counts", count_values(s->attribute, s->n, s->values));
+        json_put(&doc, "attribute", attribute);
+    }
     if (d->columns)
         json_put(&doc, "column_codes", json_clone(d->columns));
     return doc;

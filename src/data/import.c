@@ -18,7 +18,8 @@
 
 static void remove_folder(const char *folder)
 {
-    static const char *const files[] = {"images.npy", "features.npy", "labels.npy", "dataset.json"};
+    static const char *const files[] = {"images.npy", "features.npy", "labels.npy", "attribute.npy",
+                                        "dataset.json"};
     DIR *dir = opendir(folder);
     char path[4600];
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {

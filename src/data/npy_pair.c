@@ -1,5 +1,6 @@
-/* NumPy arrays: X.npy:Y.npy, a folder with images.npy or features.npy and perhaps labels.npy, or one .npy
- * without labels. Bytes of three or four dimensions are images; a matrix is a table of features. */
+/* NumPy arrays: X.npy:Y.npy, a folder with images.npy or features.npy and perhaps labels.npy and
+ * attribute.npy, or one .npy without labels. Bytes of three or four dimensions are images; a matrix is a
+ * table of features. */
 #include "data/format.h"
 
 #include "io/npy.h"
@@ -8,8 +9,8 @@
 #include <string.h>
 
 struct npy_files {
-    size_t values, labels;
-    bool has_labels;
+    size_t values, labels, attribute;
+    bool has_labels, has_attribute;
 };
 
 static bool find_files(struct npy_files *out, const struct bundle *b)
@@ -20,7 +21,7 @@ static bool find_files(struct npy_files *out, const struct bundle *b)
         return name_ends(b->entries[0].name, ".npy");
     if (b->count == 2 && b->loose && name_ends(b->entries[0].name, ".npy") &&
         name_ends(b->entries[1].name, ".npy")) {
-        *out = (struct npy_files){0, 1, true};
+        *out = (struct npy_files){.labels = 1, .has_labels = true};
         return true;
     }
     for (size_t i = 0; i < b->count; i++) {
@@ -35,6 +36,11 @@ static bool find_files(struct npy_files *out, const struct bundle *b)
                 return false;
             out->labels = i;
             out->has_labels = true;
+        } else if (strcmp(base, "attribute.npy") == 0) {
+            if (out->has_attribute)
+                return false;
+            out->attribute = i;
+            out->has_attribute = true;
         }
     }
     return found;
@@ -84,21 +90,32 @@ done:
     return status;
 }
 
-static sotto_status take_labels(struct dataset *d, struct sotto_array *a)
+/* Whole numbers, one for each record; *values: the largest plus one. */
+static sotto_status take_column(int64_t *column, size_t *values, struct sotto_array *a, size_t n,
+                                const char *what)
 {
     sotto_status status = SOTTO_OK;
     int64_t most = 0;
-    if (a->ndim != 1 || a->shape[0] != d->set.n)
-        FAIL(SOTTO_EFORMAT, "%zu labels in %d dimensions for %zu records; expected (%zu)", a->count, a->ndim,
-             d->set.n, d->set.n);
+    if (a->ndim != 1 || a->shape[0] != n)
+        FAIL(SOTTO_EFORMAT, "%zu %s in %d dimensions for %zu records; expected (%zu)", a->count, what,
+             a->ndim, n, n);
     if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8)
-        FAIL(SOTTO_EFORMAT, "labels are %s; expected whole numbers (i8, i4 or u1)",
+        FAIL(SOTTO_EFORMAT, "%s are %s; expected whole numbers (i8, i4 or u1)", what,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_I8));
-    memcpy(d->labels, a->data, a->count * sizeof(int64_t));
+    memcpy(column, a->data, a->count * sizeof *column);
     for (size_t i = 0; i < a->count; i++)
-        most = d->labels[i] > most ? d->labels[i] : most;
-    d->set.classes = (size_t)most + 1;
+        most = column[i] > most ? column[i] : most;
+    *values = (size_t)most + 1;
+done:
+    return status;
+}
+
+static sotto_status take_attribute(struct dataset *d, struct sotto_array *a)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(dataset_reserve_attribute(d, "attribute", 0, NULL));
+    TRY(take_column(d->attribute, &d->set.values, a, d->set.n, "attributes"));
 done:
     return status;
 }
@@ -108,7 +125,7 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
 {
     sotto_status status = SOTTO_OK;
     struct npy_files files;
-    struct sotto_array values = {0}, labels = {0};
+    struct sotto_array values = {0}, labels = {0}, attribute = {0};
     (void)options, (void)ctx;
     find_files(&files, b);
     size_t blamed = files.values;
@@ -125,20 +142,26 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     if (status == SOTTO_OK && files.has_labels) {
         blamed = files.labels;
         TRY(load(&labels, b, files.labels));
-        status = take_labels(d, &labels);
+        status = take_column(d->labels, &d->set.classes, &labels, d->set.n, "labels");
+    }
+    if (status == SOTTO_OK && files.has_attribute) {
+        blamed = files.attribute;
+        TRY(load(&attribute, b, files.attribute));
+        status = take_attribute(d, &attribute);
     }
     if (status != SOTTO_OK)
         bundle_blame(b, blamed);
 done:
     sotto_array_clear(&values);
     sotto_array_clear(&labels);
+    sotto_array_clear(&attribute);
     return status;
 }
 
-const struct dataset_format format_npy = {
-    .name = "npy",
-    .layout =
-        "X.npy:Y.npy (or a folder with images.npy or features.npy, and labels.npy): u1 (N,C,H,W) images or a "
-        "(N,D) matrix; whole-number labels (N)",
-    .recognise = recognise,
-    .read = read_arrays};
+const struct dataset_format format_npy = {.name = "npy",
+                                          .layout =
+                                              "X.npy:Y.npy (or a folder with images.npy or features.npy, "
+                                              "labels.npy, attribute.npy): u1 (N,C,H,W) images "
+                                              "or a (N,D) matrix; whole-number labels (N)",
+                                          .recognise = recognise,
+                                          .read = read_arrays};

@@ -99,11 +99,28 @@ done:
     return status;
 }
 
+/* The part's share of a column of the whole set, if there is one. */
+static sotto_status write_column(const char *folder, const struct sotto_data_part *part, const int64_t *rows,
+                                 const char *what, const int64_t *column)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {0};
+    if (!column)
+        goto done;
+    TRY(sotto_array_make(&a, SOTTO_I8, 1, &part->n));
+    for (size_t i = 0; i < part->n; i++)
+        ((int64_t *)a.data)[i] = column[rows[i]];
+    TRY(save(folder, part->name, what, &a));
+done:
+    sotto_array_clear(&a);
+    return status;
+}
+
 static sotto_status write_part(const char *folder, const struct part_plan *p,
                                const struct sotto_data_part *part, const int64_t *rows)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_array x = {0}, y = {0}, r = {0};
+    struct sotto_array x = {0}, r = {0};
     TRY(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){part->n, p->width}));
     TRY(sotto_array_make(&r, SOTTO_I8, 1, &part->n));
     for (size_t i = 0; i < part->n; i++)
@@ -111,15 +128,10 @@ static sotto_status write_part(const char *folder, const struct part_plan *p,
     memcpy(r.data, rows, part->n * sizeof *rows);
     TRY(save(folder, part->name, "features", &x));
     TRY(save(folder, part->name, "rows", &r));
-    if (p->set->labels) {
-        TRY(sotto_array_make(&y, SOTTO_I8, 1, &part->n));
-        for (size_t i = 0; i < part->n; i++)
-            ((int64_t *)y.data)[i] = p->set->labels[rows[i]];
-        TRY(save(folder, part->name, "labels", &y));
-    }
+    TRY(write_column(folder, part, rows, "labels", p->set->labels));
+    TRY(write_column(folder, part, rows, "attribute", p->set->attribute));
 done:
     sotto_array_clear(&x);
-    sotto_array_clear(&y);
     sotto_array_clear(&r);
     return status;
 }

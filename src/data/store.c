@@ -64,10 +64,19 @@ static struct json *row_range(size_t from, size_t to)
     return json_make_counts(range, 2);
 }
 
+static struct json *describe_names(const char *const *names, size_t count)
+{
+    struct json *list = names ? json_make_array() : json_make_null();
+    for (size_t k = 0; names && k < count; k++)
+        json_push(&list, json_make_text(names[k]));
+    return list;
+}
+
 static struct json *describe(const struct dataset *d, const struct store_source *source)
 {
     const struct sotto_dataset *s = &d->set;
-    struct json *doc = json_make_object(), *splits = json_make_object(), *from = json_make_object();
+    struct json *doc = json_make_object(), *splits = json_make_object(), *from = json_make_object(),
+                *attribute = json_make_object();
     json_put_text(&doc, "schema", schema);
     json_put_text(&doc, "name", s->name);
     json_put_text(&doc, "title", s->title);
@@ -81,15 +90,15 @@ static struct json *describe(const struct dataset *d, const struct store_source 
     json_put(&splits, "test", row_range(s->n_train, s->n));
     json_put(&doc, "splits", splits);
     json_put_integer(&doc, "classes", (int64_t)s->classes);
-    struct json *names = NULL;
-    if (s->class_names) {
-        names = json_make_array();
-        for (size_t k = 0; k < s->classes; k++)
-            json_push(&names, json_make_text(s->class_names[k]));
+    json_put(&doc, "class_names", describe_names(s->class_names, s->classes));
+    if (s->attribute) {
+        json_put_text(&attribute, "name", s->attribute_name);
+        json_put_integer(&attribute, "values", (int64_t)s->values);
+        json_put(&attribute, "value_names", describe_names(s->value_names, s->values));
+        json_put(&doc, "attribute", attribute);
     } else {
-        names = json_make_null();
+        json_free(attribute);
     }
-    json_put(&doc, "class_names", names);
     if (d->columns)
         json_put(&doc, "columns", json_clone(d->columns));
     json_put_text(&from, "file", source->file);
@@ -130,6 +139,17 @@ done:
     return status;
 }
 
+static sotto_status write_column(const char *folder, const char *name, int64_t *column, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {.dtype = SOTTO_I8, .ndim = 1, .shape = {n}, .count = n, .data = column};
+    char path[4096];
+    TRY(path_join(path, sizeof path, folder, name));
+    TRY(sotto_npy_save(path, &a));
+done:
+    return status;
+}
+
 sotto_status store_write(const char *folder, struct dataset *d, const struct store_source *source,
                          const struct sotto_context *ctx)
 {
@@ -140,8 +160,6 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
     char path[4096];
     struct sotto_array values = {
         .dtype = SOTTO_U1, .ndim = 4, .shape = {s->n, s->channels, s->height, s->width}};
-    struct sotto_array labels = {
-        .dtype = SOTTO_I8, .ndim = 1, .shape = {s->n}, .count = s->n, .data = d->labels};
     if (s->channels > 0) {
         values.count = s->n * s->channels * s->height * s->width;
         values.data = d->images;
@@ -156,19 +174,47 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
         TRY(write_stream(d, &sha, path, &values, ctx));
         if (s->labels)
             sha256_update(&sha, s->labels, s->n * sizeof *s->labels);
+        if (s->attribute)
+            sha256_update(&sha, s->attribute, s->n * sizeof *s->attribute);
         sha256_hex(&sha, s->sha256);
     } else {
         TRY(sotto_npy_save(path, &values));
     }
-    if (s->labels) {
-        TRY(path_join(path, sizeof path, folder, "labels.npy"));
-        TRY(sotto_npy_save(path, &labels));
-    }
+    if (s->labels)
+        TRY(write_column(folder, "labels.npy", d->labels, s->n));
+    if (s->attribute)
+        TRY(write_column(folder, "attribute.npy", d->attribute, s->n));
     doc = describe(d, source);
     TRY(path_join(path, sizeof path, folder, "dataset.json"));
     TRY(json_write_file(path, doc, JSON_PRETTY));
 done:
     json_free(doc);
+    return status;
+}
+
+/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is none.
+ */
+static sotto_status read_names(const char ***out, const struct json *list, size_t count, const char *what,
+                               const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char **names = NULL;
+    if (json_kind(list) != JSON_KIND_ARRAY)
+        goto done;
+    if (json_count(list) != count)
+        FAIL(SOTTO_EFORMAT, "%s: %zu %s names for %zu of them", path, json_count(list), what, count);
+    names = base_alloc(count, sizeof *names);
+    if (!names)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    for (size_t k = 0; k < count; k++) {
+        names[k] = json_text(json_at(list, k));
+        if (!names[k])
+            FAIL(SOTTO_EFORMAT, "%s: %s_names[%zu] is not a text", path, what, k);
+    }
+    *out = names;
+    names = NULL;
+done:
+    base_free((void *)names);
     return status;
 }
 
@@ -178,19 +224,7 @@ static sotto_status read_class_names(struct dataset *d, const struct json *doc, 
     const char **names = NULL;
     size_t classes;
     TRY(json_get_size(&classes, doc, path, "classes"));
-    const struct json *list = json_find(doc, "class_names");
-    if (json_kind(list) == JSON_KIND_ARRAY) {
-        if (json_count(list) != classes)
-            FAIL(SOTTO_EFORMAT, "%s: %zu class names for %zu classes", path, json_count(list), classes);
-        names = base_alloc(classes, sizeof *names);
-        if (!names)
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
-        for (size_t k = 0; k < classes; k++) {
-            names[k] = json_text(json_at(list, k));
-            if (!names[k])
-                FAIL(SOTTO_EFORMAT, "%s: class_names[%zu] is not a text", path, k);
-        }
-    }
+    TRY(read_names(&names, json_find(doc, "class_names"), classes, "class", path));
     TRY(dataset_set_classes(d, classes, names));
 done:
     base_free((void *)names);
@@ -247,6 +281,29 @@ done:
     return status;
 }
 
+/* The second label, where the set has one. */
+static sotto_status read_attribute(struct dataset *d, const struct json *doc, const char *folder,
+                                   const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char **names = NULL, *name;
+    void *data;
+    size_t values;
+    if (!json_find(doc, "attribute"))
+        goto done;
+    TRY(json_get_text(&name, doc, path, "attribute.name"));
+    TRY(json_get_size(&values, doc, path, "attribute.values"));
+    TRY(read_names(&names, json_find(doc, "attribute.value_names"), values, "value", path));
+    TRY(read_array(&data, folder, "attribute.npy", SOTTO_I8, 1, &d->set.n));
+    status = dataset_reserve_attribute(d, name, values, names);
+    if (status == SOTTO_OK)
+        memcpy(d->attribute, data, d->set.n * sizeof *d->attribute);
+    base_free(data);
+done:
+    base_free((void *)names);
+    return status;
+}
+
 sotto_status store_read(struct dataset *d, const char *folder)
 {
     sotto_status status = SOTTO_OK;
@@ -274,6 +331,7 @@ sotto_status store_read(struct dataset *d, const char *folder)
         TRY(read_array(&data, folder, "labels.npy", SOTTO_I8, 1, &s->n));
         s->labels = d->labels = data;
     }
+    TRY(read_attribute(d, doc, folder, path));
 done:
     json_free(doc);
     return status;

@@ -1,4 +1,5 @@
-/* store.h - imported sets on disk: FOLDER/NAME/{images.npy or features.npy, labels.npy, dataset.json}. */
+/* store.h - imported sets on disk: FOLDER/NAME/{images.npy or features.npy, labels.npy, attribute.npy,
+ * dataset.json}. */
 #ifndef DATA_STORE_H
 #define DATA_STORE_H
 

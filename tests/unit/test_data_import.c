@@ -320,6 +320,7 @@ static void verification_notices_one_byte(void **state)
     assert_int_equal(verify("mine"), SOTTO_OK);
     assert_int_equal(verify("synthetic-images"), SOTTO_OK); /* the same bits on every machine */
     assert_int_equal(verify("synthetic-purchase"), SOTTO_OK);
+    assert_int_equal(verify("synthetic-faces"), SOTTO_OK);
     expect_error(verify(in_folder("p")), SOTTO_EUSAGE, "no sum was ever recorded");
     expect_error(verify("fashion-mnist"), SOTTO_ENOENT, "data set 'fashion-mnist' not found");
     FILE *f = fopen(in_folder("data/mine/images.npy"), "r+b");
