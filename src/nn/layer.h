@@ -133,6 +133,6 @@ struct layer {
 };
 
 extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_max_pool,
-    layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip;
+    layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "nn/bf16.h"
+#include "nn/vector_math.h"
 
 static void relu_f32(void *data, size_t n)
 {
@@ -71,6 +72,51 @@ static void row_sums_bf16(float *sums, const void *data, size_t rows, size_t col
             sums[c] += bf16_to_float(x[r * columns + c]);
 }
 
+/* (1 - e) / (1 + e) with e = exp(-2 |x|), then the sign of x: no overflow at either end. NaN stays NaN. */
+LANE_INLINE lanes tanh_of(lanes x)
+{
+    const lane_ints sign = (lane_ints)x & INT32_MIN;
+    lanes e = lanes_exp((lanes)((lane_ints)(x * -2.0f) | INT32_MIN));
+    return (lanes)((lane_ints)((1.0f - e) / (1.0f + e)) | sign);
+}
+
+LANE_INLINE void tanh_span(void *y, const void *x, size_t n, int half)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        lanes_put(y, i, tanh_of(lanes_get(x, i, LANES, half)), LANES, half);
+    if (i < n)
+        lanes_put(y, i, tanh_of(lanes_get(x, i, n - i, half)), n - i, half);
+}
+
+static void tanh_f32(void *y, const void *x, size_t n)
+{
+    tanh_span(y, x, n, 0);
+}
+
+static void tanh_bf16(void *y, const void *x, size_t n)
+{
+    tanh_span(y, x, n, 1);
+}
+
+static void tanh_back_f32(void *diff_x, const void *diff_y, const void *y, size_t n)
+{
+    float *to = diff_x;
+    const float *from = diff_y, *t = y;
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i] * (1 - t[i] * t[i]);
+}
+
+static void tanh_back_bf16(void *diff_x, const void *diff_y, const void *y, size_t n)
+{
+    bf16 *to = diff_x;
+    const bf16 *from = diff_y, *t = y;
+    for (size_t i = 0; i < n; i++) {
+        float value = bf16_to_float(t[i]);
+        to[i] = bf16_from_float(bf16_to_float(from[i]) * (1 - value * value));
+    }
+}
+
 static void most_f32(float *restrict most, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -104,6 +150,8 @@ const struct kernels ISA_NAME(pointwise_kernels) = {.relu = {relu_f32, relu_bf16
                                                     .mask = {mask_f32, mask_bf16},
                                                     .add = {add_f32, add_bf16},
                                                     .row_sums = {row_sums_f32, row_sums_bf16},
+                                                    .tanh = {tanh_f32, tanh_bf16},
+                                                    .tanh_back = {tanh_back_f32, tanh_back_bf16},
                                                     .most = most_f32,
                                                     .route = route_f32,
                                                     .to_bf16 = to_bf16,

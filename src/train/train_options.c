@@ -91,9 +91,10 @@ sotto_status train_options_check(struct sotto_train_options *o)
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,
             "momentum belongs to optimizer sgd; %s has its own", o->optimizer);
     bool resnet = strncmp(o->model, "resnet", 6) == 0;
-    bool has_widths = strcmp(o->model, "mlp") == 0 || strcmp(o->model, "cnn") == 0;
+    bool has_widths =
+        strcmp(o->model, "mlp") == 0 || strcmp(o->model, "cnn") == 0 || strcmp(o->model, "tanh-cnn") == 0;
     REQUIRE(has_widths || o->hidden_count == 0,
-            "model %s has fixed widths; hidden widths belong to mlp and cnn", o->model);
+            "model %s has fixed widths; hidden widths belong to mlp, cnn and tanh-cnn", o->model);
     REQUIRE(resnet || strcmp(o->norm, "batch") == 0,
             "model %s has no normalisation; norm belongs to the resnets", o->model);
     o->flip = o->flip != 0;

@@ -361,6 +361,8 @@ static const struct nn_model_config residual = {
     .name = "resnet8", .input = {3, 16, 16}, .classes = 10, .norm = "group"};
 static const struct nn_model_config small_residual = {
     .name = "resnet8", .input = {3, 8, 8}, .classes = 10, .norm = "group"};
+static const struct nn_model_config bounded = {
+    .name = "tanh-cnn", .input = {3, 12, 10}, .classes = 10, .hidden = {6, 5, 9}, .hidden_count = 3};
 static const struct nn_model_config keras = {.name = "keras-simclr", .input = {3, 32, 32}, .classes = 10};
 
 static void whole_models_match_a_loop_over_single_records(void **state)
@@ -371,6 +373,8 @@ static void whole_models_match_a_loop_over_single_records(void **state)
     check_model(&small_residual, "ref", 3, 1, 1e-6);
     check_model(&residual, "auto", 6, 1, 1e-5); /* oneDNN's activations differ with the batch */
     check_model(&keras, "auto", 4, 1, 1e-5);
+    check_model(&bounded, "ref", 4, 1, 1e-6);
+    check_model(&bounded, "auto", 4, 1, 1e-5);
 }
 
 static void views_of_a_record_are_one_gradient(void **state)

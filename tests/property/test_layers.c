@@ -187,7 +187,10 @@ static double define(const double *x, void *arg)
     const struct definition *d = arg;
     const struct bench *b = d->bench;
     const double *weight = x + b->src.count, *bias = weight + b->src.shape.channels;
-    if (b->parameter_count == 0)
+    if (b->spec.layer == &layer_tanh)
+        for (size_t i = 0; i < b->src.count; i++)
+            d->dst[i] = tanh(x[i]);
+    else if (b->parameter_count == 0)
         define_pool(d->dst, x, b);
     else if (b->spec.layer == &layer_batch_norm && !b->pass.training)
         define_running_norm(d->dst, x, weight, bias, b);
@@ -317,6 +320,37 @@ static void pools_match_their_definition(void **state)
           0, 1e-6);
 }
 
+static void tanh_matches_its_definition(void **state)
+{
+    (void)state;
+    static const struct nn_shape shapes[] = {{1, 1, 1}, {3, 2, 5}, {16, 3, 2}, {18, 3, 3}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int offset = -2; offset <= 2; offset += 2)
+            check((struct layer_spec){.layer = &layer_tanh, .path = "t"}, shapes[i], 3, 1, offset, 1e-6);
+}
+
+/** Ends, zeros and what is no number; absolute error elsewhere, sign included, as kernels.h promises. */
+static void tanh_holds_at_the_ends(void **state)
+{
+    (void)state;
+    const struct kernels *k = kernels_best();
+    const float x[] = {0, -0.0f, INFINITY, -INFINITY, 100, -100, FLT_MAX, FLT_MIN, -FLT_MIN, NAN};
+    enum { ENDS = sizeof x / sizeof *x, STEPS = 20001 };
+    static float grid[STEPS], y[STEPS];
+    k->tanh[NN_F32](y, x, ENDS);
+    for (size_t i = 0; i + 1 < ENDS; i++) {
+        assert_true(fabs((double)y[i] - tanh((double)x[i])) < 3e-7);
+        assert_int_equal(signbit(y[i]) != 0, signbit(x[i]) != 0);
+    }
+    assert_true(isnan(y[ENDS - 1]));
+    for (size_t i = 0; i < STEPS; i++)
+        grid[i] = ((float)i - STEPS / 2) * 1e-3f;
+    k->tanh[NN_F32](y, grid, STEPS);
+    for (size_t i = 0; i < STEPS; i++)
+        if (!(fabs((double)y[i] - tanh((double)grid[i])) < 3e-7))
+            fail_msg("tanh(%.9g) = %.9g", (double)grid[i], (double)y[i]);
+}
+
 /** torch.nn.BatchNorm2d keeps 0.9 of the old and 0.1 of the new moments, the variance divided by M - 1. */
 static void running_moments_move_by_a_tenth(void **state)
 {
@@ -409,6 +443,7 @@ static void bf16_follows_f32(void **state)
         {.layer = &layer_max_pool, .path = "c", .kernel = 2, .stride = 2},
         {.layer = &layer_global_pool, .path = "d"},
         {.layer = &layer_dropout, .path = "e", .rate = 0.5},
+        {.layer = &layer_tanh, .path = "f"},
     };
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         struct bench half, full;
@@ -540,7 +575,7 @@ static void impossible_layers_are_refused(void **state)
                         "model resnet18: norm 'layer' is unknown; expected batch or group");
 }
 
-static void resnets_have_their_published_sizes(void **state)
+static void networks_have_their_published_sizes(void **state)
 {
     (void)state;
     static const struct {
@@ -548,6 +583,7 @@ static void resnets_have_their_published_sizes(void **state)
         size_t parameters, embedding;
     } cases[] = {
         {{.name = "resnet8", .input = {3, 32, 32}, .classes = 10}, 77850, 64},
+        {{.name = "tanh-cnn", .input = {3, 32, 32}, .classes = 10}, 550570, 128},
         {{.name = "resnet8", .input = {3, 32, 32}, .classes = 10, .norm = "group"}, 77850, 64},
         {{.name = "resnet8", .input = {3, 50, 50}, .classes = 2}, 77330, 64},
         {{.name = "resnet18", .input = {3, 32, 32}, .classes = 10}, 11173962, 512},
@@ -596,6 +632,8 @@ int main(void)
         cmocka_unit_test(norms_survive_large_means),
         cmocka_unit_test(group_norm_matches_its_definition),
         cmocka_unit_test(pools_match_their_definition),
+        cmocka_unit_test(tanh_matches_its_definition),
+        cmocka_unit_test(tanh_holds_at_the_ends),
         cmocka_unit_test(running_moments_move_by_a_tenth),
         cmocka_unit_test(batch_norm_refuses_a_batch_of_one),
         cmocka_unit_test(dropout_drops_a_keyed_share),
@@ -603,7 +641,7 @@ int main(void)
         cmocka_unit_test(norms_do_not_depend_on_threads),
         cmocka_unit_test(plans_of_resnets_fail_cleanly_and_steps_allocate_nothing),
         cmocka_unit_test(impossible_layers_are_refused),
-        cmocka_unit_test(resnets_have_their_published_sizes),
+        cmocka_unit_test(networks_have_their_published_sizes),
         cmocka_unit_test(running_statistics_are_saved_and_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,11 +54,8 @@ static void files_come_back_whole(void **state)
     static const struct {
         const char *model, *norm;
         size_t widths;
-    } kinds[] = {{"cnn", "batch", 2},
-                 {"mlp", "batch", 1},
-                 {"mlp", "batch", 0},
-                 {"resnet8", "batch", 0},
-                 {"resnet8", "group", 0}};
+    } kinds[] = {{"cnn", "batch", 2}, {"tanh-cnn", "batch", 2}, {"mlp", "batch", 1},
+                 {"mlp", "batch", 0}, {"resnet8", "batch", 0},  {"resnet8", "group", 0}};
     const char *path = path_of("m.safetensors"), *again = path_of("again.safetensors");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct sotto_train_options o = tiny();
@@ -258,6 +255,7 @@ static void bad_options_are_one_line(void **state)
     REFUSED(o.hidden_count = 9, "9 hidden widths; at most 8");
     REFUSED(o.hidden[1] = 0, "hidden width 0 is out of range");
     REFUSED(o.hidden_count = 1, "at least one convolution and of the dense layer");
+    REFUSED((o.model = "tanh-cnn", o.hidden_count = 1), "at least one stage and of the dense layer");
     REFUSED(o.crop = 300, "crop must be at most 256");
     REFUSED(o.seed = UINT64_MAX, "is too large");
     REFUSED(o.dtype = "f16", "dtype 'f16' is unknown");
