@@ -1,6 +1,7 @@
-/* Shadow networks, one after the other on all threads: a convolution keeps them busy by itself, and two
- * networks would share one cache. Each is sotto_train() on its IN records; the bits depend on threads and
- * backend, so these are part of a shadow's name in the cache. */
+/* Shadow networks, one per thread: a small network's barriers cost more than a second core brings, and a
+ * large one gains nothing from sharing (bench/LOG.md). Only a pool with fewer networks than threads trains
+ * them one after the other on all threads. Each is sotto_train() on its IN records; the bits depend on
+ * threads and backend, so these are part of a shadow's name in the cache. */
 #include "attack/shadow_cache.h"
 #include "attack/shadow_pool.h"
 
@@ -9,6 +10,7 @@
 #include "train/supervised.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +18,11 @@ struct network_trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
     char fingerprint[SHA256_HEX], machine[160];
+    int lanes; /* networks that train side by side */
+    struct sotto_context
+        own; /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    size_t *todo, count;
+    atomic_size_t finished;
 };
 
 static struct sotto_train_options options_of(const struct shadow_plan *p, size_t model)
@@ -74,7 +81,7 @@ static sotto_status accuracy(double *out, const struct network_trainer *t, size_
     logits = base_alloc(part.n * part.classes, sizeof *logits);
     if (!logits)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", part.n);
-    TRY(sotto_network_predict(logits, n, x, part.n, part.d, 1, t->plan->ctx));
+    TRY(sotto_network_predict(logits, n, x, part.n, part.d, 1, &t->own));
     *out = (double)supervised_right(logits, y, part.n, part.classes) / (double)part.n;
 done:
     base_free(x);
@@ -92,11 +99,14 @@ static void keep(struct shadow_pool *s, size_t model, struct sotto_network *n,
     s->ready[model] = 1;
 }
 
-static sotto_status train_one(struct network_trainer *t, size_t model, const struct shadow_identity *id)
+static sotto_status train_one(void *arg, size_t chunk, int thread)
 {
     sotto_status status = SOTTO_OK;
+    struct network_trainer *t = arg;
     const struct shadow_plan *p = t->plan;
+    size_t model = t->todo[chunk];
     struct sotto_train_options o = options_of(p, model);
+    struct shadow_identity id;
     struct shadow_facts facts;
     struct sotto_network *n = NULL;
     struct head_data own;
@@ -104,17 +114,20 @@ static sotto_status train_one(struct network_trainer *t, size_t model, const str
     float *x = NULL;
     int64_t *y = NULL;
     TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
-    TRY(shadow_network_train(&n, &own, &o, p->ctx));
+    TRY(shadow_network_train(&n, &own, &o, &t->own));
     TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
     TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
     if (p->cache) {
-        TRY(shadow_cache_path(path, p->cache, id));
+        TRY(identity(&id, t, model));
+        TRY(shadow_cache_path(path, p->cache, &id));
         TRY(sotto_network_save(path, n));
-        TRY(shadow_cache_add(p->cache, id, &facts));
+        TRY(shadow_cache_add(p->cache, &id, &facts));
     }
     keep(t->pool, model, n, &facts);
-    t->pool->trained++;
     n = NULL;
+    size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
+    if (thread == 0)
+        context_progress(p->ctx, "shadows", finished, t->count, "models");
 done:
     sotto_network_free(n);
     base_free(x);
@@ -145,13 +158,38 @@ done:
     return status;
 }
 
-static sotto_status describe_machine(struct network_trainer *t)
+static sotto_status plan_machine(struct network_trainer *t)
 {
     const struct nn_backend *backend;
+    const struct sotto_context *ctx = t->plan->ctx;
+    int threads = par_threads(ctx);
+    bool alone = t->plan->models < (size_t)threads;
+    t->lanes = alone ? 1 : threads;
+    t->own = (struct sotto_context){.threads = alone ? threads : 1, .stop = ctx ? ctx->stop : NULL};
     sotto_status status = nn_backend_find(&backend, "auto");
     if (status == SOTTO_OK)
-        snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", par_threads(t->plan->ctx),
+        snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", t->own.threads,
                  nn_backend_title(backend));
+    return status;
+}
+
+/* What the cache has goes into the pool, what this shard must train onto the list. */
+static sotto_status take_stock(struct network_trainer *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    struct shadow_identity id;
+    for (size_t m = 0; m < p->models; m++) {
+        bool found = false;
+        TRY(identity(&id, t, m));
+        if (p->cache)
+            TRY(fetch(&found, t, m, &id));
+        if (!found && (p->shards < 2 || m % p->shards == p->shard))
+            t->todo[t->count++] = m;
+        else if (!found)
+            t->pool->missing++;
+    }
+done:
     return status;
 }
 
@@ -159,23 +197,16 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
 {
     sotto_status status = SOTTO_OK;
     struct network_trainer t = {.plan = p, .pool = s};
-    struct shadow_identity id;
+    t.todo = base_alloc(s->models, sizeof *t.todo);
     s->networks = base_alloc(s->models, sizeof *s->networks);
-    if (!s->networks)
+    if (!t.todo || !s->networks)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
-    TRY(describe_machine(&t));
+    TRY(plan_machine(&t));
     head_data_fingerprint(t.fingerprint, p->data);
-    for (size_t m = 0; m < s->models; m++) {
-        bool found = false;
-        TRY(identity(&id, &t, m));
-        if (p->cache)
-            TRY(fetch(&found, &t, m, &id));
-        if (!found && (p->shards < 2 || m % p->shards == p->shard))
-            TRY(train_one(&t, m, &id));
-        else if (!found)
-            s->missing++;
-        context_progress(p->ctx, "shadows", m + 1, s->models, "models");
-    }
+    TRY(take_stock(&t));
+    TRY(par_chunks(t.count, t.lanes, train_one, &t));
+    s->trained = t.count;
 done:
+    base_free(t.todo);
     return status;
 }

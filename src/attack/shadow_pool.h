@@ -1,9 +1,9 @@
 /* shadow_pool.h - models that an attacker trains on records whose membership he knows.
  *
- * Each shadow trains on its IN records only, as sotto_head_train() or sotto_train() would (MLPs: one model
- * per thread, weights in its cache; linear heads: many per product, head_crew.h; networks: one after the
- * other on all threads, shadow_networks.c). Finished shadows are kept in a cache folder by the hash of
- * everything that decides them, so a killed run goes on where it was and shards can be trained apart. */
+ * Each shadow trains on its IN records only, as sotto_head_train() or sotto_train() would (MLPs and
+ * networks: one model per thread, weights in its cache; linear heads: many per product, head_crew.h).
+ * Finished shadows are kept in a cache folder by the hash of everything that decides them, so a killed run
+ * goes on where it was and shards can be trained apart. */
 #ifndef ATTACK_SHADOW_POOL_H
 #define ATTACK_SHADOW_POOL_H
 

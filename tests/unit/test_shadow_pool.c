@@ -14,6 +14,7 @@
 #include "attack/shadow_pool.h"
 #include "base/file.h"
 #include "head_blobs.h"
+#include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "temporary_folder.h"
 
@@ -205,6 +206,49 @@ static void signals_do_not_depend_on_threads(void **state)
     shadow_pool_clear(&s);
 }
 
+/* Networks train side by side, one a thread: nobody can tell from the weights how many there were. */
+static void networks_keep_their_bits_on_any_threads(void **state)
+{
+    (void)state;
+    enum { IMAGES = 40, SIDE = 12 };
+    static float images[IMAGES * SIDE * SIDE];
+    int64_t label[IMAGES];
+    uint8_t rows[MODELS * IMAGES];
+    struct rng draw = rng_stream(3, RNG_SPLIT, 0, 0);
+    for (size_t i = 0; i < IMAGES * SIDE * SIDE; i++)
+        images[i] = (float)(rng_u64(&draw) >> 40) * 0x1p-24F;
+    for (size_t i = 0; i < IMAGES; i++)
+        label[i] = (int64_t)(i % K);
+    assert_int_equal(shadow_split_halves(rows, MODELS, IMAGES, 5), SOTTO_OK);
+    struct head_data pictures = {images, label, IMAGES, SIDE * SIDE, K};
+    struct sotto_train_options o;
+    sotto_train_defaults(&o);
+    o.model = "cnn";
+    o.hidden_count = 2;
+    o.hidden[0] = o.hidden[1] = 4;
+    o.channels = 1;
+    o.height = o.width = SIDE;
+    o.epochs = 2;
+    o.batch = 7;
+    o.dtype = "f32";
+    struct sotto_context one = {.threads = 1}, three = {.threads = 3};
+    struct shadow_plan p = {
+        .data = &pictures, .use = rows, .models = MODELS, .network = &o, .shards = 1, .seed = 5};
+    struct shadow_pool alone, side;
+    p.ctx = &one;
+    assert_int_equal(shadow_pool_make(&alone, &p), SOTTO_OK);
+    p.ctx = &three;
+    assert_int_equal(shadow_pool_make(&side, &p), SOTTO_OK);
+    assert_int_equal(side.trained, MODELS);
+    for (size_t m = 0; m < MODELS; m++) {
+        assert_string_equal(sotto_network_sha256(alone.networks[m]), sotto_network_sha256(side.networks[m]));
+        assert_true(alone.train_accuracy[m] == side.train_accuracy[m]);
+    }
+    assert_string_not_equal(sotto_network_sha256(side.networks[0]), sotto_network_sha256(side.networks[1]));
+    shadow_pool_clear(&alone);
+    shadow_pool_clear(&side);
+}
+
 static void failures(void **state)
 {
     (void)state;
@@ -244,6 +288,7 @@ int main(void)
                                        cmocka_unit_test(the_cache_is_used_and_resumed),
                                        cmocka_unit_test(what_was_tampered_with_is_refused),
                                        cmocka_unit_test(signals_do_not_depend_on_threads),
+                                       cmocka_unit_test(networks_keep_their_bits_on_any_threads),
                                        cmocka_unit_test(failures)};
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
