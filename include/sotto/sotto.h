@@ -6,6 +6,7 @@
 #include "sotto/base.h"
 #include "sotto/compose.h"
 #include "sotto/data.h"
+#include "sotto/defend.h"
 #include "sotto/dp.h"
 #include "sotto/fine_tune.h"
 #include "sotto/head.h"

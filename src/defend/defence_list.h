@@ -1,0 +1,3 @@
+/* One row per defence: of posteriors first, then of embeddings. */
+ROW(memguard)
+ROW(uniform_confidence)

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# defend: defended rows and their record, what an attacker still learns, one clear line for what cannot be defended.
+
+# npy FILE DTYPE SHAPE < little-endian bytes
+npy() {
+  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  {
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    printf "%-$((length - 1))s\n" "$header"
+    cat
+  } > "$1"
+}
+u1() { for v; do printf "\\x$(printf %02x "$v")"; done; }
+half() { printf '\0\0\0\x3f'; } # .5 as little-endian float32
+one() { printf '\0\0\x80\x3f'; }
+zero() { printf '\0\0\0\0'; }
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  # members are sure of themselves, the others are not
+  for i in 1 2 3 4; do one; zero; zero; zero; one; zero; done | npy m.npy '<f4' '8, 3'
+  for i in 1 2 3 4; do half; half; zero; half; zero; half; done | npy n.npy '<f4' '8, 3'
+  u1 0 1 0 1 0 1 0 1 | npy ym.npy '|u1' '8,'
+  u1 2 1 2 1 2 1 2 1 | npy yn.npy '|u1' '8,'
+}
+teardown() { rm -rf "$dir"; }
+
+# refused CODE TEXT COMMAND...: that exit code, exactly one line with that text (and perhaps a hint), and no new file
+refused() {
+  local code=$1 text=$2 before after
+  shift 2
+  before=$(ls)
+  status=0
+  "$@" > /dev/null 2> "$BATS_TEST_TMPDIR/said" || status=$?
+  stderr=$(< "$BATS_TEST_TMPDIR/said")
+  after=$(ls)
+  [ "$status" -eq "$code" ] || { echo "$status: $stderr"; return 1; }
+  [ "$before" = "$after" ] || { echo "left: $after"; return 1; }
+  [[ $stderr == *"$text"* ]] || { echo "$stderr"; return 1; }
+  [ "$(grep -vc '^hint: ' <<< "$stderr")" -eq 1 ]
+}
+
+@test "the list names defences, budgets and settings" {
+  run "$SOTTO" defend --list
+  [ "$status" -eq 0 ]
+  [[ $output == *memguard*uniform-confidence* ]]
+  [[ $output == *"budget: expected L1"*"c3"* ]]
+}
+
+@test "one input gives a file and its record" {
+  "$SOTTO" defend uniform-confidence --input m.npy --labels ym.npy -o out.npy > said
+  grep -q 'labels kept: 1.0000; accuracy before 1.0000' said
+  grep -q 'no differential privacy' said
+  grep -q '"defence": "uniform-confidence"' out.npy.defence.json
+  "$SOTTO" inspect out.npy --json | tr -d ' \n' | grep -q '"shape":\[8,3\]'
+}
+
+@test "several inputs give a folder; attackers before, after and adaptive" {
+  "$SOTTO" defend memguard --input m.npy:1 --input n.npy:0 --known m.npy:1 --known n.npy:0 --labels ym.npy --labels yn.npy \
+    --attacker m.npy:1 --attacker n.npy:0 --adaptive --set epochs=60 --budget 2 -o out --json > said
+  ls out | tr '\n' ' ' | grep -qx 'defence.json m.npy n.npy '
+  grep -q '"schema":"sotto.defend/1"' said
+  grep -q '"before":{"attackers":\[{"name":"network","accuracy":{"estimate":1.0,' said
+  grep -q '"adaptive":{"attackers"' said
+  grep -q '{"name":"label only","accuracy":{"estimate":1.0,' said
+}
+
+@test "no budget, no change" {
+  "$SOTTO" defend memguard --input m.npy --known m.npy:1 --known n.npy:0 --set epochs=5 --budget 0 -o out.npy > said
+  cmp m.npy out.npy
+}
+
+@test "what cannot be defended is refused in one line" {
+  refused 64 "a defence by name" "$SOTTO" defend --input m.npy -o out.npy
+  refused 64 "'shield' is not known; expected memguard" "$SOTTO" defend shield --input m.npy -o out.npy
+  refused 65 "budget must be >= 0 (got -1)" "$SOTTO" defend uniform-confidence --input m.npy --budget -1 -o out.npy
+  refused 64 "learns from rows whose secret is known" "$SOTTO" defend memguard --input m.npy -o out.npy
+  refused 64 "--known needs a secret" "$SOTTO" defend memguard --input m.npy --known m.npy -o out.npy
+  refused 64 "neither a .npy nor a whole number" "$SOTTO" defend memguard --input m.npy --known m.npy:in -o out.npy
+  refused 65 "every known row has the secret 1" "$SOTTO" defend memguard --input m.npy --known m.npy:1 -o out.npy
+  u1 0 1 0 | npy three.npy '|u1' '3,'
+  refused 65 "three.npy has 3 values but n.npy has 8 rows" "$SOTTO" defend memguard --input n.npy:three.npy -o out.npy
+  refused 66 "none.npy" "$SOTTO" defend memguard --input none.npy -o out.npy
+  refused 64 "--adaptive needs --attacker" "$SOTTO" defend uniform-confidence --input m.npy --adaptive -o out.npy
+  refused 64 "--input needs a secret" "$SOTTO" defend uniform-confidence --input m.npy --attacker m.npy:1 -o out.npy
+  refused 64 "sets no parameter" "$SOTTO" defend uniform-confidence --input m.npy --set strength=1 -o out.npy
+}
+
+@test "posteriors that are no probabilities are refused by file and row" {
+  { one; one; zero; one; zero; zero; } | npy sum.npy '<f4' '2, 3'
+  refused 65 "sum.npy: row 0 sums to 2, not to 1" "$SOTTO" defend uniform-confidence --input sum.npy -o out.npy
+  { one; zero; zero; printf '\0\0\0\x40'; printf '\0\0\x80\xbf'; zero; } | npy logits.npy '<f4' '2, 3'
+  refused 65 "logits.npy: row 1, column 0 is 2; these are no probabilities" \
+    "$SOTTO" defend uniform-confidence --input logits.npy -o out.npy
+}
