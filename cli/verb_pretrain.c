@@ -25,6 +25,16 @@ static const struct option_row rows[] = {
     {"min-area", OPTION_REAL, "A", "0.25", "smallest share of the image that a view shows, in (0, 1]", NULL},
     {"brightness", OPTION_REAL, "B", "0.6", "views are brightened by 1 +- B, in [0, 1]", NULL},
     {"jitter", OPTION_REAL, "J", "0.2", "colour channels are mixed by +- J, in [0, 1]", NULL},
+    {"talos", OPTION_FLAG, NULL, NULL,
+     "train the encoder against a classifier of the images' attribute (no guarantee); odd epochs teach the "
+     "classifier, even ones the encoder",
+     NULL},
+    {"lambda", OPTION_REAL, "L", "1", "talos: the encoder's loss is contrastive - L x classifier's; >= 0",
+     NULL},
+    {"attribute", OPTION_TEXT, "FILE", NULL,
+     "talos: a.npy, one value for each row of the set (whole numbers); default: the set's own", NULL},
+    {"alternation", OPTION_TEXT, "RULE", "odd-even",
+     "talos: odd-even, or two-pass: every epoch teaches the encoder, then the classifier", NULL},
     {"checkpoint", OPTION_TEXT, "FILE", NULL,
      "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
     {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
@@ -54,20 +64,63 @@ static struct sotto_pretrain_options read_options(const struct options *o)
     return p;
 }
 
+/* The attribute of every row of the set; stays empty without --attribute. */
+static sotto_status read_attribute(struct sotto_array *out, const struct sotto_dataset *data,
+                                   const struct options *o)
+{
+    const char *path = option_text(o, "attribute");
+    struct sotto_array a = {0};
+    if (!path)
+        return SOTTO_OK;
+    sotto_status status = sotto_npy_load(&a, path);
+    if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))
+        status =
+            cli_fail(SOTTO_EINVAL,
+                     "%s: %zu values in %d dimensions; data set '%s' has %zu rows and needs one for each",
+                     path, a.count, a.ndim, data->name, data->n);
+    if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
+        status = cli_fail(SOTTO_EINVAL,
+                          "%s: holds numbers that are not whole; an attribute must be whole numbers", path);
+    if (status == SOTTO_OK)
+        *out = a;
+    else
+        sotto_array_clear(&a);
+    return status;
+}
+
+static sotto_status check_talos(const struct options *o)
+{
+    static const char *const own[] = {"lambda", "attribute", "alternation"};
+    for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
+        if (option_given(o, own[i]))
+            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --talos", own[i]);
+    return SOTTO_OK;
+}
+
 static void print_result(const struct sotto_pretrain_result *r, const struct sotto_encoder *e,
                          const char *path, const char *method, int json)
 {
+    char adversary[96] = "";
+    if (r->adversary_loss > 0)
+        snprintf(adversary, sizeof adversary, ", \"adversary\": {\"loss\": %.9g, \"accuracy\": %.9g}",
+                 r->adversary_loss, r->adversary_accuracy);
     if (json)
         printf("{\"schema\": \"sotto.pretrain/1\", \"method\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
                "\"accuracy\": %.9g, \"seconds\": %.3f, \"images_per_second\": %.1f, \"planned_bytes\": %zu, "
-               "\"dtype\": \"%s\", \"backend\": \"%s\", \"width\": %zu, \"weights_sha256\": \"%s\"}\n",
+               "\"dtype\": \"%s\", \"backend\": \"%s\", \"width\": %zu, \"weights_sha256\": \"%s\"%s}\n",
                method, (unsigned long long)r->steps, r->loss, r->accuracy, r->seconds, r->images_per_second,
-               r->planned_bytes, r->dtype, r->backend, sotto_encoder_width(e), sotto_encoder_sha256(e));
+               r->planned_bytes, r->dtype, r->backend, sotto_encoder_width(e), sotto_encoder_sha256(e),
+               adversary);
     else
         printf("%s: %llu steps of %s, loss %.4f nats and accuracy %.4f over the last epoch, %.1f s, %.0f "
                "images/s\n",
                path, (unsigned long long)r->steps, method, r->loss, r->accuracy, r->seconds,
                r->images_per_second);
+    if (!json && r->adversary_loss > 0)
+        printf("the classifier of the attribute: loss %.4f nats and accuracy %.4f over the last epoch; how "
+               "much is "
+               "left to an attacker of his own training says 'sotto audit --features --attribute'\n",
+               r->adversary_loss, r->adversary_accuracy);
 }
 
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
@@ -75,11 +128,17 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
 {
     struct sotto_pretrain_options options = read_options(o);
     struct sotto_pretrain_result result;
-    struct sotto_array chosen = {0};
+    struct sotto_array chosen = {0}, attribute = {0};
+    struct sotto_talos talos = {.lambda = option_real(o, "lambda"),
+                                .alternation = option_text(o, "alternation")};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
     sotto_status status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;
+    if (status == SOTTO_OK)
+        status = read_attribute(&attribute, data, o);
+    talos.attribute = attribute.data;
+    options.talos = option_flag(o, "talos") ? &talos : NULL;
     if (status == SOTTO_OK && option_flag(o, "fresh"))
         unlink(checkpoint);
     if (status == SOTTO_OK)
@@ -93,21 +152,25 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     }
     sotto_encoder_free(encoder);
     sotto_array_clear(&chosen);
+    sotto_array_clear(&attribute);
     return status;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    return image_training(o, ctx, json, train);
+    sotto_status status = check_talos(o);
+    return status == SOTTO_OK ? image_training(o, ctx, json, train) : status;
 }
 
 const struct verb verb_pretrain = {
     .name = "pretrain",
     .summary = "self-supervised encoder on PUBLIC images; the same command continues an interrupted run",
     .arguments = "",
-    .examples = "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
-                "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
-                "-o encoder.safetensors\n"
-                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors",
+    .examples =
+        "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
+        "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
+        "-o encoder.safetensors\n"
+        "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
+        "  sotto pretrain --data synthetic-faces --talos --lambda 2 --epochs 20 -o encoder.safetensors",
     .options = rows,
     .run = run};

@@ -8,6 +8,17 @@
 extern "C" {
 #endif
 
+/** Talos (He & Zhang 2021): the encoder is trained against a classifier that reads a sensitive attribute from its
+ *  embeddings (three dense layers, 64 wide). Odd epochs, counted from 1, teach the classifier; even ones the encoder,
+ *  on contrastive loss - lambda * classifier's loss. Twice the epochs of a plain run therefore give the encoder as many
+ *  steps. It censors what this classifier finds and proves nothing: measure with an attacker of its own training
+ *  (sotto_audit() with features and attribute), also to choose lambda. */
+struct sotto_talos {
+    double lambda;            /**< >= 0; 0: no censoring */
+    const char *alternation;  /**< ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then the
+                                   classifier, as in the authors' code */
+    const int64_t *attribute; /**< (data->n), >= 0; [NULL] the set's own */
+};
 /** Start from sotto_pretrain_defaults(), which fills in the values in brackets. A NULL text means its
  * default. */
 struct sotto_pretrain_options {
@@ -27,6 +38,7 @@ struct sotto_pretrain_options {
     const char *checkpoint; /**< file written every epoch, every minute and at a stop, and resumed from when
                                it exists; NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
+    const struct sotto_talos *talos; /**< with "simclr" only; NULL: none */
 };
 SOTTO_API void sotto_pretrain_defaults(struct sotto_pretrain_options *o);
 
@@ -36,6 +48,7 @@ struct sotto_pretrain_result {
     uint64_t steps;
     double loss;                       /**< mean over the last epoch, nats */
     double accuracy;                   /**< contrastive (or rotation) accuracy over the last epoch */
+    double adversary_loss, adversary_accuracy; /**< likewise, of Talos's classifier, in nats; else 0 */
     double seconds, images_per_second; /**< training time of this process, augmentation included */
     size_t planned_bytes;
     char dtype[8], backend[64];

@@ -41,6 +41,34 @@ done:
     return status;
 }
 
+static sotto_status save_adversary(struct sotto_tensors *t, const struct checkpoint_adversary *a)
+{
+    sotto_status status = SOTTO_OK;
+    if (!a)
+        goto done;
+    const double sums[5] = {a->loss_sum, a->accuracy_sum, a->steps, a->epoch_loss, a->epoch_accuracy};
+    TRY(nn_optimizer_export(t, a->optimizer, "adversary_optimizer."));
+    TRY(sotto_tensors_add(t, "adversary.sums", SOTTO_F8, 1, (const size_t[]){5}, sums));
+done:
+    return status;
+}
+
+static sotto_status load_adversary(struct checkpoint_adversary *a, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    if (!a)
+        goto done;
+    const struct sotto_array *sums = sotto_tensors_find(t, "adversary.sums");
+    if (!sums || sums->dtype != SOTTO_F8 || sums->count != 5)
+        FAIL(SOTTO_EFORMAT, "adversary.sums is missing or of another shape");
+    TRY(nn_optimizer_import(a->optimizer, t, "adversary_optimizer."));
+    const double *x = sums->data;
+    a->loss_sum = x[0], a->accuracy_sum = x[1], a->steps = x[2];
+    a->epoch_loss = x[3], a->epoch_accuracy = x[4];
+done:
+    return status;
+}
+
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
                              const struct nn_model *model, const struct nn_optimizer *optimizer,
                              const struct training_progress *progress)
@@ -55,6 +83,7 @@ sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *o
     TRY(sotto_tensors_add(&t, "progress.step", SOTTO_I8, 1, (const size_t[]){1}, &step));
     TRY(sotto_tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
     TRY(save_private(&t, origin->secret));
+    TRY(save_adversary(&t, origin->adversary));
     TRY(sotto_tensors_set_metadata(&t, "schema", schema));
     TRY(sotto_tensors_set_metadata(&t, "recipe", origin->recipe));
     TRY(sotto_tensors_set_metadata(&t, "machine", origin->machine));
@@ -135,6 +164,8 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
     status = nn_model_import(model, &t, "model.", 1);
     if (status == SOTTO_OK)
         status = nn_optimizer_import(optimizer, &t, "optimizer.");
+    if (status == SOTTO_OK)
+        status = load_adversary(origin->adversary, &t);
     if (status != SOTTO_OK) {
         status_prefix(path);
         goto done;

@@ -16,6 +16,12 @@ struct checkpoint_private {
     double clip;
     struct nn_model *average;
 };
+/** What a run with an adversary keeps besides: its optimizer; sums over the running epoch and their number of
+ * steps, means over the last complete one. */
+struct checkpoint_adversary {
+    struct nn_optimizer *optimizer;
+    double loss_sum, accuracy_sum, steps, epoch_loss, epoch_accuracy;
+};
 /** What a checkpoint must have been made by, to be continued. Both texts are lines "key=value". */
 struct checkpoint_origin {
     const char *recipe;                /* whatever decides the weights, besides threads and instruction set */
@@ -23,6 +29,7 @@ struct checkpoint_origin {
     uint64_t steps;                    /* of the whole run */
     struct checkpoint_private *secret; /* saved and loaded too; NULL: none. Its checkpoints are told apart by
                                           their recipe */
+    struct checkpoint_adversary *adversary; /* likewise */
 };
 /** Writes the whole state, atomically. */
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,

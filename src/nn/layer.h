@@ -35,7 +35,7 @@ struct layer_spec {
     int no_bias;                /* conv, dense: a normalisation follows that would cancel it */
     enum parameter_init init;   /* conv, dense: of the weight */
     size_t groups;              /* group norm */
-    double rate;                /* dropout; scale: the factor; clip: the radius */
+    double rate;                /* dropout; scale: the factor; clip: the radius; reverse: lambda */
     struct nn_noise noise;      /* added to the result, after the residual sum and before the ReLU */
     struct nn_shape shape;      /* of the result; set by network_add */
 };
@@ -133,6 +133,6 @@ struct layer {
 };
 
 extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_max_pool,
-    layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh;
+    layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh, layer_reverse;
 
 #endif

@@ -323,6 +323,8 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
         TRY(kind->build(&m->embedding_row, m, config));
         TRY(add_projector(m, config, m->embedding_row));
     }
+    if (config->adversary.values)
+        TRY(model_add_adversary(m, &config->adversary));
     REQUIRE(m->row_count > 0, "model %s: no hidden layer, no projector and no classes: nothing to compute",
             kind->name);
     *out = m;
@@ -406,7 +408,7 @@ size_t nn_model_embedding_width(const struct nn_model *m)
 
 size_t nn_model_output_width(const struct nn_model *m)
 {
-    return shape_count(model_shape(m, (int)m->row_count - 1));
+    return shape_count(model_shape(m, model_output_row(m)));
 }
 
 const struct tensor_list *nn_model_tensors(const struct nn_model *m)

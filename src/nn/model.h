@@ -15,11 +15,12 @@ struct nn_model {
     struct nn_shape input;
     size_t row_count;
     struct layer_spec rows[MODEL_ROWS_MAX];
-    int embedding_row; /* the embedding is the result of this row; SOURCE_INPUT: the input itself, or an
-                          ensemble, which has none */
-    char prefix[32];   /* while building: before every path, e.g. "member0." */
-    int input_row;     /* while building: what the first layer reads */
-    uint32_t noises;   /* while building: rows with noise so far */
+    int embedding_row;     /* the embedding is the result of this row; SOURCE_INPUT: the input itself, or an
+                              ensemble, which has none */
+    size_t adversary_rows; /* how many of the last rows are the adversary's */
+    char prefix[32];       /* while building: before every path, e.g. "member0." */
+    int input_row;         /* while building: what the first layer reads */
+    uint32_t noises;       /* while building: rows with noise so far */
     size_t parameter_count;
     struct nn_parameter parameters[MODEL_PARAMETERS_MAX];
     size_t first_parameter[MODEL_ROWS_MAX + 1]; /* of each row */
@@ -36,6 +37,17 @@ struct nn_model {
 sotto_status model_need_gradients(struct nn_model *m);
 /** Shape of a row's result, or of the input for SOURCE_INPUT. */
 struct nn_shape model_shape(const struct nn_model *m, int row);
+
+/** What nn_plan_output() shows: the last row of projector or classifier; the adversary's begin after it. */
+static inline int model_output_row(const struct nn_model *m)
+{
+    return (int)(m->row_count - m->adversary_rows) - 1;
+}
+/** The trainable tensors without, and of, the adversary: two runs of nn_model_tensors(). Borrowed. */
+struct tensor_list model_task_tensors(const struct nn_model *m);
+struct tensor_list model_adversary_tensors(const struct nn_model *m);
+/** Appends the adversary; nothing may follow it. EINVAL. */
+sotto_status model_add_adversary(struct nn_model *m, const struct nn_adversary *a);
 
 /* ---- for builders ---- */
 /** Appends a row: works out its shape and parameters. Returns its index in *row (may be NULL). EINVAL: shapes

@@ -44,6 +44,13 @@ struct nn_noise {
     double gamma, floor;
     uint32_t stream; /* told apart from the noise of other rows; set by the builder */
 };
+/** A classifier on the embedding that the encoder is trained against: dense layers, ReLU between, behind a
+ * gradient reversal (layer_reverse.c). Its logits are a second output of plans. */
+struct nn_adversary {
+    size_t values; /* outputs; 0: no adversary */
+    size_t hidden[4], hidden_count;
+    double reversal; /* lambda >= 0 */
+};
 struct nn_model;
 struct nn_model_config {
     const char *name; /* row of the model list (model_list.h) */
@@ -60,6 +67,7 @@ struct nn_model_config {
     int no_skip;                /* leave out the residual sums */
     size_t members;             /* > 1: so many networks, whose logits are averaged; one loss trains all */
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
+    struct nn_adversary adversary;
 };
 /** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the
  * text lists the known ones. Either out may be NULL. */
@@ -113,6 +121,13 @@ float *nn_plan_diff_output(struct nn_plan *p);
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
 /** Overwrites the gradients of every parameter. */
 void nn_plan_backward(struct nn_plan *p);
+/** Of a model with an adversary: its logits (N, values) f32, and where dloss/dlogits goes before backward.
+ * With L_C written there, backward gives the adversary the gradient of L_C and the encoder that of L - lambda
+ * L_C. NULL without an adversary, or if the plan stops at the embedding. */
+const float *nn_plan_adversary_output(const struct nn_plan *p);
+float *nn_plan_adversary_diff(struct nn_plan *p);
+/** The same for the adversary's parameters only; those of all others are left as they are. */
+void nn_plan_backward_adversary(struct nn_plan *p);
 
 /* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
  *

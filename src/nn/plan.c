@@ -31,8 +31,7 @@ static sotto_status describe_activations(struct nn_plan *p)
     TRY(describe_activation(plan_activation(p, SOURCE_INPUT), p->model->input, batch, p->config.dtype));
     for (int i = 0; i < (int)p->row_count; i++) {
         const struct layer_spec *spec = &p->model->rows[i];
-        int last = i + 1 == (int)p->row_count,
-            f32 = last && spec->layer->writes_f32 && spec->residual == SOURCE_NONE;
+        int f32 = plan_ends(p, i) && spec->layer->writes_f32 && spec->residual == SOURCE_NONE;
         TRY(describe_activation(plan_activation(p, i), spec->shape, batch, f32 ? NN_F32 : p->config.dtype));
         plan_activation(p, i)->relu =
             spec->relu && !(spec->layer->masks_itself && spec->residual == SOURCE_NONE);
@@ -75,6 +74,7 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
     if (!config->views)
         goto done;
     REQUIRE(config->training, "plan: gradients of single examples need training");
+    REQUIRE(!m->adversary_rows, "plan: no gradients of single examples with an adversary");
     REQUIRE(config->batch % config->views == 0,
             "plan: a batch of %zu rows holds no whole examples of %zu views", config->batch, config->views);
     if (config->dtype != NN_F32)
@@ -123,6 +123,8 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     p->kernels = kernels_best();
     p->threads = par_pool_threads();
     p->row_count = config->embedding_only ? (size_t)m->embedding_row + 1 : m->row_count;
+    p->output_row = config->embedding_only ? m->embedding_row : model_output_row(m);
+    p->adversary_row = config->embedding_only || !m->adversary_rows ? SOURCE_NONE : (int)m->row_count - 1;
     p->runs = base_alloc(p->row_count, sizeof *p->runs);
     p->flow = base_alloc(p->row_count, sizeof *p->flow);
     p->activations = base_alloc(p->row_count + 1, sizeof *p->activations);
@@ -166,8 +168,7 @@ static struct activation *noise_source(struct nn_plan *p, size_t i)
 
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
 {
-    struct activation *input = plan_activation(p, SOURCE_INPUT),
-                      *output = plan_activation(p, (int)p->row_count - 1);
+    struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
 
     p->pass = (struct pass){.training = training, .seed = seed, .step = step};
     if (input->dtype == NN_BF16)
@@ -235,13 +236,19 @@ void plan_backward_row(struct nn_plan *p, size_t i)
 
 void nn_plan_backward(struct nn_plan *p)
 {
-    struct activation *output = plan_activation(p, (int)p->row_count - 1);
+    struct activation *output = plan_output(p);
 
     assert(!p->config.views); /* nn_plan_clipped_sum() */
     if (output->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
     for (size_t i = p->row_count; i-- > 0;)
         plan_backward_row(p, i);
+}
+
+void nn_plan_backward_adversary(struct nn_plan *p)
+{
+    for (int i = p->adversary_row; i > p->output_row + 1; i--) /* all above the reversal */
+        plan_backward_row(p, (size_t)i);
 }
 
 /* ---- what the caller sees ---- */
@@ -264,4 +271,14 @@ const float *nn_plan_output(const struct nn_plan *p)
 float *nn_plan_diff_output(struct nn_plan *p)
 {
     return p->diff_output;
+}
+
+const float *nn_plan_adversary_output(const struct nn_plan *p)
+{
+    return p->adversary_row < 0 ? NULL : p->activations[p->adversary_row + 1].data;
+}
+
+float *nn_plan_adversary_diff(struct nn_plan *p)
+{
+    return p->adversary_row < 0 ? NULL : plan_activation(p, p->adversary_row)->diff;
 }

@@ -18,6 +18,8 @@ struct nn_plan {
     const struct kernels *kernels;
     int threads;
     size_t row_count;
+    int output_row,
+        adversary_row; /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
     struct layer_run *runs; /* (row_count) */
     struct row_flow *flow;  /* (row_count) */
     struct activation
@@ -36,6 +38,16 @@ static inline size_t plan_examples(const struct nn_plan *p)
 static inline struct activation *plan_activation(struct nn_plan *p, int row)
 {
     return &p->activations[row + 1];
+}
+
+/** A loss stands on this row's result. */
+static inline int plan_ends(const struct nn_plan *p, int row)
+{
+    return row == p->output_row || row == p->adversary_row;
+}
+static inline struct activation *plan_output(struct nn_plan *p)
+{
+    return plan_activation(p, p->output_row);
 }
 
 /** One row's part of nn_plan_backward(). */

@@ -46,7 +46,8 @@ static size_t activation_bytes(const struct activation *t)
     return t->count * dtype_size(t->dtype); /* checked in plan.c */
 }
 
-/* Without training: a result's slot is free again after its last reader. The last row keeps its own memory.
+/* Without training: a result's slot is free again after its last reader. Rows read from outside keep their
+ * own memory.
  */
 static void assign_results(struct assignment *a, struct nn_plan *p)
 {
@@ -60,8 +61,7 @@ static void assign_results(struct assignment *a, struct nn_plan *p)
             last_reader[spec->residual] = i;
     }
     for (int i = 0; i < (int)p->row_count; i++) {
-        a->of[i] =
-            i + 1 < (int)p->row_count ? slot_take(&a->slots, activation_bytes(plan_activation(p, i))) : -1;
+        a->of[i] = plan_ends(p, i) ? -1 : slot_take(&a->slots, activation_bytes(plan_activation(p, i)));
         for (int j = 0; j <= i; j++)
             if (last_reader[j] == i)
                 slot_release(&a->slots, a->of[j]);
@@ -93,11 +93,14 @@ static void first_gradient(struct assignment *a, struct nn_plan *p, int j, int i
 static void assign_gradients(struct assignment *a, struct nn_plan *p)
 {
     int last = (int)p->row_count - 1, written[MODEL_ROWS_MAX] = {0};
-    for (int i = 0; i <= last; i++)
+    for (int i = 0; i <= last; i++) {
         a->like[i] = -1;
-    a->of[last] = -1;
-    written[last] = 1;
-    p->flow[last].mask = 1; /* the loss knows nothing of masks */
+        if (!plan_ends(p, i))
+            continue;
+        a->of[i] = -1;
+        written[i] = 1;
+        p->flow[i].mask = 1; /* the loss knows nothing of masks */
+    }
     for (int i = last; i >= 0; i--) {
         const struct layer_spec *spec = &p->model->rows[i];
         const int sources[2] = {spec->residual, spec->src}; /* in the order of nn_plan_backward */
@@ -142,7 +145,7 @@ static void place(struct nn_plan *p, const struct assignment *a)
 {
     void *slots[SLOTS_MAX];
     int last = (int)p->row_count - 1;
-    struct activation *in = plan_activation(p, SOURCE_INPUT), *out = plan_activation(p, last);
+    struct activation *in = plan_activation(p, SOURCE_INPUT), *out = plan_output(p);
     for (size_t s = 0; s < a->slots.count; s++)
         slots[s] = arena_take(&p->keep, a->slots.bytes[s], 1);
     p->spare = arena_take(&p->keep, a->spare, 1);

@@ -64,7 +64,10 @@ static sotto_status step(struct training_loop *l)
         status_hint("%s", l->hint);
         goto done;
     }
-    nn_optimizer_step(l->optimizer, l->model, schedule_at(&l->schedule, at));
+    if (l->step.update)
+        l->step.update(l->step.state, schedule_at(&l->schedule, at), at);
+    else
+        nn_optimizer_step(l->optimizer, l->model, schedule_at(&l->schedule, at));
     l->progress.loss_sum += found.loss;
     l->progress.accuracy_sum += found.accuracy;
     l->progress.step = at + 1;
@@ -89,6 +92,8 @@ static sotto_status end_epoch(struct training_loop *l, struct metric_log *log)
     TRY(metric_log_write(log, p->step, "train", "learning_rate", schedule_at(&l->schedule, p->step - 1),
                          seconds));
     TRY(metric_log_write(log, p->step, "train", rate, training_loop_rate(l), seconds));
+    if (l->step.log)
+        TRY(l->step.log(l->step.state, log, p->step, seconds));
 done:
     return status;
 }

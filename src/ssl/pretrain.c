@@ -17,7 +17,8 @@ struct run {
     struct nn_plan *plan;
     struct nn_optimizer *optimizer;
     struct augmenter *augmenter;
-    void *objective; /* its state */
+    void *objective;     /* its state */
+    struct talos *talos; /* or NULL */
     struct epoch_order order;
     struct training_loop loop;
     char hint[160];
@@ -32,6 +33,8 @@ static sotto_status make_model(struct run *r)
     struct nn_model_config config = {.name = r->setup.options.encoder,
                                      .input = r->setup.input,
                                      .projector_count = objective->projector_count};
+    if (r->setup.talos.on)
+        config.adversary = talos_adversary(&r->setup.talos);
     memcpy(config.projector, objective->projector, sizeof config.projector);
     sotto_status status = nn_model_create(&r->model, &config, r->setup.options.seed);
     if (status == SOTTO_OK && nn_model_parameter_count(r->model, 0) == 0)
@@ -57,7 +60,10 @@ static sotto_status make_step(struct run *r)
                                      .threads = s->threads};
     TRY(augmenter_create(&r->augmenter, &augment));
     TRY(nn_plan_create(&r->plan, r->model, &plan));
-    TRY(nn_optimizer_create(&r->optimizer, r->model, &adam));
+    if (s->talos.on)
+        TRY(talos_create(&r->talos, &s->talos, r->model, r->plan, &adam, o->batch, s->objective->views));
+    else
+        TRY(nn_optimizer_create(&r->optimizer, r->model, &adam));
     struct objective_config config = {.batch = o->batch,
                                       .width = nn_model_output_width(r->model),
                                       .loss = o->loss,
@@ -98,17 +104,46 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     return SOTTO_OK;
 }
 
+/* While the adversary learns, encoder and projector stand still: running statistics too. */
+static bool adversary_turn(const struct run *r, uint64_t step)
+{
+    return r->talos && talos_teaches_adversary(&r->setup.talos, step / r->setup.steps_per_pass);
+}
+
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
+    sotto_status status = SOTTO_OK;
     struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
+    bool adversary = adversary_turn(r, step);
     augmenter_run(r->augmenter, nn_plan_input(r->plan), r->data->images, rows, n, s->options.seed, step);
-    nn_plan_forward(r->plan, 1, s->options.seed, step);
+    nn_plan_forward(r->plan, !adversary, s->options.seed, step);
     out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
                                   nn_plan_output(r->plan));
-    nn_plan_backward(r->plan);
-    return SOTTO_OK;
+    if (r->talos)
+        TRY(talos_loss(r->talos, rows));
+    if (adversary)
+        nn_plan_backward_adversary(r->plan);
+    else
+        nn_plan_backward(r->plan);
+done:
+    return status;
+}
+
+static void update(void *state, double lr, uint64_t step)
+{
+    struct run *r = state;
+    if (r->talos)
+        talos_update(r->talos, lr, adversary_turn(r, step));
+    else
+        nn_optimizer_step(r->optimizer, r->model, lr);
+}
+
+static sotto_status log_epoch(void *state, struct metric_log *log, uint64_t step, double seconds)
+{
+    struct run *r = state;
+    return r->talos ? talos_log(r->talos, log, step, seconds) : SOTTO_OK;
 }
 
 static void make_loop(struct run *r)
@@ -122,13 +157,16 @@ static void make_loop(struct run *r)
                                      .hint = r->hint,
                                      .checkpoint = o->checkpoint,
                                      .metrics = o->metrics,
-                                     .origin = {s->recipe, s->machine, s->steps},
+                                     .origin = {.recipe = s->recipe,
+                                                .machine = s->machine,
+                                                .steps = s->steps,
+                                                .adversary = r->talos ? talos_state(r->talos) : NULL},
                                      .schedule = s->schedule,
                                      .batch = o->batch,
                                      .steps_per_epoch = s->steps_per_epoch,
                                      .model = r->model,
-                                     .optimizer = r->optimizer,
-                                     .step = {.state = r, .draw = draw, .gradient = gradient},
+                                     .optimizer = r->talos ? talos_task_optimizer(r->talos) : r->optimizer,
+                                     .step = {r, draw, gradient, update, log_epoch},
                                      .ctx = r->ctx};
 }
 
@@ -148,6 +186,8 @@ static sotto_status finish(struct sotto_encoder **out, struct run *r)
     TRY(encoder_add_fact(e, "machine", r->setup.machine));
     TRY(encoder_add_fact(e, "data_set", r->data->name));
     TRY(encoder_add_fact(e, "data_sha256", r->data->sha256));
+    if (r->talos)
+        TRY(encoder_add_fact(e, "talos", "censored against one classifier during training; no guarantee"));
     if (r->data->synthetic)
         TRY(encoder_add_fact(e, "synthetic", "true"));
     TRY(encoder_add_fact(e, "version", sotto_version()));
@@ -166,6 +206,10 @@ static void report(struct sotto_pretrain_result *result, const struct run *r)
                                              .seconds = training_loop_seconds(&r->loop),
                                              .images_per_second = training_loop_rate(&r->loop),
                                              .planned_bytes = r->planned_bytes};
+    if (r->talos) {
+        result->adversary_loss = talos_epoch_loss(r->talos);
+        result->adversary_accuracy = talos_epoch_accuracy(r->talos);
+    }
     snprintf(result->dtype, sizeof result->dtype, "%s", r->setup.dtype == NN_BF16 ? "bf16" : "f32");
     snprintf(result->backend, sizeof result->backend, "%s", nn_backend_title(r->setup.backend));
 }
@@ -174,6 +218,7 @@ static void release(struct run *r)
 {
     if (r->setup.objective && r->objective)
         r->setup.objective->release(r->objective);
+    talos_free(r->talos);
     nn_plan_free(r->plan);
     nn_optimizer_free(r->optimizer);
     augmenter_free(r->augmenter);

@@ -5,6 +5,7 @@
 #include "data/augment.h"
 #include "ssl/encoder.h"
 #include "ssl/objective.h"
+#include "ssl/talos.h"
 
 /** What is fixed before the first step. */
 struct pretrain_setup {
@@ -14,7 +15,8 @@ struct pretrain_setup {
     enum nn_dtype dtype;
     struct nn_shape input;
     struct schedule schedule;
-    size_t images, steps_per_epoch;
+    struct talos_setup talos;
+    size_t images, steps_per_epoch, steps_per_pass; /* a pass walks over the images once */
     uint64_t steps;
     int threads;
     char recipe[1024]; /* "key=value\n"...: whatever decides the weights, besides threads and instruction set

@@ -79,6 +79,11 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
              o->method, o->encoder, o->loss, (unsigned long long)o->seed, o->epochs, o->batch, o->lr,
              o->schedule, o->temperature, o->min_area, o->brightness, o->jitter,
              s->dtype == NN_BF16 ? "bf16" : "f32", data->sha256, s->images, chosen);
+    if (s->talos.on) {
+        size_t used = strlen(s->recipe);
+        snprintf(s->recipe + used, sizeof s->recipe - used, "talos=%s\nlambda=%.17g\nattribute=%s\n",
+                 s->talos.two_pass ? "two-pass" : "odd-even", s->talos.lambda, s->talos.sha256);
+    }
     snprintf(s->machine, sizeof s->machine, "threads=%d\nisa=%s\nbackend=%s\n", s->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(s->backend));
 }
@@ -94,10 +99,14 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     TRY(encoder_check_rows(data, rows, n));
     TRY(objective_find(&s.objective, s.options.method));
     TRY(check_numbers(&s.options, s.objective, n));
+    REQUIRE(!options->talos || strcmp(s.objective->name, "simclr") == 0,
+            "talos goes with method simclr (got '%s')", s.objective->name);
+    TRY(talos_resolve(&s.talos, options->talos, data, rows, n));
     TRY(nn_backend_find(&s.backend, s.options.backend));
     TRY(nn_dtype_find(&s.dtype, s.options.dtype, s.backend));
     s.threads = par_threads(ctx);
-    s.steps_per_epoch = n / s.options.batch; /* the last, incomplete batch of an epoch is dropped */
+    s.steps_per_pass = n / s.options.batch; /* the last, incomplete batch of a pass is dropped */
+    s.steps_per_epoch = s.steps_per_pass * talos_passes(&s.talos);
     s.steps = (uint64_t)s.steps_per_epoch * s.options.epochs;
     TRY(resolve_schedule(&s.schedule, &s.options, s.steps));
     describe(&s, data, rows);

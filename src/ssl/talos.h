@@ -1,0 +1,56 @@
+/* talos.h - the adversary of a pre-training run: whose turn it is, its loss, and both optimizers.
+ *
+ * Talos (He & Zhang, CCS 2021) censors one attribute of the records in what the encoder says. A classifier C
+ * on the embedding learns to read the attribute (L_C); the encoder learns L_contrastive - lambda L_C through
+ * a gradient reversal. It censors against THIS classifier only and proves nothing: only an attacker trained
+ * afresh on the embeddings tells what is left. */
+#ifndef SSL_TALOS_H
+#define SSL_TALOS_H
+
+#include "nn/optimizer.h"
+#include "sotto/ssl.h"
+#include "base/sha256.h"
+
+struct checkpoint_adversary;
+struct metric_log;
+struct talos;
+
+/** What a run with Talos is fixed by; in struct pretrain_setup. */
+struct talos_setup {
+    bool on, two_pass;
+    double lambda;
+    const int64_t *attribute; /* (data->n), borrowed */
+    size_t values;
+    char sha256[SHA256_HEX]; /* of the attribute of the rows in training */
+};
+/** EINVAL: no attribute, one out of range or the same for all rows; lambda or alternation. */
+sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *options,
+                           const struct sotto_dataset *data, const int64_t *rows, size_t n);
+/** For the model's config. */
+struct nn_adversary talos_adversary(const struct talos_setup *s);
+/** Walks over the images in one epoch: 1, or 2 where both take their turn in every epoch. */
+size_t talos_passes(const struct talos_setup *s);
+/** Whether the walk number `pass` (from 0) teaches C; else projector and encoder. */
+bool talos_teaches_adversary(const struct talos_setup *s, uint64_t pass);
+
+/** Borrows setup, model and plan; images: rows of a view in a step, views of each. `config`: both optimizers.
+ */
+sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
+                          struct nn_plan *plan, const struct nn_optimizer_config *config, size_t images,
+                          size_t views);
+void talos_free(struct talos *t);
+struct nn_optimizer *talos_task_optimizer(struct talos *t);
+/** After a forward pass over all views of the images `rows`: L_C over all of them, (7), its gradient where
+ * the plan expects it; added to the epoch's sums. EDIVERGED: L_C is not finite. */
+sotto_status talos_loss(struct talos *t, const int64_t *rows);
+/** The step of whoever's turn it is. */
+void talos_update(struct talos *t, double lr, bool adversary);
+/** Means over the epoch that ends: adversary_loss and adversary_accuracy; starts the next. */
+sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds);
+/** Of the last whole epoch. */
+double talos_epoch_loss(const struct talos *t);
+double talos_epoch_accuracy(const struct talos *t);
+/** What a checkpoint keeps besides. */
+struct checkpoint_adversary *talos_state(struct talos *t);
+
+#endif

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# pretrain --talos from the outside, and the attack that judges it.
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  data=synthetic-faces-n28
+  common=(--data "$data" --batch 4 --seed 3 --threads 2 --quiet --talos)
+}
+teardown() { cd /; rm -rf "$dir"; }
+
+refused() { # CODE TEXT COMMAND...
+  local code=$1 text=$2
+  shift 2
+  run "$@"
+  [ "$status" -eq "$code" ]
+  [[ "$output" == *"$text"* ]]
+  [ ! -e e.safetensors ]
+}
+
+@test "pretrain --talos writes an encoder, says so, and logs the classifier" {
+  run "$SOTTO" pretrain "${common[@]}" --lambda 2 --epochs 2 --metrics m.jsonl -o e.safetensors --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"adversary": {"loss": '* ]]
+  [ "$(grep -c '"name":"adversary_accuracy"' m.jsonl)" -eq 2 ]
+  run "$SOTTO" inspect e.safetensors
+  [[ "$output" == *"talos"*"no guarantee"* ]]
+  [[ "$output" != *"adversary."* ]] # the classifier stays behind
+}
+
+@test "kill -9, then the same command: the same bytes" {
+  long=("${common[@]}" --epochs 16 --alternation two-pass)
+  "$SOTTO" pretrain "${long[@]}" -o whole.safetensors
+  "$SOTTO" pretrain "${long[@]}" -o cut.safetensors 3>&- &
+  pid=$!
+  for i in $(seq 1000); do
+    [ -e cut.safetensors.checkpoint ] && break
+    sleep 0.01
+  done
+  sleep 0.1
+  kill -9 "$pid"
+  wait "$pid" || true
+  "$SOTTO" pretrain "${long[@]}" -o cut.safetensors
+  cmp whole.safetensors cut.safetensors
+}
+
+@test "embeddings and attribute go to the audit" {
+  "$SOTTO" pretrain --data synthetic-faces-n80 --batch 8 --talos --epochs 2 --threads 2 --quiet -o e.safetensors
+  "$SOTTO" embed --encoder e.safetensors --data synthetic-faces-n80 -o x.npy --labels-out y.npy --attribute-out a.npy --quiet
+  run "$SOTTO" audit --features x.npy --attribute a.npy --json --quiet
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"attribute"'*'"learning_curve"'* ]]
+}
+
+@test "bad input is one clear line" {
+  "$SOTTO" embed --random keras-simclr --data synthetic-faces-n20 -o x.npy --attribute-out short.npy --quiet
+  refused 65 "short.npy: 20 values in 1 dimensions; data set 'synthetic-faces-n28' has 28 rows and needs one for each" \
+    "$SOTTO" pretrain "${common[@]}" --attribute short.npy -o e.safetensors
+  refused 65 "x.npy: 2560 values in 2 dimensions" "$SOTTO" pretrain "${common[@]}" --attribute x.npy -o e.safetensors
+  refused 66 "no.npy" "$SOTTO" pretrain "${common[@]}" --attribute no.npy -o e.safetensors
+  refused 65 "talos: data set 'synthetic-images-n28' has no attribute to hide" \
+    "$SOTTO" pretrain --data synthetic-images-n28 --batch 4 --talos --quiet -o e.safetensors
+  refused 65 "lambda must be finite and >= 0 (got -1)" "$SOTTO" pretrain "${common[@]}" --lambda -1 -o e.safetensors
+  refused 65 "alternation 'both' is unknown" "$SOTTO" pretrain "${common[@]}" --alternation both -o e.safetensors
+  refused 65 "talos goes with method simclr" "$SOTTO" pretrain "${common[@]}" --method rotation -o e.safetensors
+  refused 64 "--lambda belongs to --talos" "$SOTTO" pretrain --data "$data" --lambda 1 -o e.safetensors
+}
