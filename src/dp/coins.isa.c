@@ -33,16 +33,41 @@ static inline uint64_t at_most(const uint8_t *byte, uint8_t limit)
     return mask;
 }
 
-static size_t list(uint32_t *rows, const uint8_t *byte, size_t n, uint8_t limit, uint32_t start)
+/* rows[0 .. result) = first + i for every bit i of the mask. */
+static size_t scan(uint32_t *rows, uint64_t mask, uint32_t first)
 {
     size_t count = 0;
-    for (size_t i = 0; i < n; i += 64) {
-        uint64_t mask = at_most(byte + i, limit);
-        if (n - i < 64)
-            mask &= ((uint64_t)1 << (n - i)) - 1;
-        for (; mask; mask &= mask - 1)
-            rows[count++] = start + (uint32_t)i + (uint32_t)__builtin_ctzll(mask);
+    for (; mask; mask &= mask - 1)
+        rows[count++] = first + (uint32_t)__builtin_ctzll(mask);
+    return count;
+}
+
+/* The same where 64 rows fit: no branch that depends on the mask. */
+static size_t scan_whole(uint32_t *rows, uint64_t mask, uint32_t first)
+{
+#if defined(__AVX512F__)
+    const __m512i step = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    size_t count = 0;
+    for (int i = 0; i < 64; i += 16) {
+        __mmask16 part = (__mmask16)(mask >> i);
+        __m512i number = _mm512_add_epi32(_mm512_set1_epi32((int)(first + (uint32_t)i)), step);
+        _mm512_storeu_si512(rows + count, _mm512_maskz_compress_epi32(part, number));
+        count += (size_t)__builtin_popcount(part);
     }
+    return count;
+#else
+    return scan(rows, mask, first);
+#endif
+}
+
+static size_t list(uint32_t *rows, const uint8_t *byte, size_t n, uint8_t limit, uint32_t start)
+{
+    size_t count = 0, i = 0;
+    for (; i + 64 <= n; i += 64)
+        count += scan_whole(rows + count, at_most(byte + i, limit), start + (uint32_t)i);
+    if (i < n)
+        count += scan(rows + count, at_most(byte + i, limit) & (((uint64_t)1 << (n - i)) - 1),
+                      start + (uint32_t)i);
     return count;
 }
 

@@ -20,7 +20,7 @@ struct clip_layer {
     size_t stride;
     const double *square; /* (rows): squared norms of the inputs by squares(), or NULL: they are taken here */
     const float *diff;    /* (rows, ld): gradients of each record's own loss; padding 0 */
-    double *sum;          /* (in + 1, out), the bias last */
+    double *sum;          /* (out, in), then the bias (out): the order of a head's file */
 };
 /** Scratch for `rows` records: factor (rows), row (rows), diff (rows, widest ld). */
 struct clip_scratch {

@@ -11,9 +11,16 @@ enum { COLUMNS = 10, INPUT_VECTORS = VECTOR_BYTES == 64 ? 2 : 1, STRIP = INPUT_V
 
 typedef float narrow __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
 
+/* Spelled out: the compiler's own conversion goes by halves. */
 INLINE vec widened(const float *x)
 {
+#if defined(__AVX512F__)
+    return (vec)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+#elif defined(__AVX2__)
+    return (vec)_mm256_cvtps_pd(_mm_loadu_ps(x));
+#else
     return __builtin_convertvector(*(const narrow *)x, vec);
+#endif
 }
 
 INLINE double squares(const float *x, size_t count)
@@ -97,10 +104,9 @@ INLINE void strip(const struct scaled *s, size_t first, size_t skip, size_t colu
 #pragma GCC unroll 2
         for (int v = 0; v < INPUT_VECTORS; v++)
             v_store(tile[c] + (size_t)v * LANES, sum[c][v]);
-    for (size_t i = skip; i < STRIP; i++)
-#pragma GCC unroll 10
-        for (int c = 0; c < columns; c++)
-            layer->sum[(first + i) * layer->out + column + (size_t)c] += tile[c][i];
+    for (int c = 0; c < columns; c++)
+        for (size_t i = skip; i < STRIP; i++)
+            layer->sum[(column + (size_t)c) * layer->in + first + i] += tile[c][i];
 }
 
 /* The last strip reaches back where inputs are no whole number of strips. */
@@ -116,12 +122,12 @@ INLINE void strips(const struct scaled *s, size_t column, int columns)
 static void few_inputs(const struct scaled *s)
 {
     const struct clip_layer *layer = s->layer;
-    for (size_t i = 0; i < layer->in; i++)
-        for (size_t o = 0; o < layer->out; o++) {
+    for (size_t o = 0; o < layer->out; o++)
+        for (size_t i = 0; i < layer->in; i++) {
             double sum = 0;
             for (size_t r = 0; r < s->rows; r++)
                 sum += s->diff[r * layer->ld + o] * (double)layer->input[s->row[r] * layer->stride + i];
-            layer->sum[i * layer->out + o] += sum;
+            layer->sum[o * layer->in + i] += sum;
         }
 }
 

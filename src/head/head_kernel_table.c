@@ -2,6 +2,8 @@
 #include "head/head_clip.h"
 #include "head/head_kernels.h"
 #include "head/head_lanes.h"
+#include "head/head_linear.h"
+#include "head/head_noisy.h"
 
 extern const struct head_kernels head_kernels_v2, head_kernels_v3, head_kernels_v4, head_kernels_v4bf16;
 
@@ -41,5 +43,24 @@ const struct clip_kernels *head_clip_kernels_find(void)
 {
     static const struct clip_kernels *const tables[CPU_ISA_COUNT] = {&clip_kernels_v2, &clip_kernels_v3,
                                                                      &clip_kernels_v4, &clip_kernels_v4bf16};
+    return tables[cpu_best_isa()];
+}
+
+extern const struct linear_kernels linear_kernels_v2, linear_kernels_v3, linear_kernels_v4,
+    linear_kernels_v4bf16;
+
+const struct linear_kernels *head_linear_kernels_find(void)
+{
+    static const struct linear_kernels *const tables[CPU_ISA_COUNT] = {
+        &linear_kernels_v2, &linear_kernels_v3, &linear_kernels_v4, &linear_kernels_v4bf16};
+    return tables[cpu_best_isa()];
+}
+
+extern const struct noisy_kernels noisy_kernels_v2, noisy_kernels_v3, noisy_kernels_v4, noisy_kernels_v4bf16;
+
+const struct noisy_kernels *head_noisy_kernels_find(void)
+{
+    static const struct noisy_kernels *const tables[CPU_ISA_COUNT] = {
+        &noisy_kernels_v2, &noisy_kernels_v3, &noisy_kernels_v4, &noisy_kernels_v4bf16};
     return tables[cpu_best_isa()];
 }

@@ -1,8 +1,11 @@
 /* DP-SGD on a head. What is proved rests on three things here: who is in a step is decided by the
  * reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
- * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double; the
- * network that gives gradients is the one of head_train.c. */
+ * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
+ * order of a head's file; the network that gives gradients is the one of head_train.c, or for a linear head
+ * head_linear.h, which does all of a step's sum in one pass. */
 #include "head/head_clip.h"
+#include "head/head_linear.h"
+#include "head/head_noisy.h"
 #include "head/head_trainer.h"
 #include "head/moments.h"
 
@@ -15,6 +18,9 @@ enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
 struct private_trainer {
     struct head_trainer network; /* weights, layers of CHUNK records */
     const struct clip_kernels *kernels;
+    const struct noisy_kernels *noisy;
+    const struct linear_kernels *one_pass; /* a linear head */
+    struct linear_sum linear;
     struct clip_layer clip[HEAD_MAX_LAYERS];
     struct clip_scratch scratch;
     struct arena memory;
@@ -38,27 +44,38 @@ static void layout(struct private_trainer *t)
         t->count += (layer->in + 1) * layer->out;
         widest = layer->ld > widest ? layer->ld : widest;
     }
-    t->scratch.factor = arena_take(a, CHUNK, sizeof(double));
-    t->scratch.row = arena_take(a, CHUNK, sizeof(uint32_t));
-    t->scratch.diff = arena_take(a, CHUNK * widest, sizeof(double));
+    if (t->one_pass) {
+        const struct head_layer *layer = &t->network.net.layer[0];
+        head_linear_layout(&t->linear.scratch, a, layer->in, layer->out);
+    } else {
+        t->scratch.factor = arena_take(a, CHUNK, sizeof(double));
+        t->scratch.row = arena_take(a, CHUNK, sizeof(uint32_t));
+        t->scratch.diff = arena_take(a, CHUNK * widest, sizeof(double));
+        t->batch_square = arena_take(a, CHUNK, sizeof *t->batch_square);
+    }
     t->w = arena_take(a, t->count, sizeof *t->w);
     t->vector = arena_take(a, t->count, sizeof *t->vector);
     t->mean = arena_take(a, t->count, sizeof *t->mean);
     t->square = arena_take(a, t->count, sizeof *t->square);
     t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
     t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
-    t->batch_square = arena_take(a, CHUNK, sizeof *t->batch_square);
 }
 
-static sotto_status plan(struct private_trainer *t, const struct head_data *data,
-                         const struct sotto_head_recipe *chunked)
+static void plan_one_pass(struct private_trainer *t)
 {
-    sotto_status status = SOTTO_OK;
-    *t = (struct private_trainer){.kernels = head_clip_kernels_find()};
-    TRY(head_trainer_plan(&t->network, data, chunked));
-    layout(t);
-    TRY(arena_reserve(&t->memory, "private head trainer"));
-    layout(t);
+    const struct head_layer *layer = &t->network.net.layer[0];
+    const struct head_data *data = t->network.data;
+    t->linear.in = layer->in;
+    t->linear.out = layer->out;
+    t->linear.x = data->x;
+    t->linear.y = data->y;
+    t->linear.square = t->record_square;
+    t->linear.w = layer->w;
+    t->linear.sum = t->vector;
+}
+
+static void plan_layers(struct private_trainer *t)
+{
     double *sum = t->vector;
     for (size_t l = 0; l < t->network.net.layers; l++) {
         const struct head_layer *layer = &t->network.net.layer[l], *below = layer - 1;
@@ -72,6 +89,23 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
                                          .sum = sum};
         sum += (layer->in + 1) * layer->out;
     }
+}
+
+static sotto_status plan(struct private_trainer *t, const struct head_data *data,
+                         const struct sotto_head_recipe *chunked)
+{
+    sotto_status status = SOTTO_OK;
+    *t = (struct private_trainer){.kernels = head_clip_kernels_find(),
+                                  .noisy = head_noisy_kernels_find(),
+                                  .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find()};
+    TRY(head_trainer_plan(&t->network, data, chunked));
+    layout(t);
+    TRY(arena_reserve(&t->memory, "private head trainer"));
+    layout(t);
+    if (t->one_pass)
+        plan_one_pass(t);
+    else
+        plan_layers(t);
     t->kernels->squares(t->record_square, data->x, data->n, data->d);
 done:
     return status;
@@ -88,15 +122,17 @@ double head_clip_norm(double max_grad_norm, size_t n)
     return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
 }
 
-/* Weights in double, layer by layer as (in + 1, out), to the network's padded floats. */
+/* Weights in double, in file order, to the network's padded floats, a row for each input. */
 static void show_weights(struct private_trainer *t)
 {
     const double *w = t->w;
     for (size_t l = 0; l < t->network.net.layers; l++) {
         const struct head_layer *layer = &t->network.net.layer[l];
-        for (size_t i = 0; i <= layer->in; i++)
-            for (size_t o = 0; o < layer->out; o++)
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t i = 0; i < layer->in; i++)
                 layer->w[i * layer->ld + o] = (float)*w++;
+        for (size_t o = 0; o < layer->out; o++)
+            layer->w[layer->in * layer->ld + o] = (float)*w++;
     }
 }
 
@@ -109,7 +145,7 @@ static void initialise(struct private_trainer *t)
         struct head_initial draw = head_initial_start(t->network.recipe->seed, l, layer->out, layer->in);
         for (size_t o = 0; o < layer->out; o++)
             for (size_t i = 0; i < layer->in; i++)
-                w[i * layer->out + o] = head_initial_next(&draw);
+                w[o * layer->in + i] = head_initial_next(&draw);
         w += (layer->in + 1) * layer->out;
     }
     show_weights(t);
@@ -124,7 +160,7 @@ static inline void fetch(const float *x, size_t count)
 }
 
 /* The clipped sum over the sample. */
-static void sum_gradients(struct private_trainer *t, size_t count, double norm)
+static void sum_layers(struct private_trainer *t, size_t count, double norm)
 {
     struct head_trainer *network = &t->network;
     const struct head_data *data = network->data;
@@ -144,33 +180,30 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
     }
 }
 
+static void sum_gradients(struct private_trainer *t, size_t count, double norm)
+{
+    if (t->one_pass)
+        t->one_pass->sum(&t->linear, t->rows, count, norm);
+    else
+        sum_layers(t, count, norm);
+}
+
 /* vector: the noisy sum. */
 static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
 {
-    double share = 1 / (double)r->batch;
+    struct noisy_update u = {1 / (double)r->batch, r->lr, r->momentum, HEAD_BETA1, HEAD_BETA2, HEAD_EPSILON};
     if (strcmp(r->trainer, "dp-adam") == 0) {
-        double rate = r->lr * sqrt(1 - pow(HEAD_BETA2, (double)step)) / (1 - pow(HEAD_BETA1, (double)step));
-        for (size_t i = 0; i < t->count; i++) {
-            double g = t->vector[i] * share;
-            t->mean[i] += (1 - HEAD_BETA1) * (g - t->mean[i]);
-            t->square[i] += (1 - HEAD_BETA2) * (g * g - t->square[i]);
-            t->w[i] -= rate * t->mean[i] / (sqrt(t->square[i]) + HEAD_EPSILON);
-        }
+        u.rate *= sqrt(1 - pow(HEAD_BETA2, (double)step)) / (1 - pow(HEAD_BETA1, (double)step));
+        t->noisy->adam(t->w, t->mean, t->square, t->vector, t->count, &u);
     } else {
-        for (size_t i = 0; i < t->count; i++) {
-            t->mean[i] = r->momentum * t->mean[i] + t->vector[i] * share;
-            t->w[i] -= r->lr * t->mean[i];
-        }
+        t->noisy->sgd(t->w, t->mean, t->vector, t->count, &u);
     }
     show_weights(t);
 }
 
 static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (!(fabs(t->w[i]) <= 0x1p126))
-            return head_diverged(epoch, t->network.recipe);
-    return SOTTO_OK;
+    return t->noisy->within(t->w, t->count, 0x1p126) ? SOTTO_OK : head_diverged(epoch, t->network.recipe);
 }
 
 static size_t steps_of(const struct sotto_head_recipe *r, size_t n)

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "head/head_clip.h"
+#include "head/head_linear.h"
 #include "rng/rng.h"
 
 enum { MAX_LAYERS = 4, ROWS = 7 };
@@ -195,17 +196,21 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
             inputs[l][i] = (float)input[i];
         for (size_t i = 0; i < rows * layer->ld; i++)
             diffs[l][i] = (float)layer->diff[i];
-        clip[l] = (struct clip_layer){layer->in, layer->out, layer->ld,
-                                      inputs[l], stride,     l == 0 && first ? square : NULL, diffs[l],
-                                      numbers((layer->in + 1) * layer->out, NULL, 0)};
+        clip[l] = (struct clip_layer){layer->in, layer->out,
+                                      layer->ld, inputs[l],
+                                      stride,    l == 0 && first ? square : NULL,
+                                      diffs[l],  numbers((layer->in + 1) * layer->out, NULL, 0)};
     }
     /* with norms that were taken before in some chunks, without in others */
     head_clip_kernels_find()->squares(square, inputs[0], rows, p->net.layer[0].in);
     head_clip_kernels_find()->add(clip, p->net.layers, rows, norm, &scratch);
     for (size_t l = 0; l < p->net.layers; l++) {
-        for (size_t i = 0; i <= clip[l].in; i++, sum += clip[l].ld)
-            for (size_t o = 0; o < clip[l].out; o++)
-                sum[o] += clip[l].sum[i * clip[l].out + o];
+        for (size_t o = 0; o < clip[l].out; o++) {
+            for (size_t i = 0; i < clip[l].in; i++)
+                sum[i * clip[l].ld + o] += clip[l].sum[o * clip[l].in + i];
+            sum[clip[l].in * clip[l].ld + o] += clip[l].sum[clip[l].in * clip[l].out + o];
+        }
+        sum += (clip[l].in + 1) * clip[l].ld;
         base_free(clip[l].sum);
         base_free(inputs[l]);
         base_free(diffs[l]);
@@ -218,8 +223,8 @@ static void clipped_sum(double *sum, struct problem *p, size_t first, size_t row
 static void clipped_sums_match_a_loop_over_records(void **state)
 {
     (void)state;
-    const size_t widths[][MAX_LAYERS + 1] = {{5, 3},     {13, 2},        {6, 5, 3},      {13, 33, 4},
-                                             {4, 20, 7, 3}, {16, 10}, {37, 11}, {50, 20, 9}};
+    const size_t widths[][MAX_LAYERS + 1] = {{5, 3},        {13, 2},  {6, 5, 3}, {13, 33, 4},
+                                             {4, 20, 7, 3}, {16, 10}, {37, 11},  {50, 20, 9}};
     const size_t layers[] = {1, 1, 2, 2, 3, 1, 1, 2};
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         struct problem p;
@@ -266,6 +271,150 @@ static void clipped_sums_match_a_loop_over_records(void **state)
     }
 }
 
+extern const struct linear_kernels linear_kernels_v2, linear_kernels_v3, linear_kernels_v4,
+    linear_kernels_v4bf16;
+static const struct linear_kernels *const levels[CPU_ISA_COUNT] = {
+    &linear_kernels_v2, &linear_kernels_v3, &linear_kernels_v4, &linear_kernels_v4bf16};
+
+/* A linear head of floats, and the sum of its clipped gradients record by record in double. */
+enum { RECORDS = 150 };
+struct linear_problem {
+    struct linear_sum s;
+    struct arena memory;
+    uint32_t rows[RECORDS];
+    double *wanted, *softmax;
+    size_t count;
+};
+
+static void make_linear(struct linear_problem *p, size_t in, size_t out, uint64_t seed)
+{
+    struct rng r = rng_stream(seed, RNG_TEST, 0, 0);
+    size_t ld = head_padded(out);
+    float *x = base_alloc(RECORDS * in, sizeof *x), *w = base_alloc((in + 1) * ld, sizeof *w);
+    int64_t *y = base_alloc(RECORDS, sizeof *y);
+    double *square = base_alloc(RECORDS, sizeof *square);
+    *p = (struct linear_problem){.count = (in + 1) * out};
+    for (size_t i = 0; i < RECORDS * in; i++)
+        x[i] = (float)rng_normal(&r);
+    for (size_t i = 0; i <= in; i++)
+        for (size_t o = 0; o < out; o++)
+            w[i * ld + o] = (float)(2 * rng_normal(&r) / sqrt((double)in));
+    for (size_t i = 0; i < RECORDS; i++) {
+        y[i] = (int64_t)rng_below(&r, out);
+        p->rows[i] = (uint32_t)i;
+    }
+    for (size_t i = RECORDS; i-- > 1;) { /* records lie anywhere */
+        size_t j = rng_below(&r, i + 1);
+        uint32_t other = p->rows[j];
+        p->rows[j] = p->rows[i];
+        p->rows[i] = other;
+    }
+    head_clip_kernels_find()->squares(square, x, RECORDS, in);
+    p->wanted = numbers(p->count, NULL, 0);
+    p->softmax = numbers(out, NULL, 0);
+    p->s = (struct linear_sum){
+        .in = in, .out = out, .x = x, .y = y, .square = square, .w = w, .sum = numbers(p->count, NULL, 0)};
+    head_linear_layout(&p->s.scratch, &p->memory, in, out);
+    assert_int_equal(arena_reserve(&p->memory, "a test"), SOTTO_OK);
+    head_linear_layout(&p->s.scratch, &p->memory, in, out);
+}
+
+static void clear_linear(struct linear_problem *p)
+{
+    base_free((void *)p->s.x);
+    base_free((void *)p->s.y);
+    base_free((void *)p->s.w);
+    base_free((void *)p->s.square);
+    base_free(p->s.sum);
+    base_free(p->wanted);
+    base_free(p->softmax);
+    arena_clear(&p->memory);
+}
+
+/* Adds record `row`, clipped; returns its norm before that. */
+static double add_record(struct linear_problem *p, size_t row, double norm)
+{
+    size_t in = p->s.in, out = p->s.out, ld = head_padded(out);
+    const float *x = p->s.x + row * in;
+    double *g = p->softmax, top = -INFINITY, sum = 0, square = 0, input = 1;
+    for (size_t o = 0; o < out; o++) {
+        g[o] = p->s.w[in * ld + o];
+        for (size_t i = 0; i < in; i++)
+            g[o] += (double)x[i] * p->s.w[i * ld + o];
+        top = fmax(top, g[o]);
+    }
+    for (size_t o = 0; o < out; o++)
+        sum += g[o] = exp(g[o] - top);
+    for (size_t o = 0; o < out; o++) {
+        g[o] = g[o] / sum - ((size_t)p->s.y[row] == o);
+        square += g[o] * g[o];
+    }
+    for (size_t i = 0; i < in; i++)
+        input += (double)x[i] * x[i];
+    double own = sqrt(square * input), factor = own > norm ? norm / own : 1;
+    for (size_t o = 0; o < out; o++) {
+        for (size_t i = 0; i < in; i++)
+            p->wanted[o * in + i] += factor * g[o] * x[i];
+        p->wanted[out * in + o] += factor * g[o];
+    }
+    return own;
+}
+
+static double distance_of(const double *a, const double *b, size_t count)
+{
+    double square = 0;
+    for (size_t i = 0; i < count; i++)
+        square += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(square);
+}
+
+static void a_linear_head_is_summed_in_one_pass(void **state)
+{
+    (void)state;
+    const size_t shapes[][2] = {{1, 2},    {5, 3},   {13, 2},  {16, 10}, {37, 11},
+                                {128, 10}, {50, 33}, {700, 4}, {9000, 3}};
+    const size_t counts[] = {0, 1, 15, 16, 17, 32, 33, 100, RECORDS};
+    for (enum cpu_isa isa = CPU_V2; isa <= cpu_best_isa(); isa++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            struct linear_problem p;
+            make_linear(&p, shapes[i][0], shapes[i][1], i + 31);
+            double middle = 0, *whole = numbers(p.count, NULL, 0);
+            for (size_t r = 0; r < RECORDS; r++)
+                middle += add_record(&p, r, 1) / RECORDS; /* some are clipped, some are not */
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+                size_t clipped = 0;
+                memset(p.wanted, 0, p.count * sizeof *p.wanted);
+                for (size_t r = 0; r < counts[c]; r++)
+                    clipped += add_record(&p, p.rows[r], middle) > middle;
+                assert_true(counts[c] < RECORDS || (clipped > 0 && clipped < RECORDS));
+                levels[isa]->sum(&p.s, p.rows, counts[c], middle);
+                assert_true(distance_of(p.s.sum, p.wanted, p.count) <=
+                            2e-6 * middle * (double)counts[c]); /* logits are floats */
+            }
+            memcpy(whole, p.s.sum, p.count * sizeof *whole);
+            for (size_t r = 0; r < RECORDS;
+                 r += 11) { /* one record less moves the computed sum by at most C */
+                uint32_t left[RECORDS];
+                double norm = head_clip_norm(1, RECORDS);
+                memcpy(left, p.rows, sizeof left);
+                memmove(left + r, left + r + 1, (RECORDS - 1 - r) * sizeof *left);
+                levels[isa]->sum(&p.s, p.rows, RECORDS, norm);
+                memcpy(whole, p.s.sum, p.count * sizeof *whole);
+                levels[isa]->sum(&p.s, left, RECORDS - 1, norm);
+                assert_true(distance_of(p.s.sum, whole, p.count) <= 1);
+                memset(p.wanted, 0, p.count * sizeof *p.wanted);
+                if (add_record(&p, p.rows[r], INFINITY) > 1 + 1e-5)
+                    assert_true(distance_of(p.s.sum, whole, p.count) >= 1 - 1e-9);
+            }
+            ((float *)p.s.w)[0] = NAN; /* gradients that are no numbers add nothing */
+            levels[isa]->sum(&p.s, p.rows, RECORDS, middle);
+            for (size_t k = 0; k < p.count; k++)
+                assert_true(p.s.sum[k] == 0);
+            base_free(whole);
+            clear_linear(&p);
+        }
+}
+
 /* What double sums of n clipped vectors may add to a record's influence fits between the norms. */
 static void clipping_leaves_room_for_rounding(void **state)
 {
@@ -281,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_match_differences),
                                        cmocka_unit_test(loss_of_uniform_logits_is_log_classes),
                                        cmocka_unit_test(clipped_sums_match_a_loop_over_records),
+                                       cmocka_unit_test(a_linear_head_is_summed_in_one_pass),
                                        cmocka_unit_test(clipping_leaves_room_for_rounding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
