@@ -1,5 +1,5 @@
 /* Residual networks on random 32x32 images: one training step (SGD with momentum 0.9) or one inference pass.
- * usage: bench_resnet [--model resnet8|resnet18] [--norm batch|group] [--mode train|infer] [--dtype f32|bf16]
+ * usage: bench_resnet [--model resnet8|resnet18|resnet50|mobilenetv2] [--norm batch|group] [--mode train|infer] [--dtype f32|bf16]
  * [--batch 128]
  *                     [--threads N] [--steps 15] [--backend auto]
  * One JSON line: medians over the steps; cpu_ms is the CPU time of all threads, which other programs disturb

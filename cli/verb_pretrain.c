@@ -10,7 +10,10 @@ static const struct option_row rows[] = {
     {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to train on (integers)", NULL},
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
     {"method", OPTION_TEXT, "NAME", "simclr", "simclr, or rotation (predict quarter turns)", NULL},
-    {"encoder", OPTION_TEXT, "NAME", "keras-simclr", "network: keras-simclr, resnet8 or resnet18", NULL},
+    {"encoder", OPTION_TEXT, "NAME", "keras-simclr",
+     "network: keras-simclr, resnet8, resnet18, resnet50 or "
+     "mobilenetv2; resnet18-imagenet, resnet50-imagenet and mobilenetv2-imagenet for 64 pixels and more",
+     NULL},
     {"epochs", OPTION_COUNT, "N", "10", "passes over the images", NULL},
     {"batch", OPTION_COUNT, "N", "256", "images per step; an epoch's last, incomplete batch is dropped",
      NULL},

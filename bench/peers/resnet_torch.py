@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""ResNets for 32x32 in PyTorch: our pre-activation ResNet-8 (77,850 parameters) and ResNet-18 with the CIFAR stem
-(11,173,962). SGD with momentum 0.9, random images. One JSON line."""
+"""Convolutional networks for 32x32 in PyTorch: our pre-activation ResNet-8, ResNet-18 and ResNet-50 with the CIFAR stem,
+MobileNetV2 without its first two halvings. SGD with momentum 0.9, random images. One JSON line."""
 import argparse
 
 import peer
 
 parser = argparse.ArgumentParser()
 peer.add_common(parser)
-parser.add_argument("--model", choices=["resnet8", "resnet18"], default="resnet8")
+parser.add_argument("--model", choices=["resnet8", "resnet18", "resnet50", "mobilenetv2"], default="resnet8")
 parser.add_argument("--norm", choices=["batch", "group"], default="batch")
 parser.add_argument("--mode", choices=["train", "infer"], default="train")
 parser.set_defaults(batch=128)
@@ -80,9 +80,69 @@ class ResNet18(nn.Module):
         return self.fc(self.blocks(F.relu(self.bn1(self.conv1(x)), inplace=True)).mean((2, 3)))
 
 
-model = (ResNet8 if args.model == "resnet8" else ResNet18)()
+class Bottleneck(nn.Module):
+    def __init__(self, c, k, stride):
+        super().__init__()
+        self.conv1, self.conv2, self.conv3 = conv(c, k, 1, 1), conv(k, k, 3, stride), conv(k, 4 * k, 1, 1)
+        self.bn1, self.bn2, self.bn3 = norm(k), norm(k), norm(4 * k)
+        self.shortcut = nn.Sequential(conv(c, 4 * k, 1, stride), norm(4 * k)) if stride != 1 or c != 4 * k else None
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        y = self.bn3(self.conv3(F.relu(self.bn2(self.conv2(y)), inplace=True)))
+        return F.relu(y + (self.shortcut(x) if self.shortcut is not None else x), inplace=True)
+
+
+class ResNet50(nn.Module):
+    def __init__(self, classes=10):
+        super().__init__()
+        self.conv1, self.bn1 = conv(3, 64, 3, 1), norm(64)
+        blocks, c = [], 64
+        for k, stride, count in ((64, 1, 3), (128, 2, 4), (256, 2, 6), (512, 2, 3)):
+            for block in range(count):
+                blocks.append(Bottleneck(c, k, stride if block == 0 else 1))
+                c = 4 * k
+        self.blocks, self.fc = nn.Sequential(*blocks), nn.Linear(2048, classes)
+
+    def forward(self, x):
+        return self.fc(self.blocks(F.relu(self.bn1(self.conv1(x)), inplace=True)).mean((2, 3)))
+
+
+class Inverted(nn.Module):
+    def __init__(self, c, k, stride, widening):
+        super().__init__()
+        wide = c * widening
+        layers = [conv(c, wide, 1, 1), norm(wide), nn.ReLU6(True)] if widening > 1 else []
+        layers += [nn.Conv2d(wide, wide, 3, stride, 1, groups=wide, bias=False), norm(wide), nn.ReLU6(True)]
+        self.layers = nn.Sequential(*layers, conv(wide, k, 1, 1), norm(k))
+        self.joins = stride == 1 and c == k
+
+    def forward(self, x):
+        return x + self.layers(x) if self.joins else self.layers(x)
+
+
+class MobileNetV2(nn.Module):
+    def __init__(self, classes=10):
+        super().__init__()
+        blocks, c = [conv(3, 32, 3, 1), norm(32), nn.ReLU6(True)], 32
+        for widening, k, count, stride in ((1, 16, 1, 1), (6, 24, 2, 1), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+                                           (6, 160, 3, 2), (6, 320, 1, 1)):
+            for block in range(count):
+                blocks.append(Inverted(c, k, stride if block == 0 else 1, widening))
+                c = k
+        self.blocks = nn.Sequential(*blocks, conv(c, 1280, 1, 1), norm(1280), nn.ReLU6(True))
+        self.fc = nn.Linear(1280, classes)
+
+    def forward(self, x):
+        return self.fc(self.blocks(x).mean((2, 3)))
+
+
+NETWORKS = {"resnet8": (ResNet8, 77850), "resnet18": (ResNet18, 11173962), "resnet50": (ResNet50, 23520842),
+            "mobilenetv2": (MobileNetV2, 2236682)}
+network, expected = NETWORKS[args.model]
+model = network()
 parameters = sum(p.numel() for p in model.parameters())
-assert parameters == {"resnet8": 77850, "resnet18": 11173962}[args.model], parameters
+assert parameters == expected, parameters
 model = model.to(memory_format=memory_format)
 masters = list(model.parameters())
 if args.dtype == "bf16":

@@ -30,6 +30,7 @@ struct layer_spec {
     int src;       /* row whose result is read, or SOURCE_INPUT */
     int residual;  /* row added to the result before the ReLU, SOURCE_INPUT, or SOURCE_NONE */
     int relu;      /* result = max(0, .) */
+    double cap;    /* norms: the ReLU's upper end (ReLU6: 6); 0: none */
     size_t width;  /* conv, dense: output channels */
     size_t kernel, stride, pad; /* conv, pooling */
     int no_bias;                /* conv, dense: a normalisation follows that would cancel it */
@@ -132,7 +133,8 @@ struct layer {
     void (*release)(struct layer_run *run);
 };
 
-extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_max_pool,
-    layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh, layer_reverse;
+extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_depthwise,
+    layer_max_pool, layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh,
+    layer_reverse;
 
 #endif

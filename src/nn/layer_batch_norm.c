@@ -155,7 +155,7 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
     struct batch_norm *b = run->state;
     size_t row = chunk * b->chunk_rows;
     b->kernels->apply[run->src->dtype]((void *)at(run->dst, run->dst->data, row),
-                                       at(run->src, run->src->data, row), b->scale, b->shift, run->relu,
+                                       at(run->src, run->src->data, row), b->scale, b->shift, norm_most(run),
                                        rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
@@ -190,7 +190,7 @@ static sotto_status sums_of_chunk(void *arg, size_t chunk, int thread)
     (void)thread;
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
-    struct norm_gate gate = {b->scale, b->shift};
+    struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     size_t row = chunk * b->chunk_rows;
     b->kernels->back_sums[run->src->dtype](
         b->first + chunk * b->channels, b->second + chunk * b->channels, at(run->dst, run->dst->diff, row),
@@ -203,7 +203,7 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     (void)thread;
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
-    struct norm_gate gate = {b->scale, b->shift};
+    struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     struct norm_slopes slopes = {b->a, b->b, b->d};
     size_t row = chunk * b->chunk_rows;
     b->kernels->back_apply[run->src->dtype](
@@ -241,18 +241,18 @@ static void release(struct layer_run *run)
     run->state = NULL;
 }
 
-const struct layer layer_batch_norm = {.name = "batch norm",
-                                       .fuses_relu = 1,
-                                       .masks_itself = 1,
-                                       .in_place = 1,
-                                       .adds = 1,
-                                       .shape = norm_shape,
-                                       .parameters = parameters,
-                                       .plan = plan,
-                                       .layout = layout,
-                                       .forward = forward,
-                                       .backward = backward,
-                                       .mixes_examples =
-                                           "batch norm computes with the mean of the whole batch, so a record "
-                                           "acts on the gradients of others; use group norm (norm: group)",
-                                       .release = release};
+const struct layer layer_batch_norm = {
+    .name = "batch norm",
+    .fuses_relu = 1,
+    .masks_itself = 1,
+    .in_place = 1,
+    .adds = 1,
+    .shape = norm_shape,
+    .parameters = parameters,
+    .plan = plan,
+    .layout = layout,
+    .forward = forward,
+    .backward = backward,
+    .mixes_examples = "batch norm computes with the mean of the whole batch, so a record "
+                      "acts on the gradients of others; use group norm (norm: group)",
+    .release = release};

@@ -119,7 +119,7 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     for (size_t c = 0; c < g->channels; c++)
         inverse[c] = 1 / sqrtf(inverse[c] / group_size(g) + (float)NORM_EPSILON);
     affine_of(scale, shift, run, image);
-    g->kernels->apply[type]((void *)at(run, run->dst->data, image), x, scale, shift, run->relu, g->rows,
+    g->kernels->apply[type]((void *)at(run, run->dst->data, image), x, scale, shift, norm_most(run), g->rows,
                             g->channels);
     return SOTTO_OK;
 }
@@ -136,7 +136,7 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     float *sum = g->diff_bias + image * g->channels, *product = g->diff_weight + image * g->channels,
           *a = g->scratch + 5 * image * g->channels, *b = a + g->channels, *d = b + g->channels,
           *scale = d + g->channels, *shift = scale + g->channels;
-    struct norm_gate gate = {scale, shift};
+    struct norm_gate gate = {scale, shift, norm_most(run)};
     struct norm_slopes slopes = {a, b, d};
     affine_of(scale, shift, run, image);
     g->kernels->back_sums[type](sum, product, dy, x, mean, run->relu ? &gate : NULL, g->rows, g->channels);

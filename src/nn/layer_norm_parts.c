@@ -1,4 +1,6 @@
 #include "nn/layer_norm_parts.h"
+
+#include <math.h>
 #include <stdio.h>
 
 sotto_status norm_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
@@ -17,4 +19,11 @@ size_t norm_affine(struct nn_parameter out[LAYER_PARAMETERS_MAX], size_t channel
     snprintf(out[1].name, sizeof out[1].name, "bias");
     out[1].init = INIT_ZERO;
     return 2;
+}
+
+float norm_most(const struct layer_run *run)
+{
+    if (!run->relu)
+        return 0;
+    return run->spec->cap > 0 ? (float)run->spec->cap : INFINITY;
 }

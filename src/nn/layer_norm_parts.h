@@ -12,5 +12,7 @@
 sotto_status norm_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
 /** weight and bias, one per channel. */
 size_t norm_affine(struct nn_parameter out[LAYER_PARAMETERS_MAX], size_t channels);
+/** Upper end of the ReLU that the layer applies itself: INFINITY without a cap; 0: no ReLU. */
+float norm_most(const struct layer_run *run);
 
 #endif

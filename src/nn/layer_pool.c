@@ -1,7 +1,7 @@
 /* Pooling over windows of one channel: largest value, average, and the average over the whole image.
  *
  * max:     padding never wins; in backward the gradient goes to the first largest value of the window, found
- * again (whole pixels at a time where windows lie side by side). average: padding counts as zeros in a window
+ * again (f32: whole pixels at a time). average: padding counts as zeros in a window
  * of kernel^2 values (PyTorch's default). global:  (C, H, W) to (C, 1, 1). */
 #include "nn/layer.h"
 
@@ -155,30 +155,27 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-/* ---- largest value of windows that neither overlap nor are padded, f32: whole pixels at a time ---- */
+/* ---- largest value, f32: whole pixels at a time ---- */
 
 enum { BLOCK = 64 }; /* channels whose largest values are kept at hand */
 
-static bool tiles(const struct layer_run *run)
+static bool by_pixels(const struct layer_run *run)
 {
-    const struct layer_spec *s = run->spec;
-    return takes_largest(run) && run->src->dtype == NN_F32 && run->dst->dtype == NN_F32 && s->pad == 0 &&
-           s->stride >= s->kernel;
+    return takes_largest(run) && run->src->dtype == NN_F32 && run->dst->dtype == NN_F32;
 }
 
-/* Channels c .. c + n - 1 of the window at pixel (p, q) of the result. */
-static void window_most(float *most, const struct layer_run *run, const float *image, size_t p, size_t q,
+/* Channels c .. c + n - 1 of a window. */
+static void window_most(float *most, const struct layer_run *run, const float *image, const struct window *w,
                         size_t c, size_t n)
 {
     struct nn_shape s = run->src->shape;
-    size_t stride = run->spec->stride, kernel = run->spec->kernel;
-    const float *corner = image + (p * stride * s.width + q * stride) * s.channels + c;
-    memcpy(most, corner, n * sizeof *most);
-    for (size_t i = 1; i < kernel * kernel; i++)
-        run->kernels->most(most, corner + (i / kernel * s.width + i % kernel) * s.channels, n);
+    memcpy(most, image + index_of(s, 0, w->top, w->left) + c, n * sizeof *most);
+    for (size_t h = w->top; h < w->bottom; h++)
+        for (size_t x = w->left; x < w->right; x++)
+            run->kernels->most(most, image + index_of(s, 0, h, x) + c, n);
 }
 
-static sotto_status forward_tiles(void *arg, size_t image, int thread)
+static sotto_status forward_pixels(void *arg, size_t image, int thread)
 {
     (void)thread;
     struct layer_run *run = arg;
@@ -186,30 +183,34 @@ static sotto_status forward_tiles(void *arg, size_t image, int thread)
     const float *src = (const float *)run->src->data + image * shape_count(s);
     float *dst = (float *)run->dst->data + image * shape_count(d);
     for (size_t p = 0; p < d.height; p++)
-        for (size_t q = 0; q < d.width; q++, dst += d.channels)
-            window_most(dst, run, src, p, q, 0, d.channels);
+        for (size_t q = 0; q < d.width; q++, dst += d.channels) {
+            struct window w = window_of(run, p, q);
+            window_most(dst, run, src, &w, 0, d.channels);
+        }
     return SOTTO_OK;
 }
 
+/* Windows that overlap meet a pixel twice: its gradients add up. */
 static void route_window(struct layer_run *run, const float *src, float *diff, const float *dst_diff,
-                         size_t p, size_t q)
+                         const struct window *w, bool overlap)
 {
     struct nn_shape s = run->src->shape;
-    size_t stride = run->spec->stride, kernel = run->spec->kernel;
-    size_t corner = (p * stride * s.width + q * stride) * s.channels;
-    float most[BLOCK], left[BLOCK];
+    float most[BLOCK], left[BLOCK], routed[BLOCK];
     for (size_t c = 0; c < s.channels; c += BLOCK) {
         size_t n = s.channels - c < BLOCK ? s.channels - c : BLOCK;
-        window_most(most, run, src, p, q, c, n);
+        window_most(most, run, src, w, c, n);
         memcpy(left, dst_diff + c, n * sizeof *left);
-        for (size_t i = 0; i < kernel * kernel; i++) {
-            size_t at = corner + (i / kernel * s.width + i % kernel) * s.channels + c;
-            run->kernels->route(diff + at, left, src + at, most, n);
-        }
+        for (size_t h = w->top; h < w->bottom; h++)
+            for (size_t x = w->left; x < w->right; x++) {
+                size_t at = index_of(s, 0, h, x) + c;
+                run->kernels->route(overlap ? routed : diff + at, left, src + at, most, n);
+                if (overlap)
+                    run->kernels->add[NN_F32](diff + at, routed, n);
+            }
     }
 }
 
-static sotto_status backward_tiles(void *arg, size_t image, int thread)
+static sotto_status backward_pixels(void *arg, size_t image, int thread)
 {
     (void)thread;
     struct layer_run *run = arg;
@@ -217,12 +218,15 @@ static sotto_status backward_tiles(void *arg, size_t image, int thread)
     const float *src = (const float *)run->src->data + image * shape_count(s),
                 *dst_diff = (const float *)run->dst->diff + image * shape_count(d);
     float *diff = (float *)run->src->diff + image * shape_count(s);
-    size_t kernel = run->spec->kernel;
-    if (kernel != run->spec->stride || d.height * kernel != s.height || d.width * kernel != s.width)
+    size_t kernel = run->spec->kernel, stride = run->spec->stride;
+    bool overlap = kernel > stride;
+    if (kernel != stride || run->spec->pad || d.height * kernel != s.height || d.width * kernel != s.width)
         memset(diff, 0, shape_count(s) * sizeof *diff); /* pixels between and beyond the windows */
     for (size_t p = 0; p < d.height; p++)
-        for (size_t q = 0; q < d.width; q++, dst_diff += d.channels)
-            route_window(run, src, diff, dst_diff, p, q);
+        for (size_t q = 0; q < d.width; q++, dst_diff += d.channels) {
+            struct window w = window_of(run, p, q);
+            route_window(run, src, diff, dst_diff, &w, overlap);
+        }
     return SOTTO_OK;
 }
 
@@ -268,14 +272,14 @@ static void over_images(par_body body, struct layer_run *run)
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    over_images(tiles(run) ? forward_tiles : forward_image, run);
+    over_images(by_pixels(run) ? forward_pixels : forward_image, run);
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
-        over_images(tiles(run) ? backward_tiles : backward_image, run);
+        over_images(by_pixels(run) ? backward_pixels : backward_image, run);
 }
 
 static void forward_global(struct layer_run *run, const struct pass *pass)

@@ -69,6 +69,8 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
                 "%s: multiplicative noise scales with the skip connection; there is none", spec->path);
         added->noise.stream = m->noises++;
     }
+    REQUIRE(spec->cap <= 0 || (spec->relu && spec->residual == SOURCE_NONE && spec->layer->masks_itself),
+            "%s: only a norm caps its ReLU, and only without a residual sum", spec->path);
     struct nn_shape src = model_shape(m, spec->src);
     TRY(spec->layer->shape(&added->shape, spec, src));
     TRY(check_shape(added->shape, spec->path));

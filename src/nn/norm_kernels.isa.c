@@ -82,34 +82,38 @@ LANE_INLINE void squares_block(float *square, const void *x, const float *center
 }
 
 LANE_INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, lanes scale, lanes shift,
-                          int relu)
+                          int relu, float most)
 {
-    const lanes zero = {0};
+    const lanes zero = {0}, top = zero + most;
     lanes v = lanes_get(x, i, n, half) * scale + shift;
-    lanes_put(y, i, relu ? lanes_select(v > zero, v, zero) : v, n, half);
+    v = relu ? lanes_select(v > zero, v, zero) : v;
+    lanes_put(y, i, relu ? lanes_select(v > top, top, v) : v, n, half);
 }
 
 LANE_INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu,
-                             size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
+                             float most, size_t rows, size_t channels, int half, size_t at, size_t vectors,
+                             size_t n)
 {
     lanes s[UNROLL], t[UNROLL];
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
-#define BODY(slot, v, i) apply_to(y, x, i, n, half, s[v], t[v], relu)
+#define BODY(slot, v, i) apply_to(y, x, i, n, half, s[v], t[v], relu, most)
     EACH_VECTOR(BODY);
 #undef BODY
 }
 
 /* dy, or 0 where the ReLU after the norm was shut. */
-LANE_INLINE lanes gated(lanes dy, lanes x, lanes scale, lanes shift, int gate)
+LANE_INLINE lanes gated(lanes dy, lanes x, lanes scale, lanes shift, int gate, float most)
 {
-    const lanes zero = {0};
-    return gate ? lanes_select(x * scale + shift > zero, dy, zero) : dy;
+    const lanes zero = {0}, top = zero + most;
+    lanes v = x * scale + shift;
+    return gate ? lanes_select((v > zero) & (v < top), dy, zero) : dy;
 }
 
 LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x,
                                  const float *center, const float *scale, const float *shift, int gate,
-                                 size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
+                                 float most, size_t rows, size_t channels, int half, size_t at,
+                                 size_t vectors, size_t n)
 {
     lanes total[UNROLL] = {{0}}, along[UNROLL] = {{0}}, middle[UNROLL], s[UNROLL], t[UNROLL];
     get_block(middle, center, at, vectors, n);
@@ -118,7 +122,7 @@ LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, con
 #define BODY(slot, v, i)                                                                                     \
     do {                                                                                                     \
         lanes value = lanes_get(x, i, n, half);                                                              \
-        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate);                                 \
+        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                           \
         total[slot] += g;                                                                                    \
         along[slot] += g * (value - middle[v]);                                                              \
     } while (0)
@@ -130,8 +134,8 @@ LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, con
 
 LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x,
                                   const struct norm_slopes *k, const float *scale, const float *shift,
-                                  int gate, size_t rows, size_t channels, int half, size_t at, size_t vectors,
-                                  size_t n)
+                                  int gate, float most, size_t rows, size_t channels, int half, size_t at,
+                                  size_t vectors, size_t n)
 {
     lanes s[UNROLL], t[UNROLL], a[UNROLL], b[UNROLL], d[UNROLL];
     get_block(s, scale, at, vectors, n);
@@ -142,7 +146,7 @@ LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void 
 #define BODY(slot, v, i)                                                                                     \
     do {                                                                                                     \
         lanes value = lanes_get(x, i, n, half);                                                              \
-        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate);                                 \
+        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                           \
         lanes slope = g * a[v] + (value * b[v] + d[v]);                                                      \
         lanes_put(dx, i, add ? slope + lanes_get(dx, i, n, half) : slope, n, half);                          \
     } while (0)
@@ -160,23 +164,23 @@ LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void 
     {                                                                                                        \
         EACH_BLOCK(squares_block, square, x, center, rows, channels, HALF);                                  \
     }                                                                                                        \
-    static void apply_##TYPE(void *y, const void *x, const float *scale, const float *shift, int relu,       \
+    static void apply_##TYPE(void *y, const void *x, const float *scale, const float *shift, float most,     \
                              size_t rows, size_t channels)                                                   \
     {                                                                                                        \
-        if (relu)                                                                                            \
-            EACH_BLOCK(apply_block, y, x, scale, shift, 1, rows, channels, HALF);                            \
+        if (most > 0)                                                                                        \
+            EACH_BLOCK(apply_block, y, x, scale, shift, 1, most, rows, channels, HALF);                      \
         else                                                                                                 \
-            EACH_BLOCK(apply_block, y, x, scale, shift, 0, rows, channels, HALF);                            \
+            EACH_BLOCK(apply_block, y, x, scale, shift, 0, most, rows, channels, HALF);                      \
     }                                                                                                        \
     static void back_sums_##TYPE(float *sum, float *product, const void *dy, const void *x,                  \
                                  const float *center, const struct norm_gate *gate, size_t rows,             \
                                  size_t channels)                                                            \
     {                                                                                                        \
         if (gate)                                                                                            \
-            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, gate->scale, gate->shift, 1, rows,      \
-                       channels, HALF);                                                                      \
+            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, gate->scale, gate->shift, 1,            \
+                       gate->most, rows, channels, HALF);                                                    \
         else                                                                                                 \
-            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, center, center, 0, rows, channels,      \
+            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, center, center, 0, 0, rows, channels,   \
                        HALF);                                                                                \
     }                                                                                                        \
     static void back_apply_##TYPE(void *dx, int add, const void *dy, const void *x,                          \
@@ -184,14 +188,15 @@ LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void 
                                   size_t rows, size_t channels)                                              \
     {                                                                                                        \
         const float *scale = gate ? gate->scale : slopes->a, *shift = gate ? gate->shift : slopes->a;        \
+        const float most = gate ? gate->most : 0;                                                            \
         if (gate && add)                                                                                     \
-            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 1, rows, channels, HALF);       \
+            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 1, most, rows, channels, HALF); \
         else if (gate)                                                                                       \
-            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 1, rows, channels, HALF);       \
+            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 1, most, rows, channels, HALF); \
         else if (add)                                                                                        \
-            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 0, rows, channels, HALF);       \
+            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 0, most, rows, channels, HALF); \
         else                                                                                                 \
-            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 0, rows, channels, HALF);       \
+            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 0, most, rows, channels, HALF); \
     }
 EACH_TYPE(f32, 0)
 EACH_TYPE(bf16, 1)

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUPS = 8 };
-
 sotto_status resnet_start(struct resnet *b, struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
@@ -38,7 +36,7 @@ sotto_status resnet_convolution(int *row, struct resnet *b, int src, struct resn
 sotto_status resnet_norm(int *row, struct resnet *b, int src, int relu, int residual, const char *path)
 {
     struct layer_spec spec = {
-        .layer = b->norm, .src = src, .residual = residual, .relu = relu, .groups = GROUPS};
+        .layer = b->norm, .src = src, .residual = residual, .relu = relu, .groups = RESNET_GROUPS};
     snprintf(spec.path, sizeof spec.path, "%s", path);
     return network_add(b->model, &spec, row);
 }

@@ -6,110 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nn/bf16.h"
+#include "layer_bench.h"
 #include "nn/kernels.h"
-#include "nn/layer.h"
 #include "nn/model.h"
 #include "oracle.h"
 #include "rng/rng.h"
 
 #include <float.h>
 #include <string.h>
-
-/* ---- one layer on its own ---- */
-
-struct bench {
-    struct layer_spec spec;
-    struct layer_run run;
-    struct activation src, dst;
-    struct nn_parameter parameters[LAYER_PARAMETERS_MAX];
-    size_t parameter_count;
-    struct arena keep, scratch, memory;
-    struct pass pass;
-};
-
-static void place(struct bench *b)
-{
-    size_t size = dtype_size(b->src.dtype);
-    b->src.data = arena_take(&b->memory, b->src.count, size);
-    b->src.diff = arena_take(&b->memory, b->src.count, size);
-    b->dst.data = arena_take(&b->memory, b->dst.count, size);
-    b->dst.diff = arena_take(&b->memory, b->dst.count, size);
-    for (size_t p = 0; p < b->parameter_count; p++) {
-        b->parameters[p].value = arena_take(&b->memory, b->parameters[p].count, sizeof(float));
-        b->parameters[p].diff = arena_take(&b->memory, b->parameters[p].count, sizeof(float));
-    }
-}
-
-static void set_value(struct activation *t, void *to, size_t i, double x)
-{
-    if (t->dtype == NN_BF16)
-        ((bf16 *)to)[i] = bf16_from_float((float)x);
-    else
-        ((float *)to)[i] = (float)x;
-}
-
-static double value_of(const struct activation *t, const void *from, size_t i)
-{
-    return t->dtype == NN_BF16 ? (double)bf16_to_float(((const bf16 *)from)[i])
-                               : (double)((const float *)from)[i];
-}
-
-/** Random source (around `offset`), parameters and gradient; the layer planned and laid out. */
-static void open_bench(struct bench *b, struct layer_spec spec, struct nn_shape shape, size_t batch,
-                       enum nn_dtype dtype, double offset)
-{
-    memset(b, 0, sizeof *b);
-    b->spec = spec;
-    b->pass = (struct pass){.training = 1, .seed = 3, .step = 4};
-    struct nn_shape result;
-    assert_int_equal(spec.layer->shape(&result, &b->spec, shape), SOTTO_OK);
-    b->src = (struct activation){.shape = shape, .dtype = dtype, .count = batch * shape_count(shape)};
-    b->dst = (struct activation){.shape = result, .dtype = dtype, .count = batch * shape_count(result)};
-    if (spec.layer->parameters)
-        b->parameter_count = spec.layer->parameters(b->parameters, &b->spec, shape);
-    for (size_t p = 0; p < b->parameter_count; p++)
-        b->parameters[p].count = b->parameters[p].out;
-    place(b);
-    assert_int_equal(arena_reserve(&b->memory, "test"), SOTTO_OK);
-    place(b);
-    b->run = (struct layer_run){.spec = &b->spec,
-                                .kernels = kernels_best(),
-                                .batch = batch,
-                                .threads = 2,
-                                .training = 1,
-                                .relu = spec.relu,
-                                .need_diff_src = 1,
-                                .src = &b->src,
-                                .dst = &b->dst,
-                                .parameters = b->parameters};
-    if (spec.layer->plan)
-        assert_int_equal(spec.layer->plan(&b->run), SOTTO_OK);
-    for (int pass = 0; pass < 2 && spec.layer->layout; pass++) {
-        spec.layer->layout(&b->run, &b->keep, &b->scratch);
-        if (pass == 0) {
-            assert_int_equal(arena_reserve(&b->keep, "test"), SOTTO_OK);
-            assert_int_equal(arena_reserve(&b->scratch, "test"), SOTTO_OK);
-        }
-    }
-    struct rng r = rng_stream(5, RNG_TEST, 0, b->src.count);
-    for (size_t i = 0; i < b->src.count; i++)
-        set_value(&b->src, b->src.data, i, offset + rng_normal(&r));
-    for (size_t i = 0; i < b->dst.count; i++)
-        set_value(&b->dst, b->dst.diff, i, rng_normal(&r));
-    for (size_t p = 0; p < b->parameter_count; p++)
-        for (size_t c = 0; c < b->parameters[p].count; c++)
-            b->parameters[p].value[c] = (float)(0.5 + rng_unit(&r));
-}
-
-static void close_bench(struct bench *b)
-{
-    if (b->spec.layer->release)
-        b->spec.layer->release(&b->run);
-    arena_clear(&b->keep);
-    arena_clear(&b->scratch);
-    arena_clear(&b->memory);
-}
 
 /* ---- definitions ---- */
 
@@ -199,19 +103,13 @@ static double define(const double *x, void *arg)
     double sum = 0;
     for (size_t i = 0; i < b->dst.count; i++) {
         if (b->spec.relu)
-            d->dst[i] = fmax(d->dst[i], 0);
+            d->dst[i] = fmin(fmax(d->dst[i], 0), b->spec.cap > 0 ? b->spec.cap : INFINITY);
         sum += d->dst[i] * value_of(&b->dst, b->dst.diff, i);
     }
     return sum;
 }
 
 /* ---- checks ---- */
-
-static void narrow(float *to, const struct activation *t, const void *from)
-{
-    for (size_t i = 0; i < t->count; i++)
-        to[i] = (float)value_of(t, from, i);
-}
 
 static void check(const struct layer_spec spec, struct nn_shape shape, size_t batch, int training,
                   double offset, double tolerance)
@@ -234,8 +132,8 @@ static void check(const struct layer_spec spec, struct nn_shape shape, size_t ba
     b.spec.relu = 0;
     define(x, &d);
     for (size_t i = 0; i < b.dst.count;
-         i++) /* no loss on values at the kink of the ReLU, where it has no slope */
-        if (fabs(dst[i]) < 1e-4)
+         i++) /* no loss on values at a kink of the ReLU, where it has no slope */
+        if (fabs(dst[i]) < 1e-4 || fabs(dst[i] - spec.cap) < 1e-4)
             set_value(&b.dst, b.dst.diff, i, 0);
     b.spec.relu = spec.relu;
     define(x, &d); /* before forward moves the running moments */
@@ -268,9 +166,12 @@ static void batch_norm_matches_its_definition(void **state)
 {
     (void)state;
     for (size_t i = 0; i < NORM_SHAPES; i++)
-        for (int relu = 0; relu < 2; relu++)
+        for (int relu = 0; relu < 3; relu++)
             for (int training = 0; training < 2; training++)
-                check((struct layer_spec){.layer = &layer_batch_norm, .path = "bn", .relu = relu},
+                check((struct layer_spec){.layer = &layer_batch_norm,
+                                          .path = "bn",
+                                          .relu = relu > 0,
+                                          .cap = relu > 1 ? 0.8 : 0},
                       norm_shapes[i], 5, training, 0.3, 1e-6);
 }
 
@@ -292,11 +193,13 @@ static void group_norm_matches_its_definition(void **state)
         size_t groups;
     } cases[] = {{{16, 3, 2}, 8}, {{16, 3, 3}, 1}, {{18, 2, 3}, 6}, {{40, 2, 2}, 8}, {{5, 4, 4}, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int relu = 0; relu < 2; relu++)
-            check(
-                (struct layer_spec){
-                    .layer = &layer_group_norm, .path = "gn", .relu = relu, .groups = cases[i].groups},
-                cases[i].shape, 3, 1, 0.3, 2e-6);
+        for (int relu = 0; relu < 3; relu++)
+            check((struct layer_spec){.layer = &layer_group_norm,
+                                      .path = "gn",
+                                      .relu = relu > 0,
+                                      .cap = relu > 1 ? 0.8 : 0,
+                                      .groups = cases[i].groups},
+                  cases[i].shape, 3, 1, 0.3, 2e-6);
 }
 
 static void pools_match_their_definition(void **state)
@@ -588,6 +491,13 @@ static void networks_have_their_published_sizes(void **state)
         {{.name = "resnet8", .input = {3, 50, 50}, .classes = 2}, 77330, 64},
         {{.name = "resnet18", .input = {3, 32, 32}, .classes = 10}, 11173962, 512},
         {{.name = "resnet18", .input = {3, 32, 32}, .classes = 100}, 11220132, 512},
+        /* torchvision's counts */
+        {{.name = "resnet18-imagenet", .input = {3, 96, 96}, .classes = 1000}, 11689512, 512},
+        {{.name = "resnet50-imagenet", .input = {3, 96, 96}, .classes = 1000}, 25557032, 2048},
+        {{.name = "mobilenetv2-imagenet", .input = {3, 96, 96}, .classes = 1000}, 3504872, 1280},
+        /* the same without 7x7 (9,408) and with 3x3 (1,728) first kernels */
+        {{.name = "resnet50", .input = {3, 32, 32}, .classes = 1000}, 25557032 - 9408 + 1728, 2048},
+        {{.name = "mobilenetv2", .input = {3, 32, 32}, .classes = 1000}, 3504872, 1280},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nn_model *m = NULL;
