@@ -142,6 +142,21 @@
          NULL,                                                                                                \
          "what is known of each record anyway, for the baseline that imputes (n, ...)",                       \
          NULL},                                                                                               \
+        {"attribute-test-features",                                                                           \
+         OPTION_TEXT,                                                                                         \
+         "FILE",                                                                                              \
+         NULL,                                                                                                \
+         "test the attack on these records, and let it know all of --features (t, ...); else: on a random "   \
+         "half",                                                                                              \
+         NULL},                                                                                               \
+        {"attribute-test", OPTION_TEXT, "FILE", NULL, "the hidden attribute of each of those (t)", NULL},     \
+        {"attribute-test-labels", OPTION_TEXT, "FILE", NULL, "the task's label of each of those (t)", NULL},  \
+        {"attribute-depth",                                                                                   \
+         OPTION_COUNT,                                                                                        \
+         "N",                                                                                                 \
+         NULL,                                                                                                \
+         "attack by networks of 3 to N dense layers too, and report each (3 to 6)",                           \
+         NULL},                                                                                               \
         {"scores", OPTION_TEXT, "FILE", NULL, "scores of any tool, higher = more member-like (n)", NULL},     \
     {                                                                                                         \
         "membership", OPTION_TEXT, "FILE", NULL, "1 for members, 0 for others, one for each score (n)", NULL  \
@@ -166,6 +181,10 @@ sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct 
 sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct options *o);
 /* Views, once the population is there. */
 sotto_status audit_inputs_load_views(struct audit_inputs *in, const struct options *o);
+/* (n, width): all axes but the first are flattened; f4. *rows, *width: what others have, 0 for the first.
+ * *out stays NULL if the option was not given; else the array is the last of in->arrays so far. */
+sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, const struct options *o,
+                                const char *option, const char *role, size_t *rows, size_t *width);
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */

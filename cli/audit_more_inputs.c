@@ -127,9 +127,8 @@ sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct 
     return status;
 }
 
-/* (n, width): all axes but the first are flattened. rows, *width: what others have, 0 for the first. */
-static sotto_status load_features(const float **out, struct audit_inputs *in, const struct options *o,
-                                  const char *option, const char *role, size_t *rows, size_t *width)
+sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, const struct options *o,
+                                const char *option, const char *role, size_t *rows, size_t *width)
 {
     const char *path = option_text(o, option);
     if (!path)
@@ -182,72 +181,19 @@ sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct op
         return cli_fail(SOTTO_EUSAGE,
                         "audit: --population-features needs the features of the records and a population");
     size_t *width = &in->input.feature_count;
-    sotto_status status = load_features(&in->input.member_features, in, o, "member-features",
-                                        "member features", &in->input.n_member, width);
+    sotto_status status = audit_inputs_table(&in->input.member_features, in, o, "member-features",
+                                             "member features", &in->input.n_member, width);
     if (status == SOTTO_OK)
-        status = load_features(&in->input.nonmember_features, in, o, "nonmember-features",
-                               "non-member features", &in->input.n_nonmember, width);
+        status = audit_inputs_table(&in->input.nonmember_features, in, o, "nonmember-features",
+                                    "non-member features", &in->input.n_nonmember, width);
     if (status == SOTTO_OK)
-        status = load_features(&in->input.population_features, in, o, "population-features",
-                               "population features", &in->input.n_population, width);
+        status = audit_inputs_table(&in->input.population_features, in, o, "population-features",
+                                    "population features", &in->input.n_population, width);
     if (status == SOTTO_OK)
         status = load_mean(&in->input.released_mean, in, o, "released-mean", "released mean");
     if (status == SOTTO_OK)
         status = load_mean(&in->input.reference_mean, in, o, "reference-mean", "reference mean");
     if (status == SOTTO_OK && !in->input.released_mean != !in->input.reference_mean)
         status = cli_fail(SOTTO_EUSAGE, "audit: --released-mean and --reference-mean go together");
-    return status;
-}
-
-/* Whole numbers from 0, one for each record. */
-static sotto_status load_values(const int64_t **out, size_t *values, struct audit_inputs *in,
-                                const struct options *o, const char *option, const char *role)
-{
-    struct sotto_array *a = NULL;
-    sotto_status status = audit_inputs_read(&a, in, o, option, role, "values", 1, "1 (records)");
-    if (status != SOTTO_OK || !a)
-        return status;
-    const char *path = option_text(o, option);
-    if (a->shape[0] != in->attribute.n)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; each record needs one", path,
-                        a->shape[0], option_text(o, "features"), in->attribute.n);
-    if ((status = convert(a, path, "values", SOTTO_I8)) != SOTTO_OK)
-        return status;
-    *out = a->data;
-    *values = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        if ((*out)[i] < 0 || (*out)[i] >= 1000)
-            return cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; expected 0 .. 999", path, i,
-                            (long long)(*out)[i]);
-        if ((size_t)(*out)[i] >= *values)
-            *values = (size_t)(*out)[i] + 1;
-    }
-    return SOTTO_OK;
-}
-
-sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o)
-{
-    size_t values;
-    if (!option_given(o, "features") && !option_given(o, "attribute") &&
-        !option_given(o, "attribute-labels") && !option_given(o, "attribute-outputs") &&
-        !option_given(o, "attribute-known"))
-        return SOTTO_OK;
-    if (!option_given(o, "features") || !option_given(o, "attribute"))
-        return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute go together");
-    sotto_status status =
-        load_features(&in->attribute.features, in, o, "features", "features of the attribute attack",
-                      &in->attribute.n, &in->attribute.d);
-    if (status == SOTTO_OK)
-        status = load_values(&in->attribute.attribute, &values, in, o, "attribute", "attribute");
-    if (status == SOTTO_OK)
-        status = load_values(&in->attribute.labels, &in->attribute.classes, in, o, "attribute-labels",
-                             "task labels");
-    if (status == SOTTO_OK)
-        status = load_features(&in->attribute.outputs, in, o, "attribute-outputs", "model's answers",
-                               &in->attribute.n, &in->attribute.output_count);
-    if (status == SOTTO_OK)
-        status = load_features(&in->attribute.known, in, o, "attribute-known", "known values",
-                               &in->attribute.n, &in->attribute.known_count);
-    in->input.attribute = &in->attribute;
     return status;
 }

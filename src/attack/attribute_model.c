@@ -6,7 +6,15 @@
 
 const char *attribute_kind_name(enum attribute_kind kind)
 {
-    return kind == ATTRIBUTE_LOGISTIC ? "logistic regression" : "network";
+    static const char *const names[ATTRIBUTE_KINDS] = {"logistic regression", "network",
+                                                       "network of 4 layers", "network of 5 layers",
+                                                       "network of 6 layers"};
+    return names[kind];
+}
+
+size_t attribute_layers(enum attribute_kind kind)
+{
+    return ATTRIBUTE_LAYERS + (size_t)kind - ATTRIBUTE_MLP;
 }
 
 static int64_t top(const double *logits, size_t values)
@@ -60,7 +68,7 @@ static void standardise(float *known, float *asked, const struct linear_rows *tr
 }
 
 static sotto_status guess_network(int64_t *guess, const struct linear_rows *train,
-                                  const struct linear_rows *test, size_t values, uint64_t seed)
+                                  const struct linear_rows *test, size_t values, size_t layers, uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head_recipe recipe;
@@ -75,8 +83,9 @@ static sotto_status guess_network(int64_t *guess, const struct linear_rows *trai
     for (size_t i = 0; i < train->n; i++)
         y[i] = train->y[train->row[i]];
     sotto_head_defaults(&recipe);
-    recipe.hidden_count = 2;
-    recipe.hidden[0] = recipe.hidden[1] = 128;
+    recipe.hidden_count = layers - 1;
+    for (size_t l = 0; l < recipe.hidden_count; l++)
+        recipe.hidden[l] = 128;
     recipe.epochs = 40;
     recipe.batch = 64;
     recipe.seed = (seed & 0xffffffff) + 1;
@@ -101,8 +110,9 @@ done:
 sotto_status attribute_guess(int64_t *guess, enum attribute_kind kind, const struct linear_rows *train,
                              const struct linear_rows *test, size_t values, uint64_t seed)
 {
-    return kind == ATTRIBUTE_LOGISTIC ? guess_logistic(guess, train, test, values)
-                                      : guess_network(guess, train, test, values, seed);
+    return kind == ATTRIBUTE_LOGISTIC
+               ? guess_logistic(guess, train, test, values)
+               : guess_network(guess, train, test, values, attribute_layers(kind), seed);
 }
 
 sotto_status attribute_balanced(double *out, const struct linear_rows *rows, const int64_t *guess,
@@ -141,14 +151,17 @@ sotto_status attribute_try(double *balanced, enum attribute_kind kind, const str
     status = attribute_guess(guess, kind, &train, &test, values, seed);
     if (status == SOTTO_OK)
         TRY(attribute_balanced(balanced, &test, guess, values));
-    else if (status == SOTTO_EINVAL && kind == ATTRIBUTE_MLP) /* too few records for a network */
+    else if (status == SOTTO_EINVAL && kind != ATTRIBUTE_LOGISTIC) /* too few records for a network */
         status = SOTTO_OK;
 done:
     base_free(guess);
     return status;
 }
 
-enum attribute_kind attribute_better(const double balanced[2])
+enum attribute_kind attribute_better(const double *balanced, size_t kinds)
 {
-    return balanced[ATTRIBUTE_MLP] > balanced[ATTRIBUTE_LOGISTIC] ? ATTRIBUTE_MLP : ATTRIBUTE_LOGISTIC;
+    size_t best = 0;
+    for (size_t k = 1; k < kinds; k++)
+        best = balanced[k] > balanced[best] ? k : best;
+    return (enum attribute_kind)best;
 }

@@ -1,7 +1,8 @@
-/* Attribute inference: half of the records are the attacker's (attribute known), he is tested on the other
- * half. A fifth of his half chooses between logistic regression and a network. What he would guess without
- * that stands beside it: the commonest value, the commonest among records with the same label, what the same
- * two classifiers make of the model's answers alone, and of what is known about a record anyway. */
+/* Attribute inference: some records are the attacker's (attribute known; a random half unless the caller says
+ * which), he is tested on the others. A fifth of his chooses between logistic regression and networks. What
+ * he would guess without the model stands beside it: the commonest value, the commonest among records with
+ * the same label, what the same classifiers make of the model's answers alone, and of what is known about a
+ * record anyway. */
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
     MOST_KNOWN = 10000,
     MOST_VALUES = 1000,
     LEAST = 40,
+    LEAST_TESTED = 20,
     STREAM = 1 << 20 /* bootstrap streams apart from those of attacks */
 };
 
@@ -27,8 +29,10 @@ struct plan {
     int64_t *guess;             /* (test) of the attack */
     int64_t *truth;             /* (test) */
     enum attribute_kind kind;
-    double validation[2];               /* balanced accuracy of both kinds */
-    struct sotto_estimate curve[STEPS]; /* accuracy with 10 .. 90 % of the known records */
+    size_t kinds;                                    /* that are tried: the first so many */
+    double validation[ATTRIBUTE_KINDS];              /* balanced accuracy of each */
+    struct sotto_estimate curve[STEPS];              /* accuracy with 10 .. 90 % of the known records */
+    struct confusion_scores depths[ATTRIBUTE_KINDS]; /* of every network, if several were asked for */
 };
 
 static struct linear_rows rows(const struct plan *p, size_t first, size_t n)
@@ -51,6 +55,15 @@ static sotto_status check(struct plan *p)
     const struct sotto_attribute_input *in = p->in;
     REQUIRE(in->features && in->attribute && in->d > 0, "attribute: features and attribute go together");
     REQUIRE(in->n >= LEAST, "attribute: %zu records; at least %d are needed", in->n, LEAST);
+    REQUIRE(
+        in->n_aux == 0 ||
+            (in->n_aux >= LEAST_TESTED && in->n - in->n_aux >= LEAST_TESTED && in->n_aux < in->n),
+        "attribute: the attacker knows %zu of %zu records; at least %d must be known, and %d others tested",
+        in->n_aux, in->n, LEAST_TESTED, LEAST_TESTED);
+    REQUIRE(in->deepest == 0 || (in->deepest >= ATTRIBUTE_LAYERS && in->deepest <= ATTRIBUTE_LAYERS_MAX),
+            "attribute: networks of %d to %d layers are known (got %zu)", ATTRIBUTE_LAYERS,
+            ATTRIBUTE_LAYERS_MAX, in->deepest);
+    p->kinds = in->deepest ? in->deepest - ATTRIBUTE_LAYERS + 2 : 2;
     TRY(check_finite(in->features, in->n, in->d, "features"));
     TRY(check_finite(in->outputs, in->n, in->output_count, "model's answers"));
     TRY(check_finite(in->known, in->n, in->known_count, "known values"));
@@ -76,32 +89,32 @@ done:
 static sotto_status draw_plan(struct plan *p)
 {
     sotto_status status = SOTTO_OK;
-    size_t n = p->in->n;
+    size_t n = p->in->n, aux = p->in->n_aux ? p->in->n_aux : n / 2;
     struct rng r = rng_stream(p->settings->seed, RNG_SPLIT, 7, 0);
     int64_t *order = base_alloc(n, sizeof *order);
     p->row = base_alloc(n, sizeof *p->row);
-    p->known = n / 2 < MOST_KNOWN ? n / 2 : MOST_KNOWN;
+    p->known = aux < MOST_KNOWN ? aux : MOST_KNOWN;
     p->fitted = p->known - p->known / 5;
-    p->test = n - n / 2;
+    p->test = n - aux;
     p->guess = base_alloc(p->test, sizeof *p->guess);
     p->truth = base_alloc(p->test, sizeof *p->truth);
     if (!order || !p->row || !p->guess || !p->truth)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", n);
     for (size_t i = 0; i < n; i++)
         order[i] = (int64_t)i;
-    rng_shuffle(&r, order, n);
+    rng_shuffle(&r, order, p->in->n_aux ? aux : n);
     for (size_t i = 0; i < p->known; i++)
         p->row[i] = (size_t)order[i];
     for (size_t i = 0; i < p->test; i++) {
-        p->row[p->known + i] = (size_t)order[n / 2 + i];
-        p->truth[i] = p->in->attribute[order[n / 2 + i]];
+        p->row[p->known + i] = (size_t)order[aux + i];
+        p->truth[i] = p->in->attribute[order[aux + i]];
     }
 done:
     base_free(order);
     return status;
 }
 
-/* Job 0 and 1: each kind on the validation fold. */
+/* Job k: kind k on the validation fold. */
 static sotto_status try_kind(void *arg, size_t kind, int thread)
 {
     (void)thread;
@@ -139,6 +152,25 @@ done:
     return status;
 }
 
+/* Job k: a network of 3 + k layers, taught by all known records. */
+static sotto_status measure_depth(void *arg, size_t k, int thread)
+{
+    (void)thread;
+    sotto_status status = SOTTO_OK;
+    struct plan *p = arg;
+    struct linear_rows train = rows(p, 0, p->known), test = rows(p, p->known, p->test);
+    int64_t *guess = base_alloc(p->test, sizeof *guess);
+    if (!guess)
+        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
+    TRY(attribute_guess(guess, (enum attribute_kind)(ATTRIBUTE_MLP + k), &train, &test, p->values,
+                        p->settings->seed));
+    TRY(confusion_measure(&p->depths[k], p->truth, guess, p->test, p->values, p->settings->draws,
+                          p->settings->confidence, p->settings->seed, STREAM + 20 + k));
+done:
+    base_free(guess);
+    return status;
+}
+
 /* The commonest value among known records, of the same label if `by_label`. */
 static sotto_status guess_common(int64_t *guess, const struct plan *p, bool by_label)
 {
@@ -170,6 +202,13 @@ done:
     return status;
 }
 
+static void put_estimates(struct json **j, const struct confusion_scores *s)
+{
+    json_put(j, "accuracy", audit_estimate(s->accuracy));
+    json_put(j, "balanced_accuracy", audit_estimate(s->balanced));
+    json_put(j, "macro_f1", audit_estimate(s->macro_f1));
+}
+
 static sotto_status put_scores(struct json **out, const char *name, const struct plan *p,
                                const int64_t *guess, uint64_t stream)
 {
@@ -179,12 +218,22 @@ static sotto_status put_scores(struct json **out, const char *name, const struct
                           p->settings->confidence, p->settings->seed, stream));
     struct json *j = json_make_object();
     json_put_text(&j, "name", name);
-    json_put(&j, "accuracy", audit_estimate(s.accuracy));
-    json_put(&j, "balanced_accuracy", audit_estimate(s.balanced));
-    json_put(&j, "macro_f1", audit_estimate(s.macro_f1));
+    put_estimates(&j, &s);
     *out = j;
 done:
     return status;
+}
+
+static void put_depths(struct json **doc, const struct plan *p)
+{
+    struct json *list = json_make_array();
+    for (size_t k = 0; ATTRIBUTE_MLP + k < p->kinds; k++) {
+        struct json *one = json_make_object();
+        json_put_integer(&one, "layers", (int64_t)attribute_layers((enum attribute_kind)(ATTRIBUTE_MLP + k)));
+        put_estimates(&one, &p->depths[k]);
+        json_push(&list, one);
+    }
+    json_put(doc, "depths", list);
 }
 
 static struct json *facts_json(const struct plan *p)
@@ -197,7 +246,7 @@ static struct json *facts_json(const struct plan *p)
     json_put_real(&j, "confidence", p->settings->confidence);
     json_put_integer(&j, "draws", (int64_t)p->settings->draws);
     json_put_text(&j, "model", attribute_kind_name(p->kind));
-    for (int k = 0; k < 2; k++)
+    for (size_t k = 0; k < p->kinds; k++)
         json_put_real(&validation, attribute_kind_name((enum attribute_kind)k), p->validation[k]);
     json_put(&j, "validation_balanced_accuracy", validation);
     for (size_t s = 0; s < STEPS; s++) {
@@ -210,13 +259,12 @@ static struct json *facts_json(const struct plan *p)
     return j;
 }
 
-/* What an attacker guesses from `x` (n, d) and the labels instead: by the same two classifiers, chosen alike.
- */
+/* What an attacker guesses from `x` (n, d) and the labels instead: by the same classifiers, chosen alike. */
 static sotto_status guess_from(int64_t *guess, const struct plan *p, const float *x, size_t d)
 {
     sotto_status status = SOTTO_OK;
     size_t classes = p->in->labels ? p->in->classes : 0, width = d + classes;
-    double validation[2];
+    double validation[ATTRIBUTE_KINDS];
     float *table = base_alloc(p->in->n, width * sizeof *table);
     if (!table)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records of %zu", p->in->n, width);
@@ -227,10 +275,11 @@ static sotto_status guess_from(int64_t *guess, const struct plan *p, const float
     }
     struct linear_rows known = {table, p->in->attribute, p->row, p->known, width},
                        test = {table, p->in->attribute, p->row + p->known, p->test, width};
-    for (int kind = 0; kind < 2; kind++)
+    for (size_t kind = 0; kind < p->kinds; kind++)
         TRY(attribute_try(&validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
                           p->settings->seed));
-    TRY(attribute_guess(guess, attribute_better(validation), &known, &test, p->values, p->settings->seed));
+    TRY(attribute_guess(guess, attribute_better(validation, p->kinds), &known, &test, p->values,
+                        p->settings->seed));
 done:
     base_free(table);
     return status;
@@ -303,10 +352,14 @@ sotto_status audit_attribute(struct json **out, const struct sotto_attribute_inp
     struct json *doc = NULL, *attack;
     TRY(check(&p));
     TRY(draw_plan(&p));
-    TRY(par_chunks(2, par_threads(ctx), try_kind, &p));
-    p.kind = attribute_better(p.validation);
+    TRY(par_chunks(p.kinds, par_threads(ctx), try_kind, &p));
+    p.kind = attribute_better(p.validation, p.kinds);
     TRY(par_chunks(STEPS + 1, par_threads(ctx), learn, &p));
+    if (in->deepest)
+        TRY(par_chunks(p.kinds - 1, par_threads(ctx), measure_depth, &p));
     doc = facts_json(&p);
+    if (in->deepest)
+        put_depths(&doc, &p);
     TRY(put_scores(&attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));
     json_put(&doc, "attack", attack);
     TRY(put_baselines(&doc, &p));

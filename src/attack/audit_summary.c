@@ -84,8 +84,9 @@ static void add_attribute_line(char **text, size_t *used, const char *name, cons
 
 static void add_attribute(char **text, size_t *used, const struct json *audit)
 {
-    const struct json *a = json_member(audit, "attribute"), *baselines = json_member(a, "baselines");
-    char line[LINE], cell[64];
+    const struct json *a = json_member(audit, "attribute"), *baselines = json_member(a, "baselines"),
+                      *depths = json_member(a, "depths");
+    char line[LINE], cell[64], name[40];
     if (!a)
         return;
     snprintf(line, sizeof line,
@@ -100,6 +101,11 @@ static void add_attribute(char **text, size_t *used, const struct json *audit)
     for (size_t i = 0; i < json_count(baselines); i++)
         add_attribute_line(text, used, json_text(json_member(json_at(baselines, i), "name")),
                            json_at(baselines, i));
+    for (size_t i = 0; i < json_count(depths); i++) {
+        snprintf(name, sizeof name, "network of %.0f layers",
+                 json_number(json_member(json_at(depths, i), "layers")));
+        add_attribute_line(text, used, name, json_at(depths, i));
+    }
     percent_cell(cell, json_member(a, "gain"));
     snprintf(line, sizeof line, "gain in accuracy over '%.60s': %s\n", json_text(json_find(a, "gain.over")),
              cell);

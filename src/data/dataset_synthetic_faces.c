@@ -1,18 +1,19 @@
 /* Simple faces with two labels that have nothing to do with each other: the task asks whether the head is
- * narrow or broad, the attribute which of five families the face belongs to, and so how its hair is striped,
+ * round or square, the attribute which of five families the face belongs to, and so how its hair is striped,
  * how wide its eyes are and how dark its skin is.
  *
  * Stand-in for the sets of face attributes that Talos was measured on (DS-14): five values with the shares of
  * UTKFace's race column, drawn independently of the task, so whatever a task model tells about the family it
- * tells beyond its purpose. Both are noisy: the shapes of narrow and broad heads overlap, and each of a
- * family's three marks is another family's now and then. Light, colour of the background and of the hair are
- * drawn for every picture, so that random colour changes leave stripes and eyes as the marks that remain. */
+ * tells beyond its purpose. Both are noisy: there are heads between round and square, and each of a family's
+ * three marks is another family's now and then. Light, colour of the background and of the hair are drawn for
+ * every picture, so that random colour changes leave stripes and eyes as the marks that remain; moving and
+ * stretching a picture, as for two views of it, changes neither label. */
 #include "data/synthetic.h"
 
 #include <math.h>
 
 enum { CLASSES = 2, FAMILIES = 5, CHANNELS = 3, STRAY = 8 /* one mark in so many is a stranger's */ };
-static const char *const class_names[CLASSES] = {"narrow", "broad"};
+static const char *const class_names[CLASSES] = {"round", "square"};
 static const char *const family_names[FAMILIES] = {"first", "second", "third", "fourth", "fifth"};
 static const unsigned family_share[FAMILIES] = {421, 194, 155, 155, 75}; /* of 1000 */
 
@@ -24,10 +25,16 @@ static const float skin_tone[FAMILIES] = {205, 120, 180, 150, 165};
 /* One picture, lengths in shares of its side, drawn from its stream in this order. */
 struct face {
     float x, y, height, aspect; /* centre and half axes: height, height * aspect */
+    float square;               /* of the head: from 0, an ellipse, to 1, a rectangle */
     float hair_size, stripe_c, stripe_s, stripe_rate, stripe_phase;
     float eye_width, eye_height, eye_apart;
     float skin[CHANNELS], hair[CHANNELS], ground[CHANNELS], slope_x, slope_y, light, noise;
 };
+
+static float clamp(float x, float low, float high)
+{
+    return x < low ? low : x > high ? high : x;
+}
 
 static unsigned draw_family(struct rng *r)
 {
@@ -56,7 +63,8 @@ static struct face face_draw(struct rng *r, int64_t label, unsigned family)
     f.x = 0.5f + synthetic_between(r, -0.08f, 0.08f);
     f.y = 0.55f + synthetic_between(r, -0.06f, 0.06f);
     f.height = synthetic_between(r, 0.28f, 0.36f);
-    f.aspect = (label ? 0.88f : 0.66f) + synthetic_between(r, -0.12f, 0.12f);
+    f.aspect = synthetic_between(r, 0.7f, 0.95f);
+    f.square = clamp((label ? 0.75f : 0.15f) + synthetic_between(r, -0.36f, 0.36f), 0, 1);
     f.hair_size = synthetic_between(r, 1.15f, 1.35f);
     synthetic_direction(r, &f.stripe_c, &f.stripe_s);
     f.stripe_rate = draw_mark(r, stripe_rate, family, 0.15f);
@@ -76,17 +84,14 @@ static struct face face_draw(struct rng *r, int64_t label, unsigned family)
     return f;
 }
 
-static float clamp(float x, float low, float high)
+/* How far inside an ellipse, or something between it and a rectangle, (u, v) lies: in pixels, cut to [0, 1].
+ */
+static float inside(float u, float v, float half_width, float half_height, float square, float side)
 {
-    return x < low ? low : x > high ? high : x;
-}
-
-/* How far inside an ellipse (u, v) lies, in pixels of `side`, cut to [0, 1]. */
-static float inside(float u, float v, float half_width, float half_height, float side)
-{
-    float a = u / half_width, b = v / half_height,
-          smaller = half_width < half_height ? half_width : half_height;
-    return clamp(0.5f + (1 - sqrtf(a * a + b * b)) * smaller * side, 0, 1);
+    float a = fabsf(u / half_width), b = fabsf(v / half_height), round = sqrtf(a * a + b * b),
+          edge = a > b ? a : b;
+    float smaller = half_width < half_height ? half_width : half_height;
+    return clamp(0.5f + (1 - round - square * (edge - round)) * smaller * side, 0, 1);
 }
 
 /* Light and dark bands: a wave of straight lines between 0 and 1. */
@@ -105,12 +110,12 @@ static struct layers layers_at(const struct face *f, float u, float v, float sid
 {
     struct layers l;
     float width = f->height * f->aspect, eye = f->eye_apart * width;
-    l.hair = inside(u, v + 0.2f * f->height, width * f->hair_size, f->height * f->hair_size, side);
+    l.hair = inside(u, v + 0.2f * f->height, width * f->hair_size, f->height * f->hair_size, f->square, side);
     l.stripe = stripes(f, u, v);
-    l.skin = inside(u, v - 0.1f * f->height, width, f->height, side);
+    l.skin = inside(u, v - 0.1f * f->height, width, f->height, f->square, side);
     l.eyes = inside(fabsf(u) - eye, v + 0.1f * f->height, f->eye_width * f->height, f->eye_height * f->height,
-                    side);
-    l.mouth = inside(u, v - 0.6f * f->height, 0.4f * width, 0.09f * f->height, side);
+                    0, side);
+    l.mouth = inside(u, v - 0.6f * f->height, 0.4f * width, 0.09f * f->height, 0, side);
     return l;
 }
 
@@ -177,11 +182,11 @@ done:
 
 const struct dataset_source source_synthetic_faces = {
     .name = "synthetic-faces",
-    .title = "Synthetic faces: narrow or broad; attribute: one of five families; 32x32 colour",
+    .title = "Synthetic faces: round or square; attribute: one of five families; 32x32 colour",
     .origin = "generated by sotto; made-up data",
     .licence = "none needed",
     .options = "-n24000 records, -s32 pixels along a side",
-    .sha256 = "d619ada8bfd98c75677b9c14e58463022c330c684c131aa31e6ce2d0a23cdce5",
+    .sha256 = "c63a3526eeed73024a6147c0f3b060ef0be112a605a15610809dba98dd55cf0b",
     .classes = CLASSES,
     .class_names = class_names,
     .synthetic = 1,

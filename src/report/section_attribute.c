@@ -66,6 +66,29 @@ static void curve(struct page *p, const struct json *list)
     page_html(p, "</tbody></table></div>\n");
 }
 
+/* Only where networks of several depths were asked for. */
+static void depths(struct page *p, const struct json *list)
+{
+    if (!json_count(list))
+        return;
+    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Depth of the attack's "
+                 "network\"><table>\n<caption>Whether a deeper network would say more, taught by all known "
+                 "records.</caption>\n<thead><tr><th scope=\"col\">Dense layers</th><th scope=\"col\" "
+                 "class=\"number\">Accuracy</th><th scope=\"col\" class=\"number\">Balanced accuracy</th><th "
+                 "scope=\"col\" class=\"number\">Macro F1</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        page_count(p, part_number(one, "layers"));
+        page_html(p, "</th>");
+        cell(p, part(one, "accuracy"));
+        cell(p, part(one, "balanced_accuracy"));
+        cell(p, part(one, "macro_f1"));
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
 void section_attribute(struct page *p, const struct report *r)
 {
     const struct json *a = NULL;
@@ -101,6 +124,7 @@ void section_attribute(struct page *p, const struct report *r)
     }
     page_html(p, "</tbody></table></div>\n");
     gain(p, a);
+    depths(p, part(a, "depths"));
     curve(p, part(a, "learning_curve"));
     page_html(p, "</section>\n");
 }

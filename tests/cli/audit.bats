@@ -301,6 +301,23 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
 }
 
+@test "attribute inference on records of their own, by networks of several depths" {
+  run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv \
+    --attribute-test yn.csv --attribute-test-labels yn.csv --attribute-depth 4 --bootstrap 100 -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"60 records known to the attacker, 90 tested"*"commonest of the label"*"network of 4 layers"* ]]
+  grep -q 'Dense layers' out/report.html
+  run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv --attribute-test yn.csv --attribute-outputs ml.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv --attribute-test ym.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: ym.csv has 60 values but nl.csv has 90 rows; each record needs one" ]
+  run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv --attribute-test yn.csv
+  [ "$status" -eq 64 ]
+}
+
 # zeros FILE NUMBERS SHAPE: an .npy of zeros
 zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
 

@@ -219,6 +219,59 @@ static void bad_attributes_are_refused(void **state)
     expect(SOTTO_EINVAL, &audit, NULL, "attribute: every record has the value 1; there is nothing to infer");
 }
 
+/* The attacker knows the first 200 rows. Their attribute is turned round in the rest, so one who is taught by
+ * the first alone must be wrong about most of the rest; had any of those been among his, he would not be. */
+static void the_caller_may_say_whom_the_attacker_knows(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    struct sotto_attribute_input in = hidden_make(&h, 3, false, 36);
+    struct sotto_audit_input audit = {.attribute = &in};
+    for (int i = 200; i < N; i++)
+        h.attribute[i] = !h.attribute[i];
+    in.n_aux = 200;
+    struct json *doc = infer(&in);
+    assert_true(value(doc, "attribute.n_known") == 200 && value(doc, "attribute.n_test") == N - 200);
+    assert_true(value(doc, "attribute.attack.accuracy.upper") < 0.15);
+    assert_true(value(doc, "attribute.learning_curve[4].n") == 100);
+    json_free(doc);
+    in.n_aux = 19;
+    expect(
+        SOTTO_EINVAL, &audit, NULL,
+        "attribute: the attacker knows 19 of 1200 records; at least 20 must be known, and 20 others tested");
+    in.n_aux = N - 19;
+    expect(SOTTO_EINVAL, &audit, NULL,
+           "attribute: the attacker knows 1181 of 1200 records; at least 20 must be known, and 20 others "
+           "tested");
+    in.n_aux = N + 1;
+    expect(SOTTO_EINVAL, &audit, NULL,
+           "attribute: the attacker knows 1201 of 1200 records; at least 20 must be known, and 20 others "
+           "tested");
+}
+
+static void networks_of_every_depth_are_reported(void **state)
+{
+    (void)state;
+    static struct hidden h;
+    struct sotto_attribute_input in = hidden_make(&h, 5, true, 37);
+    struct sotto_audit_input audit = {.attribute = &in};
+    in.deepest = 6, in.n = 500;
+    struct json *doc = infer(&in);
+    const struct json *depths = json_find(doc, "attribute.depths");
+    assert_int_equal(json_count(depths), 4);
+    for (size_t k = 0; k < 4; k++) {
+        assert_true(json_number(json_member(json_at(depths, k), "layers")) == 3 + (double)k);
+        assert_true(json_number(json_member(json_member(json_at(depths, k), "balanced_accuracy"), "lower")) >
+                    0.8);
+    }
+    assert_non_null(json_find(doc, "attribute.validation_balanced_accuracy.network of 6 layers"));
+    json_free(doc);
+    in.deepest = 2;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: networks of 3 to 6 layers are known (got 2)");
+    in.deepest = 7;
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: networks of 3 to 6 layers are known (got 7)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +283,8 @@ int main(void)
         cmocka_unit_test(nothing_is_found_in_noise),
         cmocka_unit_test(weaker_attackers_stand_beside),
         cmocka_unit_test(bad_attributes_are_refused),
+        cmocka_unit_test(the_caller_may_say_whom_the_attacker_knows),
+        cmocka_unit_test(networks_of_every_depth_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
