@@ -13,6 +13,11 @@ static const struct option_row rows[] = {
      NULL},
     {"grid", OPTION_COUNT, "G", NULL, "scattering: average over G x G cells (default: every fourth pixel)",
      NULL},
+    {"mirror", OPTION_FLAG, NULL, NULL,
+     "scattering: mean of the image and its mirror image; the left half of the places is kept", NULL},
+    {"standardise", OPTION_TEXT, "P.npy", NULL,
+     "shift and scale columns to mean 0, variance 1 of these embeddings of PUBLIC images by the same encoder",
+     NULL},
     {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path", NULL},
     {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to embed, in this order (integers)", NULL},
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
@@ -79,6 +84,7 @@ static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
     size_t shape[3];
     sotto_scattering_defaults(&settings);
     settings.groups = (size_t)option_count(o, "groups");
+    settings.mirror = option_flag(o, "mirror");
     if (option_given(o, "grid"))
         settings.grid = (size_t)option_count(o, "grid");
     sotto_status status = sotto_scattering_shape(shape, data, &settings);
@@ -106,6 +112,22 @@ static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
     return status;
 }
 
+static sotto_status standardise(struct sotto_array *x, const char *path)
+{
+    struct sotto_array public_x = {0};
+    size_t width = x->shape[1];
+    sotto_status status = sotto_npy_load(&public_x, path);
+    if (status == SOTTO_OK &&
+        (public_x.dtype != SOTTO_F4 || public_x.ndim != 2 || public_x.shape[1] != width))
+        status = cli_fail(SOTTO_EINVAL,
+                          "--standardise: %s is not (N, %zu) f4; expected embeddings by this encoder", path,
+                          width);
+    if (status == SOTTO_OK)
+        status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
+    sotto_array_clear(&public_x);
+    return status;
+}
+
 static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
                           const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
 {
@@ -114,6 +136,8 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     int evaluate = option_flag(o, "evaluate");
     sotto_status status =
         fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx) : embed_learnt(&x, o, data, chosen, ctx);
+    if (status == SOTTO_OK && option_given(o, "standardise"))
+        status = standardise(&x, option_text(o, "standardise"));
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
@@ -133,8 +157,9 @@ static sotto_status check_options(const struct options *o)
 {
     if (option_given(o, "encoder") == option_given(o, "random"))
         return cli_fail(SOTTO_EUSAGE, "embed: give either --encoder FILE or --random NAME");
-    if (!fixed_features(o) && (option_given(o, "groups") || option_given(o, "grid")))
-        return cli_fail(SOTTO_EUSAGE, "embed: --groups and --grid belong to --encoder scattering");
+    if (!fixed_features(o) &&
+        (option_given(o, "groups") || option_given(o, "grid") || option_flag(o, "mirror")))
+        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror belong to --encoder scattering");
     if (!option_flag(o, "evaluate") && !option_given(o, "output"))
         return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
     return option_require(o, "data");

@@ -98,6 +98,9 @@ struct sotto_scattering {
     size_t groups; /**< [27] neighbouring channels are normalised together within an image, in this many
                       groups, to mean 0 and variance 1; 0: not at all. Must divide the channels */
     size_t grid;   /**< [0: every place] average over grid x grid cells, before that */
+    int mirror;    /**< [0] 1: mean of the image and its mirror image, of which the left half of the places is
+                      kept: what a picture shows is the same in a mirror, and a private head then has half as
+                      many weights to be noised */
 };
 SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);
 /** shape: channels, rows, columns of an image's features. EINVAL: not images, or an option does not fit. */
@@ -110,6 +113,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scatter(float *out, const struct s
                                                       const int64_t *rows, size_t n,
                                                       const struct sotto_scattering *s,
                                                       const struct sotto_context *ctx);
+
+/** Shifts and scales every column of x (n, width) by mean and deviation of that column of public_x (n_public,
+ * width), in place. A column that is constant there becomes 0. public_x must be embeddings of PUBLIC images
+ * by the same encoder: statistics of private ones would have to be paid for. EINVAL: fewer than 2 public
+ * rows, or not finite. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_standardise(float *x, size_t n, size_t width,
+                                                          const float *public_x, size_t n_public);
 
 /** k-nearest-neighbour accuracy of test rows among train rows: majority of the k most similar by cosine.
  * Equal votes go to the class of the nearer neighbour, equal similarities to the smaller index. x (n, width),

@@ -1,5 +1,6 @@
-/* Images to scattering features: transform, average over a coarser grid, normalise within each image. All
- * three treat every image alone, so features of one record say nothing about another. */
+/* Images to scattering features: transform (the mirrored image too, and the mean of both), average over a
+ * coarser grid, normalise within each image. All of it treats every image alone, so features of one record
+ * say nothing about another. */
 #include "data/dataset.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
@@ -21,7 +22,7 @@ const struct scatter_kernels *scatter_kernels_find(void)
 
 void sotto_scattering_defaults(struct sotto_scattering *s)
 {
-    *s = (struct sotto_scattering){.groups = 27, .grid = 0};
+    *s = (struct sotto_scattering){.groups = 27};
 }
 
 sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset *data,
@@ -41,28 +42,32 @@ sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset 
     shape[0] = channels;
     shape[1] = s->grid ? s->grid : rows;
     shape[2] = s->grid ? s->grid : columns;
+    if (s->mirror)
+        shape[2] = (shape[2] + 1) / 2;
 done:
     return status;
 }
 
 struct work {
     const struct sotto_dataset *data;
-    const struct scatter_plan *plan;
+    const struct scatter_plan *plan, *mirrored; /* mirrored: NULL unless asked for */
     const struct scatter_kernels *kernels;
     const int64_t *rows;
     size_t base, n, shape[3], groups; /* base: records before this part, where rows is NULL */
+    size_t across;                    /* cells in a row, of which shape[2] are kept */
     float *out;
     float *scratch, *block, *raw; /* one of each per thread */
     size_t scratch_size, block_size, raw_size;
 };
 
-/* Mean over the places of each of grid x grid cells, which overlap where the sizes do not divide. */
+/* Mean over the places of each of grid x grid cells, which overlap where the sizes do not divide. Of means
+ * with the mirrored image the cells of the left half are kept: the right half shows the same. */
 static void average(float *to, const float *from, const struct work *w)
 {
-    size_t rows = w->plan->out_rows, columns = w->plan->out_columns, down = w->shape[1], across = w->shape[2];
+    size_t rows = w->plan->out_rows, columns = w->plan->out_columns, down = w->shape[1], across = w->across;
     for (size_t c = 0; c < w->shape[0]; c++, from += rows * columns)
         for (size_t a = 0; a < down; a++)
-            for (size_t b = 0; b < across; b++) {
+            for (size_t b = 0; b < w->shape[2]; b++) {
                 size_t top = a * rows / down, bottom = ((a + 1) * rows + down - 1) / down;
                 size_t left = b * columns / across, right = ((b + 1) * columns + across - 1) / across;
                 float sum = 0;
@@ -101,11 +106,14 @@ static void transform_channel(const struct work *w, size_t first, size_t count, 
         size_t row = w->rows ? (size_t)w->rows[first + i] : w->base + first + i;
         planes[i] = w->data->images + (row * w->data->channels + channel) * pixels;
     }
-    w->kernels->transform(block, w->plan, planes, scratch);
-    for (size_t i = 0; i < count; i++) {
-        float *to = raw + i * w->raw_size / IMAGES + channel * values;
-        for (size_t v = 0; v < values; v++)
-            to[v] = block[v * SCATTER_LANES + i];
+    float share = w->mirrored ? 0.5f : 1;
+    for (int side = 0; side < (w->mirrored ? 2 : 1); side++) {
+        w->kernels->transform(block, side ? w->mirrored : w->plan, planes, scratch);
+        for (size_t i = 0; i < count; i++) {
+            float *to = raw + i * w->raw_size / IMAGES + channel * values;
+            for (size_t v = 0; v < values; v++)
+                to[v] = (side ? to[v] : 0) + share * block[v * SCATTER_LANES + i];
+        }
     }
 }
 
@@ -132,7 +140,7 @@ sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const i
 {
     enum { REPORT = 64 }; /* chunks between looks at the context */
     sotto_status status = SOTTO_OK;
-    struct scatter_plan plan = {0};
+    struct scatter_plan plan = {0}, mirrored;
     struct work w = {.data = data,
                      .plan = &plan,
                      .kernels = scatter_kernels_find(),
@@ -140,22 +148,30 @@ sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const i
                      .groups = s->groups,
                      .out = out};
     struct arena memory = {0};
+    size_t *turned = NULL;
     size_t threads = (size_t)par_threads(ctx);
     TRY(sotto_scattering_shape(w.shape, data, s));
     REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
     TRY(scatter_plan_make(&plan, data->height, data->width));
+    w.across = s->grid ? s->grid : plan.out_columns;
     w.scratch_size = w.kernels->scratch(&plan);
     w.block_size = SCATTER_CHANNELS * plan.out_rows * plan.out_columns * SCATTER_LANES;
     w.raw_size = w.block_size * data->channels;
     for (int pass = 0; pass < 2; pass++) {
+        turned = arena_take(&memory, plan.columns, sizeof *turned);
         w.scratch = arena_take(&memory, threads * w.scratch_size, sizeof(float));
         w.block = arena_take(&memory, threads * w.block_size, sizeof(float));
         w.raw = arena_take(&memory, threads * w.raw_size, sizeof(float));
         if (pass == 0)
             TRY(arena_reserve(&memory, "scattering"));
     }
+    for (size_t c = 0; c < plan.columns; c++)
+        turned[c] = data->width - 1 - plan.column[c];
+    mirrored = plan;
+    mirrored.column = turned;
+    w.mirrored = s->mirror ? &mirrored : NULL;
     for (size_t first = 0; first < n; first += REPORT * IMAGES) {
         w.n = n - first < REPORT * IMAGES ? n - first : REPORT * IMAGES;
         w.rows = rows ? rows + first : NULL;

@@ -120,7 +120,19 @@ expect() {
   [[ "$output" == *"scattering: 10 groups do not divide the "*" channels"* ]]
   run "$SOTTO" embed --random keras-simclr --grid 2 --data "$data" -o Z.npy
   [ "$status" -eq 64 ]
-  [[ "$output" == *"--groups and --grid belong to --encoder scattering"* ]]
+  [[ "$output" == *"--groups, --grid and --mirror belong to --encoder scattering"* ]]
+}
+
+@test "columns are standardised by public embeddings" {
+  "$SOTTO" embed --encoder scattering --mirror --data "$data" --grid 2 -o P.npy --quiet
+  run "$SOTTO" embed --encoder scattering --mirror --data "$data" --grid 2 --standardise P.npy -o X.npy --quiet
+  [ "$status" -eq 0 ]
+  [[ "$output" == *" embeddings of width 162" ]]
+  ! cmp -s X.npy P.npy
+  run "$SOTTO" embed --encoder scattering --data "$data" --grid 2 --standardise P.npy -o Z.npy
+  [ "$status" -eq 65 ]
+  [ ! -e Z.npy ]
+  [[ "$output" == *"--standardise: P.npy is not (N, 324) f4; expected embeddings by this encoder"* ]]
 }
 
 @test "predict measures accuracy where labels are given" {

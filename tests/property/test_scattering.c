@@ -210,6 +210,36 @@ static void colours_are_planes(void **state)
     assert_memory_equal(features, grey, sizeof grey);
 }
 
+/* A picture and its mirror image have the same features: the mean of both, at the places of the left half. */
+static void a_mirror_changes_nothing(void **state)
+{
+    (void)state;
+    enum { COLUMNS = SIDE / SCATTER_STEP, LEFT = (COLUMNS + 1) / 2, HALF = WIDTH / COLUMNS * LEFT };
+    static uint8_t pair[2 * PIXELS];
+    static float both[2 * WIDTH], means[2 * HALF];
+    struct sotto_dataset set = set_of(pair, 2, 1, SIDE);
+    struct sotto_scattering mirror = {.mirror = 1}, cells = {.mirror = 1, .grid = 3, .groups = 27};
+    size_t shape[3];
+    draw_all();
+    memcpy(pair, images, PIXELS);
+    for (size_t i = 0; i < PIXELS; i++)
+        pair[PIXELS + i] = pair[i / SIDE * SIDE + SIDE - 1 - i % SIDE];
+    assert_int_equal(sotto_scattering_shape(shape, &set, &mirror), SOTTO_OK);
+    assert_int_equal(shape[0] * shape[1] * shape[2], HALF);
+    assert_int_equal(shape[2], LEFT);
+    scatter(both, pair, 2, 1);
+    assert_int_equal(sotto_scatter(means, &set, NULL, 2, &mirror, NULL), SOTTO_OK);
+    assert_memory_equal(means, means + HALF, HALF * sizeof *means);
+    for (size_t i = 0; i < HALF; i++) {
+        size_t at = i / LEFT * COLUMNS + i % LEFT;
+        assert_float_equal(means[i], (both[at] + both[WIDTH + at]) / 2, 1e-6f);
+    }
+    assert_int_equal(sotto_scattering_shape(shape, &set, &cells), SOTTO_OK);
+    assert_int_equal(shape[2], 2);
+    assert_int_equal(sotto_scatter(means, &set, NULL, 2, &cells, NULL), SOTTO_OK);
+    assert_memory_equal(means, means + shape[0] * 6, shape[0] * 6 * sizeof *means);
+}
+
 static void odd_sizes_work_and_bad_ones_are_refused(void **state)
 {
     (void)state;
@@ -259,6 +289,7 @@ int main(void)
                                        cmocka_unit_test(filters_have_no_gain),
                                        cmocka_unit_test(an_image_is_transformed_alone),
                                        cmocka_unit_test(colours_are_planes),
+                                       cmocka_unit_test(a_mirror_changes_nothing),
                                        cmocka_unit_test(odd_sizes_work_and_bad_ones_are_refused),
                                        cmocka_unit_test(it_stops_and_survives_want_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
