@@ -38,15 +38,18 @@ double defence_coin(uint64_t key, const float *row, size_t d)
     return ldexp((double)strtoull(hex, NULL, 16), -52);
 }
 
-sotto_status defence_check_rows(const float *x, size_t n, size_t d, bool posteriors, const char *what)
+sotto_status defence_check_rows(const float *x, size_t n, size_t d, unsigned needs, const char *what)
 {
     sotto_status status = SOTTO_OK;
+    bool posteriors = needs & DEFENCE_POSTERIORS, shares = needs & DEFENCE_SHARES;
     REQUIRE(!posteriors || d >= 2, "%s: rows have %zu column; posteriors have at least 2", what, d);
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (size_t k = 0; k < d; k++) {
             double p = (double)x[i * d + k];
             REQUIRE(isfinite(p), "%s: row %zu, column %zu is not finite", what, i, k);
+            REQUIRE(!shares || (p >= 0 && p <= 1),
+                    "%s: row %zu, column %zu is %g; a table's entries are 0 to 1", what, i, k, p);
             if (posteriors && !(p >= 0 && p <= 1 + 1e-3)) {
                 status = status_fail(
                     SOTTO_EINVAL, "%s: row %zu, column %zu is %g; these are no probabilities", what, i, k, p);
@@ -66,8 +69,7 @@ sotto_status sotto_defence_check(const char *name, const float *x, size_t n, siz
 {
     const struct defence *kind;
     sotto_status status = defence_find(&kind, name);
-    return status == SOTTO_OK ? defence_check_rows(x, n, columns, kind->needs & DEFENCE_POSTERIORS, what)
-                              : status;
+    return status == SOTTO_OK ? defence_check_rows(x, n, columns, kind->needs, what) : status;
 }
 
 /* One more than the largest of values 0 .. that are not all the same. */
@@ -94,7 +96,7 @@ static sotto_status check_known(struct defence_fit *fit, const struct defence *k
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *known = fit->known;
     if (known->n)
-        TRY(defence_check_rows(known->x, known->n, known->d, kind->needs & DEFENCE_POSTERIORS, "known rows"));
+        TRY(defence_check_rows(known->x, known->n, known->d, kind->needs, "known rows"));
     if (kind->needs & DEFENCE_SECRETS) {
         if (known->n == 0 || !known->secret)
             FAIL(SOTTO_EUSAGE, "defend: %s learns from rows whose secret is known (--known ROWS.npy:SECRET)",
@@ -179,7 +181,7 @@ sotto_status sotto_defence_apply(float *out, double *cost, const struct sotto_de
     size_t cells;
     REQUIRE(d->columns == 0 || d->columns == columns,
             "defend: rows have %zu columns, but the defence was fitted to rows of %zu", columns, d->columns);
-    TRY(defence_check_rows(x, n, columns, d->kind->needs & DEFENCE_POSTERIORS, "rows"));
+    TRY(defence_check_rows(x, n, columns, d->kind->needs, "rows"));
     if (!size_multiply(&cells, n, columns) || !(job.out = base_alloc(cells, sizeof *job.out)) ||
         !(job.cost = base_alloc(n, sizeof *job.cost)))
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", n);

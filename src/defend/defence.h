@@ -12,7 +12,8 @@ enum defence_need {
     DEFENCE_POSTERIORS = 1, /* rows are probabilities */
     DEFENCE_SECRETS = 2,    /* rows with their secrets, to learn from */
     DEFENCE_MEMBERSHIP = 4, /* and these are 0 and 1 */
-    DEFENCE_LABELS = 8      /* and the classes of the task */
+    DEFENCE_LABELS = 8,     /* and the classes of the task */
+    DEFENCE_SHARES = 16     /* rows are tables of numbers from 0 to 1 */
 };
 
 /* A number that the user may set as "NAME=VALUE". */
@@ -62,9 +63,10 @@ struct sotto_defence {
     size_t known;
 };
 
-/* Rows are probabilities: finite, 0 .. 1, sum 1 within 1e-3; or just finite. EINVAL names the row and `what`.
+/* Finite rows and, as `needs` says, probabilities (sum 1 within 1e-3) or shares. EINVAL names the row and
+ * `what`.
  */
-sotto_status defence_check_rows(const float *x, size_t n, size_t d, bool posteriors, const char *what);
+sotto_status defence_check_rows(const float *x, size_t n, size_t d, unsigned needs, const char *what);
 
 /* A row's coin in [0, 1): from SHA-256 of key and row, each number rounded to a multiple of 2^-20 before, so
  * that a query that was moved a little meets the same coin. */

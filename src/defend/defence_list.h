@@ -1,3 +1,5 @@
 /* One row per defence: of posteriors first, then of embeddings. */
 ROW(memguard)
 ROW(uniform_confidence)
+ROW(attriguard)
+ROW(attriguard_table)
