@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
 
 static void run(size_t channels, size_t size, enum cpu_isa isa)
 {
-    struct augment_strength strength = {.25, .6, .2, 1};
+    struct augment_strength strength = {.min_area = .25, .brightness = .6, .jitter = .2, .flip = 1};
     size_t bytes = channels * size * size;
     uint8_t *images = base_alloc(256, bytes);
     float *dst = base_alloc(VIEWS / 4, size * size * 3 * sizeof(float)),

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     struct nn_plan_config step = {
         .batch = 2 * s.batch, .dtype = bf16 ? NN_BF16 : NN_F32, .backend = backend, .training = 1};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = .9, .beta2 = .999, .epsilon = 1e-7};
-    struct augment_config augment = {.strength = {.25, .6, .2, 1},
+    struct augment_config augment = {.strength = {.min_area = .25, .brightness = .6, .jitter = .2, .flip = 1},
                                      .channels = 3,
                                      .height = s.size,
                                      .width = s.size,

@@ -25,9 +25,17 @@ static const struct option_row rows[] = {
     {"lr", OPTION_REAL, "RATE", "0.001", "learning rate of Adam", NULL},
     {"schedule", OPTION_TEXT, "NAME", "constant", "constant, or cosine to 0 after a 5 % warm-up", NULL},
     {"temperature", OPTION_REAL, "T", "0.1", "of the contrastive loss", NULL},
+    {"augmentation", OPTION_TEXT, "RECIPE", "keras",
+     "views: keras (shift, zoom, brightness, mixed colours) or simclr (crop, colour jitter, grey, blur)",
+     NULL},
     {"min-area", OPTION_REAL, "A", "0.25", "smallest share of the image that a view shows, in (0, 1]", NULL},
-    {"brightness", OPTION_REAL, "B", "0.6", "views are brightened by 1 +- B, in [0, 1]", NULL},
-    {"jitter", OPTION_REAL, "J", "0.2", "colour channels are mixed by +- J, in [0, 1]", NULL},
+    {"brightness", OPTION_REAL, "B", "0.6",
+     "views are brightened by 1 +- B, in [0, 1]; simclr: contrast and saturation too", NULL},
+    {"jitter", OPTION_REAL, "J", "0.2",
+     "colour channels are mixed by +- J, in [0, 1]; simclr: hue turns by +- J of the circle", NULL},
+    {"vertical-flip", OPTION_FLAG, NULL, NULL, "simclr: half of the views stand on their heads", NULL},
+    {"grey", OPTION_REAL, "P", "0.2", "simclr: share of views without colour", NULL},
+    {"blur", OPTION_REAL, "P", "0.5", "simclr: share of blurred views", NULL},
     {"talos", OPTION_FLAG, NULL, NULL,
      "train the encoder against a classifier of the images' attribute (no guarantee); odd epochs teach the "
      "classifier, even ones the encoder",
@@ -63,6 +71,10 @@ static struct sotto_pretrain_options read_options(const struct options *o)
     p.min_area = option_real(o, "min-area");
     p.brightness = option_real(o, "brightness");
     p.jitter = option_real(o, "jitter");
+    p.augmentation = option_text(o, "augmentation");
+    p.vertical_flip = option_flag(o, "vertical-flip");
+    p.grey = option_real(o, "grey");
+    p.blur = option_real(o, "blur");
     p.metrics = option_text(o, "metrics");
     return p;
 }
@@ -97,6 +109,16 @@ static sotto_status check_talos(const struct options *o)
     for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
         if (option_given(o, own[i]))
             return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --talos", own[i]);
+    return SOTTO_OK;
+}
+
+static sotto_status check_augmentation(const struct options *o)
+{
+    static const char *const own[] = {"vertical-flip", "grey", "blur"};
+    int simclr = strcmp(option_text(o, "augmentation"), "simclr") == 0;
+    for (size_t i = 0; i < sizeof own / sizeof *own && !simclr; i++)
+        if (option_given(o, own[i]))
+            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --augmentation simclr", own[i]);
     return SOTTO_OK;
 }
 
@@ -162,6 +184,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     sotto_status status = check_talos(o);
+    if (status == SOTTO_OK)
+        status = check_augmentation(o);
     return status == SOTTO_OK ? image_training(o, ctx, json, train) : status;
 }
 

@@ -53,7 +53,7 @@ def main():
     print("static const uint8_t vector_image[3 * %d] = {%s};" % (H * W, numbers(image)))
     print("static const struct augment_view vector_views[VECTORS] = {")
     for c in CASES:
-        print("    {%d, %r, %r, %r, %r, {%s}}," % (c["flip"], *map(float, c["shift"] + c["zoom"]),
+        print("    {%d, %r, %r, %r, %r, {%s}, 0, 0, 0}," % (c["flip"], *map(float, c["shift"] + c["zoom"]),
                                                     ", ".join("%rf" % float(v) for v in c["colour"])))
     print("};\nstatic const float vector_expected[VECTORS][3 * %d] = {" % (H * W))
     for c in CASES:

@@ -34,7 +34,12 @@ struct sotto_pretrain_options {
     const char *
         schedule; /**< ["constant"], "cosine": to 0, after a linear warm-up over the first 5 % of the steps */
     double temperature;                  /**< [0.1] */
-    double min_area, brightness, jitter; /**< augmentation strength [.25, .6, .2] (Keras "strong") */
+    const char *augmentation; /**< ["keras"] shift and zoom, brightness and mixed colours; "simclr": crop,
+                                   colour jitter (brightness, contrast, saturation; hue), grey, blur */
+    double min_area, brightness, jitter; /**< augmentation strength [.25, .6, .2] (Keras "strong"); simclr:
+                                              jitter is the share of the colour circle that hue turns */
+    int vertical_flip;  /**< [0] simclr */
+    double grey, blur;  /**< [.2, .5] simclr: share of views that are */
     const char *checkpoint; /**< file written every epoch, every minute and at a stop, and resumed from when
                                it exists; NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */

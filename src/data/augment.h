@@ -4,19 +4,29 @@
  * encoder. H' = max(H, 32), likewise W': smaller images are zero-padded around their centre; grey is
  * replicated to 3 channels.
  *
- * Source of the recipe: keras-io, examples/vision/semisupervised_simclr.py (RandomFlip, RandomTranslation,
- * RandomZoom, RandomColorAffine). */
+ * Recipes: "keras", keras-io, examples/vision/semisupervised_simclr.py (RandomFlip, RandomTranslation,
+ * RandomZoom, RandomColorAffine); "simclr", Chen et al. 2020 (random resized crop, colour jitter, grey,
+ * blur), as torchvision and the code of the Talos paper write it, with two liberties: colour steps are linear
+ * (hue turns in YIQ, nothing is cut to [0, 1] between them), so that their order does not matter. */
 #ifndef DATA_AUGMENT_H
 #define DATA_AUGMENT_H
 
 #include "base/cpu.h"
 #include "base/memory.h"
 
+enum augment_recipe { AUGMENT_KERAS, AUGMENT_SIMCLR };
+/** "keras" (also NULL) or "simclr". EINVAL. */
+sotto_status augment_recipe_find(enum augment_recipe *out, const char *name);
+
 /* How strong: min_area in (0, 1] (1: no translation, no zoom), brightness and jitter >= 0 (0: colours stay).
  */
 struct augment_strength {
     double min_area, brightness, jitter;
     int flip; /* 0: never flip */
+    enum augment_recipe recipe;
+    /* simclr: */
+    int vertical_flip;
+    double grey, blur; /* how often */
 };
 
 /** One view. Output pixel (y, x) shows the source at
@@ -28,12 +38,22 @@ struct augment_view {
     int flip;
     double shift_y, shift_x, zoom_y, zoom_x;
     float colour[9]; /* (3, 3) row-major: out[j] = sum_i in[i] colour[3 i + j] */
+    /* simclr: augment_finish() applies them, and the colours, after the sampling. */
+    int flip_y;
+    float mean_share; /* added: this times the mean luma of the sampled view (contrast) */
+    double blur;      /* standard deviation in pixels; 0: none */
 };
 /** Parameters of view `index` of training step `step`: a function of its arguments only.
  *  z = 1 - sqrt(min_area): shift/size uniform in (-z/2, z/2), zoom 1 + uniform(-z, 0), colour
- *  I (1 + uniform(-brightness, brightness)) + J, J_ij uniform(-jitter, jitter). */
+ *  I (1 + uniform(-brightness, brightness)) + J, J_ij uniform(-jitter, jitter).
+ *  simclr: a crop of area uniform in (min_area, 1), of proportions log-uniform in (3/4, 4/3); in four views
+ * of five brightness, contrast and saturation times uniform(1 -+ brightness), hue turned by
+ * uniform(-+ jitter) of the circle; grey; blur of uniform(.1, 2) pixels. */
 struct augment_view augment_draw(const struct augment_strength *strength, size_t height, size_t width,
                                  uint64_t seed, uint64_t step, uint64_t index);
+/** The same of recipe simclr, whatever `strength` says. */
+struct augment_view augment_draw_simclr(const struct augment_strength *strength, size_t height, size_t width,
+                                        uint64_t seed, uint64_t step, uint64_t index);
 /** The view that changes nothing. */
 struct augment_view augment_identity(void);
 
@@ -47,6 +67,17 @@ typedef void (*augment_kernel)(float *dst, const uint8_t *src, size_t channels, 
                                const struct augment_view *view, float *scratch);
 augment_kernel augment_kernel_find(enum cpu_isa isa);
 size_t augment_scratch_floats(size_t width);
+
+/** What simclr does to a view (H, W, 3) that was sampled without its colours: rgb <- clip(rgb colour +
+ * mean_share mean(luma), 0, 1), then the blur, by a kernel of about a tenth of the height (odd, at least 3)
+ * over borders continued by reflection (c b | a b c d | c b). All levels give the same bits. scratch:
+ * augment_finish_floats(). */
+typedef void (*augment_finisher)(float *view, size_t height, size_t width, const struct augment_view *how,
+                                 float *scratch);
+augment_finisher augment_finish_find(enum cpu_isa isa);
+size_t augment_finish_floats(size_t height, size_t width);
+enum { AUGMENT_RADIUS_MAX = 32 };
+size_t augment_blur_radius(size_t height);
 
 /** Size of the views of (height, width) images: each at least 32. */
 size_t augment_fitted(size_t size);

@@ -12,6 +12,7 @@ struct augmenter {
     struct augment_config config;
     size_t fitted_height, fitted_width;
     augment_kernel kernel;
+    augment_finisher finish; /* NULL: the recipe needs none */
     struct arena memory;
     float *scratch;  /* (threads, scratch_stride) */
     uint8_t *fitted; /* (threads, fitted_stride) */
@@ -68,7 +69,9 @@ void augment_fit(uint8_t *dst, const uint8_t *src, size_t channels, size_t heigh
 static void layout(struct augmenter *a)
 {
     size_t threads = (size_t)a->config.threads;
-    a->scratch_stride = (augment_scratch_floats(a->fitted_width) + 15) & ~(size_t)15;
+    size_t floats = augment_scratch_floats(a->fitted_width),
+           more = a->finish ? augment_finish_floats(a->fitted_height, a->fitted_width) : 0;
+    a->scratch_stride = ((floats > more ? floats : more) + 15) & ~(size_t)15;
     a->fitted_stride = (a->config.channels * a->fitted_height * a->fitted_width + 63) & ~(size_t)63;
     a->scratch = arena_take(&a->memory, threads * a->scratch_stride, sizeof(float));
     a->fitted = arena_take(&a->memory, threads * a->fitted_stride, 1);
@@ -86,6 +89,8 @@ sotto_status augmenter_create(struct augmenter **out, const struct augment_confi
     REQUIRE(s->min_area > 0 && s->min_area <= 1, "min_area must be in (0, 1] (got %g)", s->min_area);
     REQUIRE(s->brightness >= 0 && s->brightness <= 1, "brightness must be in [0, 1] (got %g)", s->brightness);
     REQUIRE(s->jitter >= 0 && s->jitter <= 1, "jitter must be in [0, 1] (got %g)", s->jitter);
+    REQUIRE(s->grey >= 0 && s->grey <= 1, "grey must be in [0, 1] (got %g)", s->grey);
+    REQUIRE(s->blur >= 0 && s->blur <= 1, "blur must be in [0, 1] (got %g)", s->blur);
     REQUIRE(!config->rotate || config->height == config->width, "rotation needs square images (got %zux%zu)",
             config->height, config->width);
     a = base_alloc(1, sizeof *a);
@@ -97,6 +102,7 @@ sotto_status augmenter_create(struct augmenter **out, const struct augment_confi
     a->fitted_height = augment_fitted(config->height);
     a->fitted_width = augment_fitted(config->width);
     a->kernel = augment_kernel_find(cpu_best_isa());
+    a->finish = s->recipe == AUGMENT_SIMCLR ? augment_finish_find(cpu_best_isa()) : NULL;
     layout(a);
     TRY(arena_reserve(&a->memory, "augmentation"));
     layout(a);
@@ -145,8 +151,14 @@ static void run_view(const struct batch *b, size_t position, size_t view, int th
     struct augment_view v = b->plain ? augment_identity()
                                      : augment_draw(&c->strength, a->fitted_height, a->fitted_width, b->seed,
                                                     b->step, (uint64_t)position * c->views + view);
-    a->kernel(b->dst + (view * b->n + position) * pixels * 3, src, c->channels, a->fitted_height,
-              a->fitted_width, &v, a->scratch + (size_t)thread * a->scratch_stride);
+    struct augment_view sampled = v;
+    if (a->finish)
+        memcpy(sampled.colour, augment_identity().colour, sizeof sampled.colour);
+    float *dst = b->dst + (view * b->n + position) * pixels * 3,
+          *scratch = a->scratch + (size_t)thread * a->scratch_stride;
+    a->kernel(dst, src, c->channels, a->fitted_height, a->fitted_width, &sampled, scratch);
+    if (a->finish)
+        a->finish(dst, a->fitted_height, a->fitted_width, &v, scratch);
 }
 
 /* A chunk runs over neighbouring positions of one view, then of the next: an image's views share a chunk's

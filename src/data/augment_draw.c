@@ -28,9 +28,11 @@ struct augment_view augment_identity(void)
 struct augment_view augment_draw(const struct augment_strength *strength, size_t height, size_t width,
                                  uint64_t seed, uint64_t step, uint64_t index)
 {
+    if (strength->recipe == AUGMENT_SIMCLR)
+        return augment_draw_simclr(strength, height, width, seed, step, index);
     struct rng r = rng_stream(seed, RNG_AUGMENT, step, index);
     double z = 1 - sqrt(strength->min_area);
-    struct augment_view v;
+    struct augment_view v = augment_identity();
     v.flip = (rng_u32(&r) >> 31) & (strength->flip != 0);
     v.shift_y = uniform(&r, -z / 2, z / 2) * (double)height;
     v.shift_x = uniform(&r, -z / 2, z / 2) * (double)width;

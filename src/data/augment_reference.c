@@ -30,7 +30,7 @@ void augment_reference(float *dst, const uint8_t *src, size_t channels, size_t h
 {
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++) {
-            double from_y = source(y, height, view->zoom_y, view->shift_y, 0);
+            double from_y = source(y, height, view->zoom_y, view->shift_y, view->flip_y);
             double from_x = source(x, width, view->zoom_x, view->shift_x, view->flip);
             double rgb[3];
             for (size_t c = 0; c < 3; c++)

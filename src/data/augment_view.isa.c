@@ -103,7 +103,7 @@ void ISA_NAME(augment_view)(float *dst, const uint8_t *src, size_t channels, siz
         locate(columns + x, x, width, view->zoom_x, view->shift_x, view->flip);
     for (size_t y = 0; y < height; y++) {
         struct column line;
-        locate(&line, y, height, view->zoom_y, view->shift_y, 0);
+        locate(&line, y, height, view->zoom_y, view->shift_y, view->flip_y);
         if (channels == 3)
             blend_rows_rgb(row, src, height * width, width, line.first, line.second, line.weight, m);
         else

@@ -71,6 +71,10 @@ static const struct config_row rows[] = {
     {"pretrain.min_area", CONFIG_REAL, .fallback = "0.25", .range = "(0,1]"},
     {"pretrain.brightness", CONFIG_REAL, .fallback = "0.6", .range = "[0,1]"},
     {"pretrain.jitter", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]"},
+    {"pretrain.augmentation", CONFIG_TEXT, .fallback = "keras", .names = "keras|simclr"},
+    {"pretrain.vertical_flip", CONFIG_FLAG, .fallback = "false", .help = "augmentation simclr"},
+    {"pretrain.grey", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]", .help = "augmentation simclr"},
+    {"pretrain.blur", CONFIG_REAL, .fallback = "0.5", .range = "[0,1]", .help = "augmentation simclr"},
     {"pretrain.dtype", CONFIG_TEXT, .fallback = "auto", .names = "auto|f32|bf16"},
     {"pretrain.backend", CONFIG_TEXT, .fallback = "auto", .names = "auto|dnnl|ref"},
     {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
@@ -129,6 +133,11 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     p->min_area = config_real(c, "pretrain.min_area");
     p->brightness = config_real(c, "pretrain.brightness");
     p->jitter = config_real(c, "pretrain.jitter");
+    TRY(copy(out->augmentation, sizeof out->augmentation, c, "pretrain.augmentation"));
+    p->augmentation = out->augmentation;
+    p->vertical_flip = config_flag(c, "pretrain.vertical_flip");
+    p->grey = config_real(c, "pretrain.grey");
+    p->blur = config_real(c, "pretrain.blur");
     if (p->batch > out->sizes[SOTTO_PUBLIC])
         TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public holds only %zu images",
                         p->batch, out->sizes[SOTTO_PUBLIC]));

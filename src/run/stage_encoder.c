@@ -37,6 +37,12 @@ static struct json *pretrain_key(const struct run *r)
     json_put_real(&key, "min_area", o->min_area);
     json_put_real(&key, "brightness", o->brightness);
     json_put_real(&key, "jitter", o->jitter);
+    if (strcmp(o->augmentation, "keras") != 0) {
+        json_put_text(&key, "augmentation", o->augmentation);
+        json_put_integer(&key, "vertical_flip", o->vertical_flip);
+        json_put_real(&key, "grey", o->grey);
+        json_put_real(&key, "blur", o->blur);
+    }
     return key;
 }
 

@@ -37,7 +37,7 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(threads);
     struct nn_plan_config config = {.batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = 1};
-    struct augment_config augment = {.strength = {1, 0, 0, 0},
+    struct augment_config augment = {.strength = {.min_area = 1},
                                      .channels = data->channels,
                                      .height = data->height,
                                      .width = data->width,

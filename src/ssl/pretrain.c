@@ -51,7 +51,14 @@ static sotto_status make_step(struct run *r)
     struct nn_plan_config plan = {
         .batch = s->objective->views * o->batch, .dtype = s->dtype, .backend = s->backend, .training = 1};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
-    struct augment_config augment = {.strength = {o->min_area, o->brightness, o->jitter, 1},
+    struct augment_config augment = {.strength = {.min_area = o->min_area,
+                                                  .brightness = o->brightness,
+                                                  .jitter = o->jitter,
+                                                  .flip = 1,
+                                                  .recipe = s->augmentation,
+                                                  .vertical_flip = o->vertical_flip,
+                                                  .grey = o->grey,
+                                                  .blur = o->blur},
                                      .channels = r->data->channels,
                                      .height = r->data->height,
                                      .width = r->data->width,

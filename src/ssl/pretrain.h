@@ -15,6 +15,7 @@ struct pretrain_setup {
     enum nn_dtype dtype;
     struct nn_shape input;
     struct schedule schedule;
+    enum augment_recipe augmentation;
     struct talos_setup talos;
     size_t images, steps_per_epoch, steps_per_pass; /* a pass walks over the images once */
     uint64_t steps;

@@ -21,7 +21,10 @@ void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
                                          .temperature = 0.1,
                                          .min_area = 0.25,
                                          .brightness = 0.6,
-                                         .jitter = 0.2};
+                                         .augmentation = "keras",
+                                         .jitter = 0.2,
+                                         .grey = 0.2,
+                                         .blur = 0.5};
 }
 
 static void fill_texts(struct sotto_pretrain_options *o)
@@ -34,6 +37,7 @@ static void fill_texts(struct sotto_pretrain_options *o)
     o->dtype = o->dtype ? o->dtype : standard.dtype;
     o->loss = o->loss ? o->loss : standard.loss;
     o->schedule = o->schedule ? o->schedule : standard.schedule;
+    o->augmentation = o->augmentation ? o->augmentation : standard.augmentation;
 }
 
 static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pretrain_options *o,
@@ -79,8 +83,13 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
              o->method, o->encoder, o->loss, (unsigned long long)o->seed, o->epochs, o->batch, o->lr,
              o->schedule, o->temperature, o->min_area, o->brightness, o->jitter,
              s->dtype == NN_BF16 ? "bf16" : "f32", data->sha256, s->images, chosen);
+    size_t used = strlen(s->recipe);
+    if (s->augmentation == AUGMENT_SIMCLR)
+        snprintf(s->recipe + used, sizeof s->recipe - used,
+                 "augmentation=simclr\nvertical_flip=%d\ngrey=%.17g\nblur=%.17g\n", o->vertical_flip != 0,
+                 o->grey, o->blur);
     if (s->talos.on) {
-        size_t used = strlen(s->recipe);
+        used = strlen(s->recipe);
         snprintf(s->recipe + used, sizeof s->recipe - used, "talos=%s\nlambda=%.17g\nattribute=%s\n",
                  s->talos.two_pass ? "two-pass" : "odd-even", s->talos.lambda, s->talos.sha256);
     }
@@ -98,6 +107,7 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     TRY(encoder_input(&s.input, data));
     TRY(encoder_check_rows(data, rows, n));
     TRY(objective_find(&s.objective, s.options.method));
+    TRY(augment_recipe_find(&s.augmentation, s.options.augmentation));
     TRY(check_numbers(&s.options, s.objective, n));
     REQUIRE(!options->talos || strcmp(s.objective->name, "simclr") == 0,
             "talos goes with method simclr (got '%s')", s.objective->name);

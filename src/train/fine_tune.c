@@ -106,12 +106,13 @@ static sotto_status make_step(struct tuning *t, const int64_t *rows)
     par_set_threads(threads);
     struct nn_plan_config plan = {.batch = t->batch, .dtype = NN_F32, .backend = backend, .training = 1};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
-    struct augment_config augment = {.strength = {o->min_area, o->brightness, o->jitter, 1},
-                                     .channels = t->data->channels,
-                                     .height = t->data->height,
-                                     .width = t->data->width,
-                                     .views = 1,
-                                     .threads = threads};
+    struct augment_config augment = {
+        .strength = {.min_area = o->min_area, .brightness = o->brightness, .jitter = o->jitter, .flip = 1},
+        .channels = t->data->channels,
+        .height = t->data->height,
+        .width = t->data->width,
+        .views = 1,
+        .threads = threads};
     TRY(augmenter_create(&t->augmenter, &augment));
     TRY(nn_plan_create(&t->plan, t->model, &plan));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &adam));

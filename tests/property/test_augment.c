@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MOST = 40 * 40 };
-static const struct augment_strength strong = {.25, .6, .2, 1};
+static const struct augment_strength strong = {.min_area = .25, .brightness = .6, .jitter = .2, .flip = 1};
 
 static void fill(uint8_t *image, size_t n, uint64_t index)
 {
@@ -33,7 +33,10 @@ static void every_level_matches_the_oracle(void **state)
         size_t channels = rng_below(&r, 2) ? 3 : 1, height = 1 + rng_below(&r, 40),
                width = 1 + rng_below(&r, 40);
         size_t count = height * width * 3;
-        struct augment_strength s = {rng_unit(&r) * .99 + .01, rng_unit(&r), rng_unit(&r), 1};
+        struct augment_strength s = {.min_area = rng_unit(&r) * .99 + .01,
+                                     .brightness = rng_unit(&r),
+                                     .jitter = rng_unit(&r),
+                                     .flip = 1};
         struct augment_view v = augment_draw(&s, height, width, 1, 2, trial);
         fill(image, channels * height * width, trial);
         augment_reference(expected, image, channels, height, width, &v);
@@ -54,7 +57,7 @@ static void strength_zero_changes_nothing(void **state)
     static uint8_t image[3 * 1024];
     static float dst[3 * 1024], scratch[7 * 32];
     fill(image, sizeof image, 1);
-    struct augment_strength none = {1, 0, 0, 0};
+    struct augment_strength none = {.min_area = 1};
     struct augment_view v = augment_draw(&none, 32, 32, 5, 6, 7), identity = augment_identity();
     assert_true(v.shift_x == 0 && v.shift_y == 0 && v.zoom_x == 1 && v.zoom_y == 1 && !v.flip);
     assert_memory_equal(v.colour, identity.colour, sizeof v.colour);
@@ -162,7 +165,7 @@ static void grey_images_are_padded_and_replicated(void **state)
     static float dst[32 * 32 * 3];
     fill(image, sizeof image, 5);
     struct augment_config c = {
-        .strength = {1, 0, 0, 0}, .channels = 1, .height = 28, .width = 28, .views = 1};
+        .strength = {.min_area = 1}, .channels = 1, .height = 28, .width = 28, .views = 1};
     struct augmenter *a = NULL;
     assert_int_equal(augmenter_create(&a, &c), SOTTO_OK);
     augmenter_run_plain(a, dst, image, (int64_t[]){0}, 1);
