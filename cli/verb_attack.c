@@ -26,6 +26,10 @@ static const struct option_row rows[] = {
      "rows are images of this shape (for augmentation, and networks as shadows of a command)", NULL},
     {"views", OPTION_COUNT, "N", "1",
      "lira, rmia, offline too: of each image; 1, 2 (mirrored) or 18 (also shifted by 2 pixels)", NULL},
+    {"repeats", OPTION_COUNT, "N", "1",
+     "noisy models: ask for every record so often, shadows too, and average the posteriors", NULL},
+    {"plain-shadows", OPTION_FLAG, NULL, NULL,
+     "shadow networks without the target's residual perturbation: an attacker who does not know of it", NULL},
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
     {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
     {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
@@ -86,6 +90,8 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
     out->queries = option_given(o, "queries") ? (size_t)option_count(o, "queries") : 0;
     out->views = (size_t)option_count(o, "views");
+    out->repeats = (size_t)option_count(o, "repeats");
+    out->plain_shadows = option_flag(o, "plain-shadows");
     out->disjoint = option_flag(o, "disjoint");
     out->mismatch = option_flag(o, "mismatch");
     out->cache = option_text(o, "cache");
@@ -94,6 +100,8 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     out->seed = option_count(o, "seed");
     out->audit = (struct sotto_audit_options){
         .fpr = rates, .confidence = option_real(o, "confidence"), .delta = option_real(o, "delta")};
+    if (out->repeats == 0)
+        return cli_fail(SOTTO_EUSAGE, "attack: --repeats 0; expected at least 1");
     if (!(out->audit.confidence > 0 && out->audit.confidence < 1))
         return cli_fail(SOTTO_EUSAGE, "attack: confidence must be between 0 and 1 (got %s)",
                         option_text(o, "confidence"));

@@ -97,6 +97,10 @@ struct sotto_attack_options {
     size_t channels, height, width;         /**< rows are images of this shape; 0: they are not, or as the network says */
     size_t views;                           /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
                                                  shifted by 2 pixels */
+    size_t repeats;                         /**< [0, 1: once] target and noisy shadows answer so often, and posteriors are averaged:
+                                                 against models whose answers are noisy */
+    int plain_shadows;                      /**< shadow networks without the target's residual perturbation (noise, members, lost
+                                                 skips): an attacker who does not know of it */
     uint64_t seed;                          /**< [1] */
     struct sotto_audit_options audit;       /**< fpr, confidence, delta; names and seed are not used */
 };

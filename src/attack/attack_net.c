@@ -1,5 +1,6 @@
 #include "attack/attack_net.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "par/par.h"
@@ -42,6 +43,46 @@ sotto_status attack_net_scores(double *scores, const struct answer_table *train,
     TRY(judge(scores, net, rows, n, train->width));
 done:
     sotto_head_free(net);
+    return status;
+}
+
+/* Mean cross-entropy of membership from log-odds, which it takes. */
+static double loss_of(const double *odds, const int64_t *member, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double z = member[i] ? odds[i] : -odds[i];
+        sum += z > 0 ? log1p(exp(-z)) : log1p(exp(z)) - z;
+    }
+    return sum / (double)n;
+}
+
+sotto_status attack_net_scores_best(double *scores, double *chosen, const struct answer_table *train,
+                                    const float *rows, size_t n, const double *rates, size_t rate_count,
+                                    uint64_t seed, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = attack_net_recipe(seed);
+    struct sotto_head *net = NULL;
+    double *known = base_alloc(train->n, sizeof *known), best = INFINITY;
+    if (!known)
+        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", train->n);
+    for (size_t i = 0; i < rate_count; i++) {
+        r.lr = rates[i];
+        TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
+        TRY(judge(known, net, train->x, train->n, train->width));
+        double loss = loss_of(known, train->member, train->n);
+        if (i == 0 || loss < best) {
+            best = loss;
+            *chosen = rates[i];
+            TRY(judge(scores, net, rows, n, train->width));
+        }
+        sotto_head_free(net);
+        net = NULL;
+    }
+done:
+    sotto_head_free(net);
+    base_free(known);
     return status;
 }
 

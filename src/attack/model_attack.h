@@ -40,8 +40,11 @@ static inline bool model_has_recipe(const struct model_input *in)
 {
     return in->recipe || in->network;
 }
+enum { MODEL_THRESHOLDS = 8 };
 struct model_result {
     double threshold;   /* member if score > threshold; NAN: the attack fixes none */
+    double also[MODEL_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
+    size_t also_count;
     struct json *facts; /* members for "model_attack": what was trained, asked, refused; NULL: none */
     bool pending;       /* other shards of the shadows are not done: no scores yet, facts say what is */
 };

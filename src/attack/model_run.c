@@ -128,8 +128,11 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     const struct nn_backend *backend;
     enum nn_dtype dtype;
     struct sotto_train_options n = o->network ? *o->network : *own;
+    bool mismatch = o->mismatch || o->plain_shadows;
+    if (o->plain_shadows)
+        n.residual = (struct sotto_residual_noise){0};
     char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
-    if (own && network_fact(in->target->network, "private_recipe") && !o->mismatch)
+    if (own && network_fact(in->target->network, "private_recipe") && !mismatch)
         FAIL(SOTTO_EUSAGE,
              "attack: the target was trained with noise in every step, shadows are trained without; say "
              "--mismatch if that is meant");
@@ -140,7 +143,7 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     TRY(nn_backend_find(&backend, "auto"));
     TRY(nn_dtype_find(&dtype, n.dtype ? n.dtype : "auto", backend));
     n.dtype = dtype == NN_BF16 ? "bf16" : "f32";
-    if (own && !o->mismatch && !(a->needs & MODEL_OTHER)) {
+    if (own && !mismatch && !(a->needs & MODEL_OTHER)) {
         struct sotto_train_options other = n;
         other.seed = own->seed;
         TRY(train_recipe_text(theirs, own));
@@ -310,6 +313,27 @@ done:
     return status;
 }
 
+/* Precision and recall at each of the attack's further thresholds. */
+static sotto_status describe_thresholds(struct json **facts, const double *scores,
+                                        const struct model_result *r, const struct model_input *in,
+                                        size_t n_member)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array(), *one = NULL;
+    double confidence = in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95;
+    for (size_t t = 0; t < r->also_count; t++) {
+        TRY(model_decision(&one, scores, in->records.y, n_member, in->records.n, in->records.classes,
+                           r->also[t], confidence));
+        json_push(&list, one);
+        one = NULL;
+    }
+    json_put(facts, "thresholds", list);
+    list = NULL;
+done:
+    json_free(list);
+    return status;
+}
+
 static sotto_status describe(struct json **doc, const double *scores, struct model_result *r,
                              const struct model_attack *a, const struct model_input *in, size_t n_member)
 {
@@ -318,6 +342,8 @@ static sotto_status describe(struct json **doc, const double *scores, struct mod
     r->facts = NULL;
     json_put_text(&facts, "name", a->name);
     json_put_integer(&facts, "queries", (int64_t)in->target->used);
+    if (in->options->repeats > 1)
+        json_put_integer(&facts, "repeats", (int64_t)in->options->repeats);
     if (!isnan(r->threshold)) {
         json_free(decision);
         decision = NULL;
@@ -326,6 +352,9 @@ static sotto_status describe(struct json **doc, const double *scores, struct mod
                            in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95));
     }
     json_put(&facts, "decision", decision);
+    decision = NULL;
+    if (r->also_count)
+        TRY(describe_thresholds(&facts, scores, r, in, n_member));
     json_put(doc, "model_attack", facts);
     facts = NULL;
 done:
@@ -376,7 +405,10 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
             o->shard, o->shards);
     TRY(check_input(a, given));
+    REQUIRE(!o->plain_shadows || shadows_are_networks(given, o),
+            "attack: only networks have residual perturbation that shadows could lack");
     TRY(choose(&in, &w, a, given, &own));
+    given->target->repeats = o->repeats;
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (MODEL_POSTERIORS | MODEL_DECISIONS) ? w.posteriors : NULL;

@@ -84,6 +84,7 @@ static sotto_status enlist(struct shadow_army *a, const struct model_input *in, 
                                    .shards = o->shards,
                                    .cache = o->cache,
                                    .seed = o->seed,
+                                   .repeats = o->repeats,
                                    .ctx = in->ctx};
     if (drill.network)
         take_network(a, drill.network);

@@ -158,6 +158,35 @@ done:
     return status;
 }
 
+sotto_status shadow_network_ask(float *out, const struct shadow_pool *s, size_t model, const float *x,
+                                size_t n, size_t d, int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_network *network = s->networks[model];
+    size_t cells = n * sotto_network_classes(network);
+    float *once = NULL;
+    double *sum = NULL;
+    if (s->repeats < 2 || !network_is_noisy(network))
+        return sotto_network_predict(out, network, x, n, d, logits, ctx);
+    once = base_alloc(cells, sizeof *once);
+    sum = base_alloc(cells, sizeof *sum);
+    if (!once || !sum)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
+    for (size_t r = 0; r < s->repeats; r++) {
+        TRY(sotto_network_predict(once, network, x, n, d, 0, ctx));
+        for (size_t i = 0; i < cells; i++)
+            sum[i] += (double)once[i];
+    }
+    for (size_t i = 0; i < cells; i++) {
+        double p = sum[i] / (double)s->repeats;
+        out[i] = (float)(logits ? log(fmax(p, 1e-45)) : p);
+    }
+done:
+    base_free(once);
+    base_free(sum);
+    return status;
+}
+
 static sotto_status plan_machine(struct network_trainer *t)
 {
     const struct nn_backend *backend;

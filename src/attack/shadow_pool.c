@@ -239,6 +239,7 @@ static sotto_status make_room(struct shadow_pool *s, const struct shadow_plan *p
 {
     sotto_status status = SOTTO_OK;
     s->models = p->models;
+    s->repeats = p->repeats;
     s->train_accuracy = base_alloc(s->models, sizeof *s->train_accuracy);
     s->test_accuracy = base_alloc(s->models, sizeof *s->test_accuracy);
     s->ready = base_alloc(s->models, 1);
@@ -338,7 +339,7 @@ sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t mod
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
     if (s->networks)
-        return sotto_network_predict(out, s->networks[model], x, n, d, logits, ctx);
+        return shadow_network_ask(out, s, model, x, n, d, logits, ctx);
     TRY(shadow_pool_head(&h, s, model));
     TRY(sotto_head_predict(out, h, x, n, d, logits));
 done:

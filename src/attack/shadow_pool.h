@@ -23,6 +23,7 @@ struct shadow_plan {
     size_t shard, shards;
     const char *cache; /* folder, or NULL */
     uint64_t seed;     /* that made `use`; of the shadows' own seeds */
+    size_t repeats;    /* networks with noise: posteriors averaged for an answer; 0 and 1: one */
     const struct sotto_context *ctx;
 };
 struct shadow_pool {
@@ -30,7 +31,7 @@ struct shadow_pool {
     float *weights;                         /* of heads: (models, parameters), file order */
     double *train_accuracy, *test_accuracy; /* (models); NAN without OUT records */
     uint8_t *ready;                         /* (models): 0 where another shard has not delivered */
-    size_t trained, reused, missing;
+    size_t trained, reused, missing, repeats;
     struct sotto_head *shape;        /* a head of the right shape to load weights into */
     struct sotto_network **networks; /* (models), NULL where not ready; the pool itself NULL of heads */
 };
@@ -40,7 +41,8 @@ sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan 
 void shadow_pool_clear(struct shadow_pool *s);
 /* One shadow as a head; free with sotto_head_free(). Only of a pool of heads. */
 sotto_status shadow_pool_head(struct sotto_head **out, const struct shadow_pool *s, size_t model);
-/* out (n, classes): what one shadow answers to x (n, d). Networks: from one thread only. */
+/* out (n, classes): what one shadow answers to x (n, d); logits of an averaged answer are the logarithms of
+ * its posteriors. Networks: from one thread only. */
 sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t model, const float *x, size_t n,
                              size_t d, int logits, const struct sotto_context *ctx);
 /* Calls body for every shadow: networks one after the other, heads side by side. */
@@ -64,6 +66,9 @@ struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_
 
 /* The same for networks: fills s->networks. */
 sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_plan *plan);
+/* shadow_pool_ask() of a pool of networks. */
+sotto_status shadow_network_ask(float *out, const struct shadow_pool *s, size_t model, const float *x,
+                                size_t n, size_t d, int logits, const struct sotto_context *ctx);
 /* One network on records of which *own is a part. Quiet; stops when ctx says so. */
 sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
                                   const struct sotto_train_options *options, const struct sotto_context *ctx);

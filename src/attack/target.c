@@ -71,18 +71,50 @@ static sotto_status check_answers(const struct sotto_target *t, const float *p, 
     return SOTTO_OK;
 }
 
-sotto_status sotto_target_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+static sotto_status ask_once(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    if (n == 0)
-        goto done;
-    if (n > t->budget - (t->used < t->budget ? t->used : t->budget))
-        FAIL(SOTTO_EBUDGET, "%s: %zu queries after %llu would exceed the budget of %llu", t->name, n,
-             (unsigned long long)t->used, (unsigned long long)t->budget);
-    TRY(check_rows(t, rows, n));
     t->used += n; /* also if the answer turns out to be useless: the target saw the rows */
     TRY(t->query(t, posteriors, rows, n));
     TRY(check_answers(t, posteriors, n));
+done:
+    return status;
+}
+
+/* The mean of many answers: what a noisy target says without its noise, or nearly. */
+static sotto_status ask_often(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    size_t cells = n * t->classes;
+    float *once = base_alloc(cells, sizeof *once);
+    double *sum = base_alloc(cells, sizeof *sum);
+    if (!once || !sum)
+        FAIL(SOTTO_ENOMEM, "query: out of memory for %zu answers", n);
+    for (size_t r = 0; r < t->repeats; r++) {
+        TRY(ask_once(t, once, rows, n));
+        for (size_t i = 0; i < cells; i++)
+            sum[i] += (double)once[i];
+    }
+    for (size_t i = 0; i < cells; i++)
+        posteriors[i] = (float)(sum[i] / (double)t->repeats);
+done:
+    base_free(once);
+    base_free(sum);
+    return status;
+}
+
+sotto_status sotto_target_query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    size_t asked = n;
+    if (n == 0)
+        goto done;
+    if ((t->repeats > 1 && !size_multiply(&asked, n, t->repeats)) ||
+        asked > t->budget - (t->used < t->budget ? t->used : t->budget))
+        FAIL(SOTTO_EBUDGET, "%s: %zu queries after %llu would exceed the budget of %llu", t->name, asked,
+             (unsigned long long)t->used, (unsigned long long)t->budget);
+    TRY(check_rows(t, rows, n));
+    TRY(t->repeats > 1 ? ask_often(t, posteriors, rows, n) : ask_once(t, posteriors, rows, n));
 done:
     return status;
 }

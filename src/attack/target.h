@@ -14,6 +14,7 @@ struct sotto_target {
     const char *name;              /* for errors: a file or a command; owned by whoever made the target */
     size_t inputs, classes;        /* of a row and of an answer */
     uint64_t used, budget;         /* rows; budget UINT64_MAX: no limit */
+    size_t repeats;                /* answers averaged for every row, all counted; 0 and 1: one */
     const struct sotto_head *head; /* weights, for white-box attacks; NULL: none to see */
     const struct sotto_network *network; /* likewise; at most one of the two */
     /* posteriors (n, classes) of rows (n, inputs); both were checked to be there, rows to be finite. */

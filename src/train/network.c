@@ -113,13 +113,18 @@ void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t r
 
 /* ---- answers ---- */
 
+bool network_is_noisy(const struct sotto_network *n)
+{
+    return n->config.noise.kind != NN_NOISE_NONE || n->config.input_noise > 0;
+}
+
 /* Noise in answers is fresh: nobody can ask for the same noise again, unless the caller said so. */
 static sotto_status draw_seed(uint64_t *seed, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;
     struct noise *random = NULL;
     *seed = n->noise_seed;
-    if (n->seeded || (n->config.noise.kind == NN_NOISE_NONE && n->config.input_noise == 0))
+    if (n->seeded || !network_is_noisy(n))
         goto done;
     TRY(noise_open(&random));
     *seed = noise_u64(random);

@@ -25,6 +25,8 @@ struct sotto_network {
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
                           const struct nn_model_config *config, struct nn_shape record);
+/* Does it draw noise for its answers? */
+bool network_is_noisy(const struct sotto_network *n);
 sotto_status network_add_fact(struct sotto_network *n, const char *key, const char *value);
 /** NULL: not known. */
 const char *network_fact(const struct sotto_network *n, const char *key);

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Residual perturbation on one data set: the paper's split and attack, and beside it an attacker who knows of the noise.
+# Four disjoint parts of equal size for each seed: the target's members and others, the attacker's members and others. Each row
+# is a target trained on its members; the attacks are
+#   plain      residual-mia with a shadow that has no noise (the paper's attacker)
+#   adaptive   the same with a shadow that is trained and answers as the target does
+#   averaged   the adaptive one on means of $REPEATS noisy answers
+#   loss       by the target's loss alone: no shadow
+# and for the rows named under `lira`, of seed 1, LiRA with noisy shadows. Rows, as the configuration lists them:
+#   plain, add-G, mul-G (noise G in every block; additive: half of it on the input), enE-G (E members, additive), noskip-G,
+#   group (no noise, group norm) and dpsgd (group norm; its shadows have no noise)
+# What is finished stays: a killed run goes on. Resistance that is measured here is no differential privacy.
+# usage: experiments/residual.sh FOLDER CONFIG.yaml [PRESET [ROW...]]      PRESET: scaled (default) or full
+#   SOTTO (sotto), THREADS (1), SEEDS (as configured), REPEATS (10); TABLE=1: only the table of what is there
+set -euo pipefail
+sotto=${SOTTO:-sotto} threads=${THREADS:-1} repeats=${REPEATS:-10}
+out=$1 config=$2 preset=${3:-scaled}
+shift $(($# < 3 ? $# : 3))
+
+# setting KEY: of the preset
+setting() { sed -n "/^$preset:/,/^[^ ]/s/^ *$1: *//p" "$config" | head -n 1 | sed 's/ *#.*//; s/"//g'; }
+
+[ -n "$(setting set)" ] || { echo "residual.sh: $config has no preset '$preset'" >&2; exit 64; }
+seeds=${SEEDS:-$(setting seeds)} set=$(setting set) part=$(setting part)
+rows=${*:-$(setting rows)} attacks=$(setting attacks)
+read -ra common <<< "$(setting train)"
+out=$out/$set-$preset
+mkdir -p "$out"
+
+# number FILE PATTERN: what stands behind the first match
+number() { { grep -o "$2[-0-9.e]*" "$1" || true; } | head -n 1 | grep -o '[-0-9.e]*$' || echo nan; }
+
+# options ROW: how its target is trained, besides the common options
+options() {
+  local gamma=${1##*-} half
+  half=$(awk -v g="${gamma//[a-z]/0}" 'BEGIN { print g / 2 }')
+  case $1 in
+    plain) ;;
+    group) echo --norm group ;;
+    add-*) echo --residual-perturbation additive --gamma "$gamma" --input-noise "$half" ;;
+    mul-*) echo --residual-perturbation multiplicative --gamma "$gamma" ;;
+    en*-*) gamma=${1#*-} half=$(awk -v g="$gamma" 'BEGIN { print g / 2 }')
+      echo --ensemble "$(echo "${1%%-*}" | tr -d en)" --residual-perturbation additive --gamma "$gamma" --input-noise "$half" ;;
+    noskip-0) echo --no-skip ;;
+    noskip-*) echo --no-skip --residual-perturbation additive --gamma "$gamma" --input-noise "$half" ;;
+    *) echo "residual.sh: unknown row '$1'" >&2; exit 64 ;;
+  esac
+}
+
+# train SEED ROW: the target, and its processor time
+train() {
+  local split=$out/split-$1 folder=$out/$2-$1 how=() TIMEFORMAT='%U'
+  [ ! -e "$folder/seconds" ] || return 0
+  mkdir -p "$folder"
+  if [ "$2" = dpsgd ]; then
+    read -ra how <<< "$(setting dpsgd)"
+    how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --dataset-id "residual-$1" --ledger "$folder/ledger.jsonl" "${how[@]}")
+    rm -f "$folder/ledger.jsonl" # an experiment, not a release
+  else
+    read -ra how <<< "$(options "$2")"
+    how=("${common[@]}" "${how[@]}")
+  fi
+  { time "$sotto" train --data "$split/member-features.npy:$split/member-labels.npy" --image "$(setting image)" "${how[@]}" \
+    --seed "$1" --dtype f32 --threads "$threads" --quiet -o "$folder/target.safetensors" > "$folder/train.txt" 2> "$folder/train.log"; } 2> "$folder/time" ||
+    { cat "$folder/train.log" >&2; exit 1; }
+  mv "$folder/time" "$folder/seconds"
+}
+
+# attack SEED ROW RESULT NAME OPTIONS...
+attack() {
+  local split=$out/split-$1 folder=$out/$2-$1 to=$out/$2-$1/$3 seed=$1 name=$4
+  [ ! -e "$to/result.json" ] || return 0
+  shift 4
+  "$sotto" attack "$name" --target "$folder/target.safetensors" --member-features "$split/member-features.npy" --member-labels "$split/member-labels.npy" \
+    --nonmember-features "$split/nonmember-features.npy" --nonmember-labels "$split/nonmember-labels.npy" --cache "$out/shadows" --seed "$seed" \
+    --threads "$threads" --progress never "$@" -o "$to" > "$folder/$name.txt" 2> "$folder/attack.log" || { cat "$folder/attack.log" >&2; exit 1; }
+}
+
+# row SEED ROW: train and attack
+row() {
+  local split=$out/split-$1 own
+  own=(--attacker-features "$split/attacker-features.npy" --attacker-labels "$split/attacker-labels.npy")
+  train "$1" "$2"
+  case $2 in
+    dpsgd) attack "$1" "$2" plain residual-mia "${own[@]}" --mismatch ;;
+    plain | group | noskip-0) attack "$1" "$2" plain residual-mia "${own[@]}" ;;
+    *)
+      attack "$1" "$2" plain residual-mia "${own[@]}" --plain-shadows
+      [[ "$attacks" != *adaptive* ]] || attack "$1" "$2" adaptive residual-mia "${own[@]}"
+      [[ "$attacks" != *averaged* ]] || attack "$1" "$2" averaged residual-mia "${own[@]}" --repeats "$repeats" ;;
+  esac
+  if [ "$1" = 1 ] && [[ " $(setting lira) " == *" $2 "* ]]; then # shadows of halves of the records to judge
+    attack "$1" "$2" lira lira --shadows "$(setting shadows)"
+  fi
+}
+
+# line FILE ROW SEED: one line of results.csv from a row's folder; nan where there is none
+line() {
+  local f=$out/$2-$3 auc='"auc":{"estimate":' plain=$out/$2-$3/plain/result.json loss
+  [ -e "$plain" ] && [ -e "$f/seconds" ] || return 0
+  loss=$(sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$plain" | grep '^{"name":"loss"' | grep -o "$auc[0-9.e-]*" | grep -o '[0-9.e-]*$')
+  echo "$2,$3,$(number "$plain" '"accuracy":{"member":{"estimate":'),$(number "$plain" '"nonmember":{"estimate":'),$(first "$plain"),$(first "$f/adaptive/result.json"),$(first "$f/averaged/result.json"),$loss,$(
+    bound "$plain"),$(bound "$f/adaptive/result.json"),$(tail -n 1 "$f/seconds"),$(first "$f/lira/result.json")"
+}
+first() { [ -e "$1" ] && sed 's/.*"attacks":\[//' "$1" | grep -o '"auc":{"estimate":[0-9.e-]*' | head -n 1 | grep -o '[0-9.e-]*$' || echo nan; }
+bound() { [ -e "$1" ] && sed 's/.*"attacks":\[//' "$1" | grep -o '"epsilon_lower_bound":[0-9.e-]*' | head -n 1 | grep -o '[0-9.e-]*$' || echo nan; }
+
+for seed in $seeds; do
+  [ -z "${TABLE:-}" ] || break
+  [ -e "$out/split-$seed/attacker-rows.npy" ] ||
+    "$sotto" data split "$set" --parts "member=$part,nonmember=$part,attacker=$((2 * part))" --seed "$seed" -o "$out/split-$seed" > /dev/null
+  for r in $rows; do
+    row "$seed" "$r"
+    echo "$(date +%T) $set seed $seed $r" >&2
+  done
+done
+
+echo "row,seed,train,test,auc_plain_shadow,auc_adaptive,auc_averaged,auc_loss,epsilon_plain,epsilon_adaptive,cpu_seconds,auc_lira" > "$out/results.csv"
+for r in $rows; do
+  for folder in "$out/$r"-[0-9]*; do line "$folder" "$r" "${folder##*-}" >> "$out/results.csv"; done
+done
+
+# Means and t-intervals over the seeds.
+awk -F, 'NR > 1 { if (!($1 in n)) order[++rows] = $1; n[$1]++
+    for (c = 3; c <= 12; c++) if ($c != "nan" && $c != "") { m[$1, c]++; s[$1, c] += $c; q[$1, c] += $c * $c } }
+  function cell(r, c, digits,   k, mean, v, h) { k = m[r, c]; if (!k) return "-"; mean = s[r, c] / k
+    if (k == 1) return sprintf("%." digits "f", mean)
+    v = (q[r, c] - k * mean * mean) / (k - 1); h = k <= 10 ? t[k] * sqrt((v > 0 ? v : 0) / k) : 0
+    return sprintf("%." digits "f [%." digits "f, %." digits "f]", mean, mean - h, mean + h) }
+  END { split("0 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262", t, " ")
+    print "| row | seeds | train | test | attack: plain shadow | adaptive | averaged | loss | LiRA | epsilon >= (adaptive, else plain) | CPU s |"
+    print "|---|---|---|---|---|---|---|---|---|---|---|"
+    for (i = 1; i <= rows; i++) { r = order[i]
+      printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r, n[r], cell(r, 3, 3), cell(r, 4, 3), cell(r, 5, 3), cell(r, 6, 3), cell(r, 7, 3),
+        cell(r, 8, 3), cell(r, 12, 3), m[r, 10] ? cell(r, 10, 3) : cell(r, 9, 3), cell(r, 11, 0) } }' "$out/results.csv"
