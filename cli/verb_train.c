@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct option_row rows[] = {
     {"data", OPTION_TEXT, "SET", NULL,
@@ -40,12 +39,18 @@ static const struct option_row rows[] = {
     {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
      "resnet8, resnet20: noise in every block, additive or multiplicative, in training and in answers", NULL},
     {"gamma", OPTION_REAL, "G", "0", "residual perturbation: deviation of the noise", NULL},
+    {"relative", OPTION_FLAG, NULL, NULL,
+     "additive: gamma counts in standard deviations of the block's result over the batch", NULL},
     {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
     {"input-noise", OPTION_REAL, "PI", "0", "resnet8, resnet20: deviation of noise on the input", NULL},
     {"radius", OPTION_REAL, "R", "0", "resnet8, resnet20: clip inputs to this L2 norm (0: not)", NULL},
     {"no-skip", OPTION_FLAG, NULL, NULL, "resnet8, resnet20: without skip connections", NULL},
     {"ensemble", OPTION_COUNT, "E", "1",
      "resnet8, resnet20: members trained together on the mean of their logits", NULL},
+    {"average", OPTION_TEXT, "NAME", "logits",
+     "ensemble: the mean is of logits or of softmax, in loss and answers", NULL},
+    {"members", OPTION_TEXT, "HOW", "joint",
+     "ensemble: joint: one loss of the mean; independent: each trained by itself on its own", NULL},
     {"separate-inputs", OPTION_FLAG, NULL, NULL, "every member draws its own noise on the input", NULL},
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
      "private: clipped gradients of Poisson samples, noise in every step, a certificate beside the model",
@@ -85,6 +90,17 @@ static const struct option_row rows[] = {
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
+/* One of two words: 0 or 1. */
+static sotto_status read_choice(int *second, const struct options *o, const char *name, const char *no,
+                                const char *yes)
+{
+    const char *text = option_text(o, name);
+    *second = strcmp(text, yes) == 0;
+    if (!*second && strcmp(text, no) != 0)
+        return cli_fail(SOTTO_EUSAGE, "train: --%s '%s'; expected %s or %s", name, text, no, yes);
+    return SOTTO_OK;
+}
+
 static sotto_status read_options(struct sotto_train_options *t, const struct options *o)
 {
     size_t shape[3];
@@ -111,10 +127,16 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
                                                 .radius = option_real(o, "radius"),
                                                 .no_skip = option_flag(o, "no-skip"),
                                                 .members = (size_t)option_count(o, "ensemble"),
-                                                .separate_inputs = option_flag(o, "separate-inputs")};
+                                                .separate_inputs = option_flag(o, "separate-inputs"),
+                                                .relative = option_flag(o, "relative")};
+    sotto_status status = read_choice(&t->residual.average_softmax, o, "average", "logits", "softmax");
+    if (status == SOTTO_OK)
+        status = read_choice(&t->residual.independent, o, "members", "joint", "independent");
+    if (status != SOTTO_OK)
+        return status;
     if (option_count(o, "ensemble") == 0)
         return cli_fail(SOTTO_EUSAGE, "train: --ensemble 0; expected at least 1 member");
-    sotto_status status = image_shape(shape, o);
+    status = image_shape(shape, o);
     if (status != SOTTO_OK)
         return status;
     t->channels = shape[0], t->height = shape[1], t->width = shape[2];
@@ -232,11 +254,11 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK && option_flag(o, "fresh"))
-        unlink(checkpoint);
+        sotto_train_forget(checkpoint);
     if (status == SOTTO_OK && option_flag(o, "dp-sgd")) {
         status = train_private(o, data, &chosen, &options, ctx, json);
         if (status == SOTTO_OK && !option_given(o, "checkpoint"))
-            unlink(checkpoint);
+            sotto_train_forget(checkpoint);
         goto done;
     }
     if (status == SOTTO_OK)
@@ -247,7 +269,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = sotto_network_save(output, network);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
-            unlink(checkpoint);
+            sotto_train_forget(checkpoint);
         print_result(&result, network, output, options.model, json);
     }
 done:

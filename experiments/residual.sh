@@ -89,9 +89,6 @@ row() {
       [[ "$attacks" != *adaptive* ]] || attack "$1" "$2" adaptive residual-mia "${own[@]}"
       [[ "$attacks" != *averaged* ]] || attack "$1" "$2" averaged residual-mia "${own[@]}" --repeats "$repeats" ;;
   esac
-  if [ "$1" = 1 ] && [[ " $(setting lira) " == *" $2 "* ]]; then # shadows of halves of the records to judge
-    attack "$1" "$2" lira lira --shadows "$(setting shadows)"
-  fi
 }
 
 # line FILE ROW SEED: one line of results.csv from a row's folder; nan where there is none
@@ -112,6 +109,9 @@ for seed in $seeds; do
   for r in $rows; do
     row "$seed" "$r"
     echo "$(date +%T) $set seed $seed $r" >&2
+  done
+  for r in $(setting lira); do # shadows of halves of the records to judge
+    [ "$seed" != 1 ] || [[ " $rows " != *" $r "* ]] || attack 1 "$r" lira lira --shadows "$(setting shadows)"
   done
 done
 

@@ -16,13 +16,19 @@ enum { SOTTO_TRAIN_HIDDEN = 8 };
 /** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and
  * ensembles. It resists attacks only empirically; what noise on the inputs proves is sotto/residual.h. */
 struct sotto_residual_noise {
-    const char *kind;           /**< [NULL: none], "additive": gamma n; "multiplicative": gamma x~ n with x~ =
-                                   sign(x) max(|x|, floor) */
-    double gamma, floor;        /**< [0] */
+    const char *kind;    /**< [NULL: none], "additive": gamma n; "multiplicative": gamma x~ n with x~ =
+                            sign(x) max(|x|, floor) */
+    double gamma, floor; /**< [0] */
+    int relative; /**< [0] additive: gamma counts in deviations of the block's result over the batch, in
+                     answers too (which then depend on what is asked in the same batch) */
     double input_noise, radius; /**< [0: none] noise on the input; L2 norm that it is clipped to first */
     int no_skip;                /**< [0] without skip connections */
-    size_t members;      /**< [0] networks trained together on the mean of their logits; 0 and 1: one */
+    size_t members; /**< [0] networks whose answers are averaged, trained together on the loss of the mean; 0
+                       and 1: one */
     int separate_inputs; /**< [0] every member draws its own noise on the input */
+    int average_softmax; /**< [0] members: the mean is of probabilities, in training and in answers; else of
+                            logits */
+    int independent; /**< [0] members: each is trained by itself, on its own loss, from a seed of its own */
 };
 
 /** Everything that decides the trained weights besides the records, and where a run keeps its state. Start
@@ -80,6 +86,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_train_options *options,
                                                     const struct sotto_context *ctx);
+
+/** Removes a checkpoint and those of members that are trained apart (FILE.memberK). */
+SOTTO_API void sotto_train_forget(const char *checkpoint);
 
 /** What a private training needs besides. Start from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {

@@ -86,8 +86,10 @@ struct layer_run {
     int need_diff_src; /* 0: nobody reads src->diff; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
     struct activation *src, *dst;
-    struct nn_parameter *parameters; /* in the order of layer->parameters */
-    void *state;                     /* the layer's own; made by plan(), freed by release() */
+    struct nn_parameter *parameters;    /* in the order of layer->parameters */
+    void *state;                        /* the layer's own; made by plan(), freed by release() */
+    double *noise_parts;                /* relative noise: partial sums, placed by plan_memory() */
+    double noise_mean, noise_deviation; /* of the result before its noise, from the last forward pass */
 };
 /** What changes from step to step. */
 struct pass {
@@ -135,6 +137,6 @@ struct layer {
 
 extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_depthwise,
     layer_max_pool, layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh,
-    layer_reverse;
+    layer_reverse, layer_softmax, layer_log_mean;
 
 #endif

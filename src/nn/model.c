@@ -67,6 +67,9 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
     if (spec->noise.kind != NN_NOISE_NONE) {
         REQUIRE(spec->noise.kind != NN_NOISE_MULTIPLICATIVE || spec->residual != SOURCE_NONE,
                 "%s: multiplicative noise scales with the skip connection; there is none", spec->path);
+        REQUIRE(!spec->noise.relative || (spec->noise.kind == NN_NOISE_ADDITIVE && !spec->relu),
+                "%s: noise relative to the result is additive, and no ReLU follows in the same row",
+                spec->path);
         added->noise.stream = m->noises++;
     }
     REQUIRE(spec->cap <= 0 || (spec->relu && spec->residual == SOURCE_NONE && spec->layer->masks_itself),
@@ -137,6 +140,10 @@ static sotto_status check_residual(const struct model_kind *kind, const struct n
             c->input_noise);
     REQUIRE(c->radius >= 0 && isfinite(c->radius), "radius must be finite and >= 0 (got %g)", c->radius);
     REQUIRE(c->members <= 16, "%zu members; at most 16 are supported", c->members);
+    REQUIRE(
+        !c->noise.relative || c->noise.kind == NN_NOISE_ADDITIVE,
+        "noise relative to the deviation of a batch is additive; multiplicative noise is relative already");
+    REQUIRE(!c->average_softmax || c->members > 1, "an average of probabilities needs more than one member");
     REQUIRE(c->members < 2 || c->classes, "an ensemble averages logits; it needs classes");
 done:
     return status;
@@ -160,7 +167,7 @@ done:
     return status;
 }
 
-/* Logits of member i, added to those of the members before it. */
+/* Logits (or probabilities) of member i, added to those of the members before it. */
 static sotto_status add_member(int *sum, struct nn_model *m, const struct model_kind *kind,
                                const struct nn_model_config *config, size_t i)
 {
@@ -173,10 +180,13 @@ static sotto_status add_member(int *sum, struct nn_model *m, const struct model_
     struct layer_spec dense = {.layer = &layer_dense,
                                .path = "classifier",
                                .src = embedding,
-                               .residual = *sum,
+                               .residual = config->average_softmax ? SOURCE_NONE : *sum,
                                .width = config->classes,
                                .init = INIT_GLOROT_UNIFORM};
-    TRY(network_add(m, &dense, sum));
+    struct layer_spec softmax = {.layer = &layer_softmax, .path = "softmax", .residual = *sum};
+    TRY(network_add(m, &dense, config->average_softmax ? &softmax.src : sum));
+    if (config->average_softmax)
+        TRY(network_add(m, &softmax, sum));
 done:
     return status;
 }
@@ -191,7 +201,7 @@ static sotto_status add_ensemble(struct nn_model *m, const struct model_kind *ki
     for (size_t i = 0; i < config->members; i++)
         TRY(add_member(&sum, m, kind, config, i));
     m->prefix[0] = '\0';
-    struct layer_spec mean = {.layer = &layer_scale,
+    struct layer_spec mean = {.layer = config->average_softmax ? &layer_log_mean : &layer_scale,
                               .path = "mean",
                               .src = sum,
                               .residual = SOURCE_NONE,

@@ -42,6 +42,8 @@ enum nn_noise_kind {
 struct nn_noise {
     enum nn_noise_kind kind;
     double gamma, floor;
+    int relative;    /* additive: gamma is in deviations of the result, one number over the whole batch, which
+                        has a gradient too (as in the EnResNet code); else absolute */
     uint32_t stream; /* told apart from the noise of other rows; set by the builder */
 };
 /** A classifier on the embedding that the encoder is trained against: dense layers, ReLU between, behind a
@@ -67,6 +69,7 @@ struct nn_model_config {
     int no_skip;                /* leave out the residual sums */
     size_t members;             /* > 1: so many networks, whose logits are averaged; one loss trains all */
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
+    int average_softmax;        /* members: the mean is of their probabilities (outputs are its logarithms) */
     struct nn_adversary adversary;
 };
 /** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the

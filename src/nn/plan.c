@@ -222,6 +222,8 @@ void plan_backward_row(struct nn_plan *p, size_t i)
     struct activation *dst = p->runs[i].dst;
     if (dst->relu && p->flow[i].mask)
         tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads);
+    if (p->runs[i].spec->noise.relative)
+        residual_noise_backward_relative(&p->runs[i], &p->pass);
     backward_residual(p, i);
     /* A gradient shared with the source of the sum may only change once the layer has read it. */
     struct activation *source = noise_source(p, i);

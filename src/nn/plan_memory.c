@@ -4,6 +4,8 @@
  * place() is the one layout function: it runs on empty arenas to measure, then again to hand out pointers. */
 #include "nn/plan.h"
 
+#include "nn/residual_noise.h"
+
 enum { SLOTS_MAX = 64 };
 struct slots {
     size_t bytes[SLOTS_MAX];
@@ -170,6 +172,9 @@ static void place(struct nn_plan *p, const struct assignment *a)
         place_norms(p);
     for (int i = 0; i <= last; i++) {
         size_t mark = arena_mark(&p->scratch);
+        if (p->runs[i].spec->noise.relative)
+            p->runs[i].noise_parts =
+                arena_take(&p->keep, residual_noise_parts(p->runs[i].dst->count), sizeof(double));
         if (p->runs[i].spec->layer->layout)
             p->runs[i].spec->layer->layout(&p->runs[i], &p->keep, &p->scratch);
         arena_rewind(&p->scratch, mark);

@@ -25,14 +25,25 @@ struct residual_noise_kernels {
     /** its derivative: to += scale z g where |x| > floor */
     void (*add_scaled_back)(void *to, const void *g, const void *x, size_t at, const float *z, float scale,
                             float floor, size_t n, int half);
+    /** sums[0] += sum of y - shift, sums[1] += sum of its squares */
+    void (*moments)(double sums[2], const void *y, size_t at, double shift, size_t n, int half);
+    /** sum of g z */
+    double (*dot)(const void *g, size_t at, const float *z, size_t n, int half);
+    /** to += factor (y - scale z - mean) */
+    void (*pull)(void *to, const void *y, size_t at, const float *z, float factor, float scale, float mean,
+                 size_t n, int half);
 };
 const struct residual_noise_kernels *residual_noise_kernels_find(void);
 
+/** Doubles of run->noise_parts for a result of `count` numbers. */
+size_t residual_noise_parts(size_t count);
 /** Adds the row's noise to its result; `residual` (NULL: none) is the row it was summed with. */
 void residual_noise_forward(struct layer_run *run, const struct activation *residual,
                             const struct pass *pass);
 /** What the noise adds to gradients. Additive: nothing. Multiplicative: to the gradient of `residual`, which
- * already holds (a share of) that of the sum. Relative: to that of the result, before it is passed on. */
+ * already holds (a share of) that of the sum. */
 void residual_noise_backward(struct layer_run *run, struct activation *residual, const struct pass *pass);
+/** Relative: to the gradient of the result, before it is passed on. */
+void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass);
 
 #endif

@@ -105,6 +105,55 @@ static void add_scaled_back(void *to, const void *g, const void *x, size_t at, c
     });
 }
 
+static double lanes_total(lanes x)
+{
+    double sum = 0;
+    for (int i = 0; i < LANES; i++)
+        sum += (double)x[i];
+    return sum;
+}
+
+/* A few numbers in f32 lanes, many in double: the error stays that of f32. Lanes beyond the end add nothing.
+ */
+static void moments(double sums[2], const void *y, size_t at, double shift, size_t n, int half)
+{
+    const lanes mean = (lanes){0} + (float)shift;
+    for (size_t first = 0; first < n; first += NOISE_GROUP) {
+        size_t end = first + NOISE_GROUP < n ? first + NOISE_GROUP : n, i = first;
+        lanes sum = {0}, square = {0};
+        for (; i + LANES <= end; i += LANES) {
+            lanes x = lanes_get(y, at + i, LANES, half) - mean;
+            sum += x;
+            square += x * x;
+        }
+        if (i < end) {
+            lanes x = lanes_get(y, at + i, end - i, half) - mean;
+            for (size_t k = end - i; k < LANES; k++)
+                x[k] = 0;
+            sum += x;
+            square += x * x;
+        }
+        sums[0] += lanes_total(sum);
+        sums[1] += lanes_total(square);
+    }
+}
+
+static double dot(const void *g, size_t at, const float *z, size_t n, int half)
+{
+    lanes sum = {0};
+    EACH(sum += lanes_get(g, at + i, k, half) * lanes_get(z, i, k, 0));
+    return lanes_total(sum);
+}
+
+static void pull(void *to, const void *y, size_t at, const float *z, float factor, float scale, float mean,
+                 size_t n, int half)
+{
+    EACH(lanes_put(to, at + i,
+                   lanes_get(to, at + i, k, half) +
+                       factor * (lanes_get(y, at + i, k, half) - scale * lanes_get(z, i, k, 0) - mean),
+                   k, half));
+}
+
 extern const struct residual_noise_kernels ISA_NAME(residual_noise_kernels);
-const struct residual_noise_kernels ISA_NAME(residual_noise_kernels) = {normals, add, add_scaled,
-                                                                        add_scaled_back};
+const struct residual_noise_kernels ISA_NAME(residual_noise_kernels) = {
+    normals, add, add_scaled, add_scaled_back, moments, dot, pull};

@@ -7,7 +7,7 @@
 #include "head/head_model.h"
 #include "sotto/train.h"
 
-enum { NETWORK_FACTS = 24, TRAIN_RECIPE_TEXT = 1152 };
+enum { NETWORK_FACTS = 24, TRAIN_RECIPE_TEXT = 1408 };
 
 struct sotto_network {
     struct nn_model *model;
@@ -51,7 +51,7 @@ sotto_status train_model_config(struct nn_model_config *out, const struct sotto_
 
 /** Noise and members as JSON on one line; "" where there are none. The inverse of ..._parse(), whose EFORMAT
  * texts start with `where`. */
-enum { TRAIN_RESIDUAL_TEXT = 320 };
+enum { TRAIN_RESIDUAL_TEXT = 448 };
 struct sotto_residual_noise train_residual_of(const struct nn_model_config *config);
 sotto_status train_residual_text(char out[TRAIN_RESIDUAL_TEXT], const struct sotto_residual_noise *r);
 sotto_status train_residual_parse(struct sotto_residual_noise *out, const char *text, const char *where);

@@ -154,6 +154,7 @@ static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tens
         goto done;
     TRY(train_recipe_parse(&n->recipe, text, path));
     struct sotto_residual_noise noise = train_residual_of(&n->config);
+    noise.independent = n->recipe.residual.independent; /* a matter of training alone */
     TRY(train_residual_text(told, &n->recipe.residual));
     TRY(train_residual_text(built, &noise));
     const struct sotto_train_options *r = &n->recipe;

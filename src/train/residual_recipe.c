@@ -17,7 +17,18 @@ struct sotto_residual_noise train_residual_of(const struct nn_model_config *c)
                                          .radius = c->radius,
                                          .no_skip = c->no_skip,
                                          .members = c->members,
-                                         .separate_inputs = c->separate_inputs};
+                                         .separate_inputs = c->separate_inputs,
+                                         .relative = c->noise.relative,
+                                         .average_softmax = c->average_softmax};
+}
+
+/* Switches that came later than the format. How members were trained is part of a recipe, not of a network.
+ */
+static const char *const switches[] = {"relative", "average_softmax", "independent"};
+
+static int *flag_of(struct sotto_residual_noise *r, size_t i)
+{
+    return i == 0 ? &r->relative : i == 1 ? &r->average_softmax : &r->independent;
 }
 
 static bool plain(const struct sotto_residual_noise *r)
@@ -41,6 +52,10 @@ sotto_status train_residual_text(char out[TRAIN_RESIDUAL_TEXT], const struct sot
     json_put_boolean(&j, "skip", !r->no_skip);
     json_put_integer(&j, "members", (int64_t)(r->members ? r->members : 1));
     json_put_boolean(&j, "separate_inputs", r->separate_inputs != 0);
+    for (size_t i = 0; i < sizeof switches / sizeof *switches;
+         i++) /* those that are on: older files have none */
+        if (*flag_of((struct sotto_residual_noise *)r, i))
+            json_put_boolean(&j, switches[i], true);
     TRY(json_dump(&text, j, JSON_LINE | JSON_SORTED));
     REQUIRE(strlen(text) < TRAIN_RESIDUAL_TEXT, "the recipe is too long");
     strcpy(out, text);
@@ -67,6 +82,12 @@ sotto_status train_residual_parse(struct sotto_residual_noise *out, const char *
     TRY(json_get_boolean(&skip, doc, where, "skip"));
     TRY(json_get_size(&r.members, doc, where, "members"));
     TRY(json_get_boolean(&separate, doc, where, "separate_inputs"));
+    for (size_t s = 0; s < sizeof switches / sizeof *switches; s++) {
+        bool on = false;
+        if (json_find(doc, switches[s]))
+            TRY(json_get_boolean(&on, doc, where, switches[s]));
+        *flag_of(&r, s) = on;
+    }
     while (i < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[i]) != 0)
         i++;
     if (i == sizeof kinds / sizeof *kinds)

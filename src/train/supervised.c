@@ -7,6 +7,7 @@
 #include "io/statement.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
+#include "train/members.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -311,6 +312,11 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
             FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", n);
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
+    }
+    if (options->residual.independent && options->residual.members > 1) {
+        struct members_run run = {data, rows ? rows : all, n, options, ctx};
+        status = members_train(out, result, &run);
+        goto done;
     }
     TRY(supervised_resolve(&t, data, rows ? rows : all, n, options, ctx));
     TRY(supervised_plan(&t));

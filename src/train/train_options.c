@@ -71,6 +71,13 @@ static sotto_status check_residual(struct sotto_train_options *o)
             "a floor belongs to multiplicative noise");
     REQUIRE(!r->separate_inputs || (r->members > 1 && r->input_noise > 0),
             "separate inputs need input noise and more than one member");
+    REQUIRE(!r->relative || (r->kind && strcmp(r->kind, "additive") == 0),
+            "relative noise is additive; say residual perturbation additive");
+    REQUIRE(r->members > 1 || (!r->average_softmax && !r->independent),
+            "an average of probabilities and members trained apart need more than one member");
+    r->relative = r->relative != 0;
+    r->average_softmax = r->average_softmax != 0;
+    r->independent = r->independent != 0;
     r->no_skip = r->no_skip != 0;
     r->separate_inputs = r->separate_inputs != 0;
     r->members = r->members > 1 ? r->members : 0;
@@ -214,9 +221,11 @@ sotto_status train_model_config(struct nn_model_config *out, const struct sotto_
                                         : strcmp(r->kind, "additive") == 0 ? NN_NOISE_ADDITIVE
                                                                            : NN_NOISE_MULTIPLICATIVE,
                                 .gamma = r->gamma,
-                                .floor = r->floor};
+                                .floor = r->floor,
+                                .relative = r->relative};
     c.input_noise = r->input_noise, c.radius = r->radius, c.no_skip = r->no_skip;
     c.members = r->members, c.separate_inputs = r->separate_inputs;
+    c.average_softmax = r->average_softmax;
     REQUIRE(strcmp(o->model, "mlp") == 0 || (record.height > 1 && record.width > 1),
             "model %s needs images; these records are rows of %zu numbers (say how a row is an image, or "
             "take mlp)",

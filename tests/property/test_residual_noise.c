@@ -224,17 +224,20 @@ static void gradients_hold_with_the_noise_frozen(void **state)
         double input, radius;
         int no_skip;
         size_t members;
-        int separate;
-    } cases[] = {{{NN_NOISE_ADDITIVE, .5, 0, 0}, 0, 0, 0, 0, 0},
-                 {{NN_NOISE_MULTIPLICATIVE, .5, 0, 0}, 0, 0, 0, 0, 0},
-                 {{NN_NOISE_ADDITIVE, .5, 0, 0}, .25, 4, 0, 0, 0},
-                 {{NN_NOISE_ADDITIVE, .5, 0, 0}, 0, 0, 1, 0, 0},
-                 {{NN_NOISE_ADDITIVE, .5, 0, 0}, .25, 4, 0, 3, 0},
-                 {{NN_NOISE_MULTIPLICATIVE, .3, 0, 0}, .25, 0, 0, 2, 1}};
+        int separate, softmax;
+    } cases[] = {{{.kind = NN_NOISE_ADDITIVE, .gamma = .5}, 0, 0, 0, 0, 0, 0},
+                 {{.kind = NN_NOISE_MULTIPLICATIVE, .gamma = .5}, 0, 0, 0, 0, 0, 0},
+                 {{.kind = NN_NOISE_ADDITIVE, .gamma = .5}, .25, 4, 0, 0, 0, 0},
+                 {{.kind = NN_NOISE_ADDITIVE, .gamma = .5}, 0, 0, 1, 0, 0, 0},
+                 {{.kind = NN_NOISE_ADDITIVE, .gamma = .5}, .25, 4, 0, 3, 0, 0},
+                 {{.kind = NN_NOISE_MULTIPLICATIVE, .gamma = .3}, .25, 0, 0, 2, 1, 0},
+                 {{.kind = NN_NOISE_ADDITIVE, .gamma = .5, .relative = 1}, 0, 0, 0, 0, 0, 0},
+                 {{.kind = NN_NOISE_ADDITIVE, .gamma = .5}, 0, 0, 0, 3, 0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         c = usual();
         c.noise = cases[i].noise, c.input_noise = cases[i].input, c.radius = cases[i].radius;
         c.no_skip = cases[i].no_skip, c.members = cases[i].members, c.separate_inputs = cases[i].separate;
+        c.average_softmax = cases[i].softmax;
         double error = gradient_error(&c, 7), other = gradient_error(&c, 8);
         if (error > .02 || other < 2 * error || other < .02) /* other noise, other gradients */
             fail_msg("case %zu: error %g, with other noise %g", i, error, other);
@@ -277,6 +280,42 @@ static void noise_has_the_variance_asked_for(void **state)
     assert_true(fabs(variance / .0625 - 1) < 5 * sqrt(2 / (double)n));
     close_bench(&a);
     close_bench(&b);
+}
+
+/* The first noisy row of a network with relative noise against the same network without noise: what was added
+ * has gamma times the deviation of the whole result, which is told apart from gamma itself. */
+static void relative_noise_is_in_deviations_of_the_batch(void **state)
+{
+    (void)state;
+    for (int half = 0; half <= nn_backend_supports_bf16(backend); half++) {
+        struct nn_model_config quiet = usual(), noisy = usual();
+        noisy.noise = (struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = .5, .relative = 1};
+        struct bench a, b;
+        int row = 0;
+        double mean = 0, square = 0, added = 0, n = 0;
+        open_bench(&a, &quiet, 1, half ? NN_BF16 : NN_F32);
+        open_bench(&b, &noisy, 1, half ? NN_BF16 : NN_F32);
+        for (size_t i = 0; i < (size_t)BATCH * 3 * SIDE * SIDE; i++) {
+            nn_plan_input(a.plan)[i] *= 3; /* a deviation far from 1 */
+            nn_plan_input(b.plan)[i] *= 3;
+        }
+        while (b.model->rows[row].noise.kind == NN_NOISE_NONE)
+            row++;
+        nn_plan_forward(a.plan, 1, 1, 0);
+        nn_plan_forward(b.plan, 1, 1, 0);
+        const struct activation *x = plan_activation(a.plan, row), *y = plan_activation(b.plan, row);
+        for (size_t i = 0; i < x->count; i++) {
+            double from = half ? (double)bf16_to_float(((bf16 *)x->data)[i]) : (double)((float *)x->data)[i],
+                   to = half ? (double)bf16_to_float(((bf16 *)y->data)[i]) : (double)((float *)y->data)[i];
+            mean += from, square += from * from, added += (to - from) * (to - from), n++;
+        }
+        double deviation = sqrt((square - mean * mean / n) / (n - 1)), expected = .25 * deviation * deviation;
+        assert_true(fabs(b.plan->runs[row].noise_deviation / deviation - 1) < (half ? 1e-3 : 1e-6));
+        assert_true(fabs(added / n / expected - 1) < 5 * sqrt(2 / n) + (half ? .01 : 0));
+        assert_true(fabs(deviation - 1) > .1);
+        close_bench(&a);
+        close_bench(&b);
+    }
 }
 
 static void inputs_are_clipped(void **state)
@@ -384,6 +423,38 @@ static void an_ensemble_is_its_members(void **state)
     close_bench(&e);
 }
 
+/* One that averages probabilities answers the logarithm of their mean. */
+static void an_ensemble_may_average_probabilities(void **state)
+{
+    (void)state;
+    struct nn_model_config two = usual(), one = usual();
+    two.members = 2, two.average_softmax = 1;
+    struct bench e, m;
+    double mean[BATCH * 4] = {0};
+    open_bench(&e, &two, 0, NN_F32);
+    open_bench(&m, &one, 0, NN_F32);
+    const struct tensor_list *to = nn_model_tensors(m.model), *from = nn_model_tensors(e.model);
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t t = 0; t < to->count; t++)
+            memcpy(to->items[t].value, from->items[k * to->count + t].value,
+                   to->items[t].count * sizeof(float));
+        nn_plan_forward(m.plan, 0, 1, 0);
+        for (size_t i = 0; i < BATCH; i++) {
+            const float *z = nn_plan_output(m.plan) + 4 * i;
+            double sum = 0;
+            for (size_t j = 0; j < 4; j++)
+                sum += exp((double)z[j]);
+            for (size_t j = 0; j < 4; j++)
+                mean[4 * i + j] += exp((double)z[j]) / sum / 2;
+        }
+    }
+    nn_plan_forward(e.plan, 0, 1, 0);
+    for (size_t i = 0; i < BATCH * 4; i++)
+        assert_true(fabs((double)nn_plan_output(e.plan)[i] - log(mean[i])) < 1e-5);
+    close_bench(&e);
+    close_bench(&m);
+}
+
 static void bad_networks_are_refused(void **state)
 {
     (void)state;
@@ -396,11 +467,14 @@ static void bad_networks_are_refused(void **state)
         if (!strstr(sotto_error_text(), word))                                                               \
             fail_msg("'%s' does not mention %s", sotto_error_text(), word);                                  \
     } while (0)
-    REFUSED(c.noise = ((struct nn_noise){NN_NOISE_ADDITIVE, -1, 0, 0}), "gamma");
-    REFUSED(c.noise = ((struct nn_noise){NN_NOISE_ADDITIVE, NAN, 0, 0}), "gamma");
-    REFUSED(c.noise = ((struct nn_noise){NN_NOISE_MULTIPLICATIVE, 1, -1, 0}), "floor");
-    REFUSED(c.noise = ((struct nn_noise){NN_NOISE_MULTIPLICATIVE, 1, 0, 0});
+    REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = -1}), "gamma");
+    REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = NAN}), "gamma");
+    REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1, .floor = -1}), "floor");
+    REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1});
             c.no_skip = 1, "skip connection");
+    REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1, .relative = 1}),
+            "is additive");
+    REFUSED(c.average_softmax = 1, "more than one member");
     REFUSED(c.input_noise = -1, "input noise");
     REFUSED(c.radius = INFINITY, "radius");
     REFUSED(c.members = 17, "members");
@@ -436,9 +510,11 @@ int main(void)
                                        cmocka_unit_test(the_smallest_word_and_all_turns_are_finite),
                                        cmocka_unit_test(gradients_hold_with_the_noise_frozen),
                                        cmocka_unit_test(noise_has_the_variance_asked_for),
+                                       cmocka_unit_test(relative_noise_is_in_deviations_of_the_batch),
                                        cmocka_unit_test(inputs_are_clipped),
                                        cmocka_unit_test(streams_depend_on_seed_step_and_row_only),
                                        cmocka_unit_test(an_ensemble_is_its_members),
+                                       cmocka_unit_test(an_ensemble_may_average_probabilities),
                                        cmocka_unit_test(bad_networks_are_refused),
                                        cmocka_unit_test(deeper_networks_have_their_size)};
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -19,6 +19,8 @@ static void texts_come_back(void **state)
                                                   .members = 5,
                                                   .separate_inputs = 1},
                                                  {.kind = "multiplicative", .gamma = 1. / 3, .floor = 1e-3},
+                                                 {.kind = "additive", .gamma = 1, .relative = 1},
+                                                 {.members = 3, .average_softmax = 1, .independent = 1},
                                                  {.no_skip = 1},
                                                  {.members = 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -31,6 +33,9 @@ static void texts_come_back(void **state)
         assert_true(found.gamma == cases[i].gamma && found.floor == cases[i].floor);
         assert_true(found.input_noise == cases[i].input_noise && found.radius == cases[i].radius);
         assert_int_equal(found.no_skip, cases[i].no_skip);
+        assert_int_equal(found.relative, cases[i].relative);
+        assert_int_equal(found.average_softmax, cases[i].average_softmax);
+        assert_int_equal(found.independent, cases[i].independent);
     }
     char none[TRAIN_RESIDUAL_TEXT] = "x";
     assert_int_equal(train_residual_text(none, &(struct sotto_residual_noise){.members = 1}), SOTTO_OK);
