@@ -208,10 +208,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
 enum sotto_noise_mode {
     SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
                         */
-    SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value, in double precision, by vectors; a hundred
-                          times faster. Guaranteed for real numbers: what floating-point arithmetic leaves in
-                          low bits, the time it takes and the finite reach of the noise are not excluded
-                          (docs/PRIVACY.md, section 5); account, ledger and certificate say so */
+    SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
+                          precision   of the sum, by vectors; a hundred times faster. Guaranteed for real numbers:
+                          what floating-point arithmetic leaves in   low bits, the time it takes and the finite
+                          reach of the noise are not excluded   (docs/PRIVACY.md, section 5); account, ledger and
+                          certificate say so */
 };
 /** "exact", "fast"; and back. EINVAL: names the known ones. */
 SOTTO_API const char *sotto_noise_mode_name(enum sotto_noise_mode mode);

@@ -1,5 +1,6 @@
-/* fast_noise.h - noise for millions of coordinates: 64 random bits a draw from ChaCha20, turned into the law
- * in double precision by vectors. NOT exact; what it does not defend is in docs/PRIVACY.md, section 5.
+/* fast_noise.h - noise for millions of coordinates: random bits from ChaCha20, turned into the law by
+ * vectors, in the precision of the sum that it is added to: 64 bits a draw in double; in single 64, or 48 for
+ * the Gaussian. NOT exact; what it does not defend is in docs/PRIVACY.md, section 5.
  *
  * A draw is a function of (key, position): neither threads nor the instruction set change a bit, for only
  * operations that IEEE 754 rounds correctly are used and none is fused. */
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 
 enum fast_law { FAST_NONE, FAST_GAUSSIAN, FAST_LOGISTIC, FAST_LAPLACE, FAST_LAWS };
-enum { FAST_GROUP = 16 }; /* draws that are made together */
+enum { FAST_GROUP = 16, FAST_BLOCK = 32 }; /* draws that are made together, in double and in single */
 
 struct fast_kernels {
     /** unit[0 .. 16 groups): noise of scale 1 from as many words of 64 random bits. By law; [FAST_NONE] is
@@ -19,12 +20,21 @@ struct fast_kernels {
     void (*draw[FAST_LAWS])(double *unit, const uint64_t *words, size_t groups);
     /** |x[i]| < most for all i; never with a NaN. */
     bool (*within)(const double *x, size_t n, double most);
-    bool (*within_float)(const float *x, size_t n, double most);
-    /** sum[i] += scale * unit[i], rounded twice (in float: a third time). */
+    /** sum[i] += scale * unit[i], rounded twice. */
     void (*add)(double *sum, const double *unit, size_t n, double scale);
-    void (*add_float)(float *sum, const double *unit, size_t n, double scale);
 };
 const struct fast_kernels *fast_kernels_find(void);
+
+struct single_kernels {
+    /** unit[0 .. 32 blocks): noise of scale 1 from words of 32 random bits, fast_single_words(law) a block.
+     */
+    void (*draw[FAST_LAWS])(float *unit, const uint32_t *words, size_t blocks);
+    bool (*within)(const float *x, size_t n, double most);
+    /** sum[i] += scale * unit[i] in double, rounded to float. */
+    void (*add)(float *sum, const float *unit, size_t n, double scale);
+};
+const struct single_kernels *fast_single_kernels_find(void);
+size_t fast_single_words(enum fast_law law);
 
 /** Noise of scale 1 is below this in size: sqrt(130 ln 2), 65 ln 2, 64 ln 2, rounded up. */
 double fast_reach(enum fast_law law);

@@ -176,26 +176,11 @@ static bool within(const double *x, size_t n, double most)
     return !out;
 }
 
-static bool within_float(const float *x, size_t n, double most)
-{
-    uint64_t out = 0;
-    for (size_t i = 0; i < n; i++)
-        out |= fabs((double)x[i]) < most ? 0 : 1;
-    return !out;
-}
-
 static void add(double *sum, const double *unit, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++)
         sum[i] += scale * unit[i];
 }
 
-static void add_float(float *sum, const double *unit, size_t n, double scale)
-{
-    for (size_t i = 0; i < n; i++)
-        sum[i] = (float)((double)sum[i] + scale * unit[i]);
-}
-
 extern const struct fast_kernels ISA_NAME(fast_kernels);
-const struct fast_kernels ISA_NAME(fast_kernels) = {
-    {NULL, gaussian, logistic, laplace}, within, within_float, add, add_float};
+const struct fast_kernels ISA_NAME(fast_kernels) = {{NULL, gaussian, logistic, laplace}, within, add};

@@ -280,10 +280,10 @@ static sotto_status round_sum(struct sotto_steps *s, const void *sum, bool singl
 
 static sotto_status check_sum(const struct sotto_steps *s, const void *sum, bool single)
 {
-    const struct fast_kernels *kernels = fast_kernels_find();
     double most = ldexp(s->fast.scale, fast_room[single]);
     size_t i = 0;
-    if (single ? kernels->within_float(sum, s->dimension, most) : kernels->within(sum, s->dimension, most))
+    if (single ? fast_single_kernels_find()->within(sum, s->dimension, most)
+               : fast_kernels_find()->within(sum, s->dimension, most))
         return SOTTO_OK;
     while (fabs(value_at(sum, i, single)) < most)
         i++;

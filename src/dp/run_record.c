@@ -51,7 +51,8 @@ void run_put_facts(struct json **object, const struct run_facts *f)
 const char *run_sampler(const struct run_facts *f)
 {
     return f->noise_mode == SOTTO_NOISE_FAST
-               ? "fast, NOT exact: 64 bits of a ChaCha20 stream for each value, in double precision"
+               ? RUN_FAST_SAMPLER
+               ": 48 or 64 bits of a ChaCha20 stream for each value, in the precision of the sums"
                : "exact, integers only: floor of the continuous law on a power-of-two lattice";
 }
 

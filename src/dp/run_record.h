@@ -27,7 +27,9 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
 
 /** What fast noise does not exclude, as the account's note; nothing for exact noise. `mechanism` is known. */
 void run_put_note(struct sotto_account *account, const struct run_facts *facts);
-/** How a certificate's sampler reads: all of it, or how it begins. */
+/** How a certificate's sampler reads: all of it, or how it begins. Of fast noise that is enough: its words
+ * said once that all of it is in double precision. */
+#define RUN_FAST_SAMPLER "fast, NOT exact"
 const char *run_sampler(const struct run_facts *facts);
 
 enum { RUN_ID = 32 /* hexadecimal digits */ };

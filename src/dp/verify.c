@@ -161,7 +161,9 @@ static sotto_status check_lines(struct checks *c, const struct facts *f, const s
          "%.300s", statement ? statement : "(none)");
     note(c, "sensitivity", origin && strcmp(origin, json_text(json_member(sensitivity, "statement"))) == 0,
          "%.300s", origin ? origin : "(none)");
-    const char *wanted = f->run                           ? run_sampler(&f->run_facts)
+    bool fast = f->run && f->run_facts.noise_mode == SOTTO_NOISE_FAST;
+    const char *wanted = fast                             ? RUN_FAST_SAMPLER
+                         : f->run                         ? run_sampler(&f->run_facts)
                          : m && m->kind == RELEASE_VECTOR ? "NOT exact"
                          : f->distance > 0                ? FIXED_SAMPLER
                                                           : "exact";
