@@ -207,7 +207,7 @@ static void pools_match_their_definition(void **state)
     (void)state;
     static const struct {
         size_t kernel, stride, pad;
-    } windows[] = {{2, 2, 0}, {3, 2, 1}, {3, 1, 1}, {2, 3, 0}, {1, 1, 0}};
+    } windows[] = {{2, 2, 0}, {2, 1, 0}, {3, 2, 0}, {3, 2, 1}, {3, 1, 1}, {2, 3, 0}, {1, 1, 0}};
     const struct layer *const layers[] = {&layer_max_pool, &layer_average_pool};
     for (size_t l = 0; l < 2; l++)
         for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
@@ -487,6 +487,7 @@ static void networks_have_their_published_sizes(void **state)
     } cases[] = {
         {{.name = "resnet8", .input = {3, 32, 32}, .classes = 10}, 77850, 64},
         {{.name = "tanh-cnn", .input = {3, 32, 32}, .classes = 10}, 550570, 128},
+        {{.name = "tanh-small", .input = {1, 28, 28}, .classes = 10}, 26010, 32},
         {{.name = "resnet8", .input = {3, 32, 32}, .classes = 10, .norm = "group"}, 77850, 64},
         {{.name = "resnet8", .input = {3, 50, 50}, .classes = 2}, 77330, 64},
         {{.name = "resnet18", .input = {3, 32, 32}, .classes = 10}, 11173962, 512},

@@ -54,8 +54,9 @@ static void files_come_back_whole(void **state)
     static const struct {
         const char *model, *norm;
         size_t widths;
-    } kinds[] = {{"cnn", "batch", 2}, {"tanh-cnn", "batch", 2}, {"mlp", "batch", 1},
-                 {"mlp", "batch", 0}, {"resnet8", "batch", 0},  {"resnet8", "group", 0}};
+    } kinds[] = {{"cnn", "batch", 2},    {"tanh-cnn", "batch", 2}, {"tanh-small", "batch", 0},
+                 {"mlp", "batch", 1},    {"mlp", "batch", 0},      {"resnet8", "batch", 0},
+                 {"resnet8", "group", 0}};
     const char *path = path_of("m.safetensors"), *again = path_of("again.safetensors");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct sotto_train_options o = tiny();
