@@ -376,8 +376,9 @@ static void trials_are_checked(void **state)
 static void want_of_memory_is_an_error(void **state)
 {
     (void)state;
-    static const char *const quick[] = {"epochs=1", "steps=5", NULL};
+    static const char *const quick[] = {"epochs=1", NULL};
     struct sotto_defence_options o;
+    struct sotto_defence_known all = {p, member, label, 40, K};
     float out[N * K];
     char *json;
     sotto_defence_defaults(&o);
@@ -385,11 +386,11 @@ static void want_of_memory_is_an_error(void **state)
         for (long n = 0;; n++) {
             struct sotto_defence *d = NULL;
             o.name = defence_table[i]->name;
-            o.settings = strcmp(o.name, "memguard") == 0 ? quick : NULL;
+            o.settings = defence_table[i]->needs & DEFENCE_SECRETS ? quick : NULL;
             base_alloc_fail_after(n);
-            sotto_status status = sotto_defence_fit(&d, &known, &o, NULL);
+            sotto_status status = sotto_defence_fit(&d, &all, &o, NULL);
             if (status == SOTTO_OK)
-                status = sotto_defence_apply(out, NULL, d, p, 20, K, NULL);
+                status = sotto_defence_apply(out, NULL, d, p, 3, K, NULL);
             base_alloc_fail_after(-1);
             sotto_defence_free(d);
             if (status == SOTTO_OK)

@@ -1,0 +1,281 @@
+/* Olympus (Raval et al. 2019), as "Quantifying and Mitigating Privacy Risks of Contrastive Learning" puts it
+ * between encoder and classifier: an auto-encoder O (256, 128 | 128, 256), a linear classifier U of the task
+ * and an adversary A (64, 64) on what O makes of standardised embeddings. Batch by batch in turns:
+ *
+ *     A:     minimise CE(A(O(x)), s)                                            s the attribute
+ *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(prior || A(O(x)) ) + reconstruction |O(x) - x|^2
+ * / D
+ *
+ * so O makes the adversary answer the prior whatever it sees. The paper gives no weights. What is shown is
+ * x + t (O(x) - x), t <= 1 such that no row moves further than the budget (root mean square over its
+ * columns): training does not know of the budget, so a tight one undoes the defence; the record shows how
+ * much. */
+#include "defend/dense_stack.h"
+
+#include "defend/defence.h"
+#include "rng/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ALPHA, RECONSTRUCTION, EPOCHS, RATE, BATCH, TURNS };
+static const struct defence_param params[] = {
+    {"alpha", "weight of hiding the attribute against the task", 0.7, 0, 1, false},
+    {"reconstruct", "weight of staying near the embedding", 0.1, 0, 1e6, false},
+    {"epochs", "passes over the known rows", 100, 1, 1e6, true},
+    {"lr", "learning rate of all three (Adam)", 1e-3, 1e-9, 10, false},
+    {"batch", "rows of a step", 128, 1, 65536, true},
+    {"turns", "steps of the adversary for one of the others", 3, 1, 1000, true},
+    {NULL, NULL, 0, 0, 0, false}};
+
+/* What is kept: standardisation and the auto-encoder's weights. */
+struct model {
+    size_t d;
+    double *mean, *scale;     /* (d) */
+    struct dense_stack coder; /* its weights; the batch is used in training only */
+    double budget;
+};
+
+struct training {
+    struct model *m;
+    const struct defence_fit *in;
+    struct dense_stack adversary, task;
+    float *rows;               /* (n, d) standardised */
+    float *x;                  /* (batch, d) */
+    float *diff, *diff_answer; /* (batch, d); (batch, largest number of answers) */
+    double *prior;             /* (values) */
+    int64_t *order, *y;        /* (n); (batch) */
+    size_t batch, batches, served;
+};
+
+static void standardise(const struct model *m, float *out, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n * m->d; i++) {
+        size_t j = i % m->d;
+        out[i] = m->scale[j] > 0 ? (float)(((double)x[i] - m->mean[j]) / m->scale[j]) : 0;
+    }
+}
+
+static void measure_columns(struct model *m, const struct sotto_defence_known *k)
+{
+    for (size_t j = 0; j < m->d; j++) {
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < k->n; i++)
+            sum += (double)k->x[i * m->d + j];
+        m->mean[j] = sum / (double)k->n;
+        for (size_t i = 0; i < k->n; i++)
+            squares += pow((double)k->x[i * m->d + j] - m->mean[j], 2);
+        m->scale[j] = sqrt(squares / (double)k->n);
+    }
+}
+
+static sotto_status training_make(struct training *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct defence_fit *in = t->in;
+    size_t d = t->m->d, n = in->known->n, most = in->values > in->classes ? in->values : in->classes;
+    t->batch = (size_t)in->args[BATCH] < n ? (size_t)in->args[BATCH] : n;
+    t->batches = n / t->batch; /* what is left over waits for another order */
+    TRY(dense_stack_make(&t->m->coder, (const size_t[]){d, 256, 128, 256, d}, 4, t->batch, in->seed, 1));
+    TRY(dense_stack_make(&t->adversary, (const size_t[]){d, 64, 64, in->values}, 3, t->batch, in->seed, 2));
+    TRY(dense_stack_make(&t->task, (const size_t[]){d, in->classes}, 1, t->batch, in->seed, 3));
+    t->rows = base_alloc(n, d * sizeof *t->rows);
+    t->x = base_alloc(t->batch, d * sizeof *t->x);
+    t->diff = base_alloc(t->batch, d * sizeof *t->diff);
+    t->diff_answer = base_alloc(t->batch, most * sizeof *t->diff_answer);
+    t->prior = base_alloc(in->values, sizeof *t->prior);
+    t->order = base_alloc(n, sizeof *t->order);
+    t->y = base_alloc(t->batch, sizeof *t->y);
+    if (!t->rows || !t->x || !t->diff || !t->diff_answer || !t->prior || !t->order || !t->y)
+        FAIL(SOTTO_ENOMEM, "olympus: out of memory for %zu known rows", n);
+    standardise(t->m, t->rows, in->known->x, n);
+    for (size_t i = 0; i < n; i++) {
+        t->prior[in->known->secret[i]] += 1 / (double)n;
+        t->order[i] = (int64_t)i;
+    }
+done:
+    return status;
+}
+
+static void training_clear(struct training *t)
+{
+    dense_stack_clear(&t->adversary);
+    dense_stack_clear(&t->task);
+    base_free(t->rows);
+    base_free(t->x);
+    base_free(t->diff);
+    base_free(t->diff_answer);
+    base_free(t->prior);
+    base_free(t->order);
+    base_free(t->y);
+}
+
+/* The next batch's rows and, as y, the given labels. A new order when all were served. */
+static void serve(struct training *t, const int64_t *labels)
+{
+    size_t place = t->served % t->batches, n = t->in->known->n;
+    if (place == 0) {
+        struct rng r = rng_stream(t->in->seed, RNG_ORDER, t->served / t->batches, 9);
+        rng_shuffle(&r, t->order, n);
+    }
+    for (size_t i = 0; i < t->batch; i++) {
+        size_t row = (size_t)t->order[place * t->batch + i];
+        memcpy(t->x + i * t->m->d, t->rows + row * t->m->d, t->m->d * sizeof *t->x);
+        t->y[i] = labels[row];
+    }
+    t->served++;
+}
+
+static double turn_of_adversary(struct training *t)
+{
+    serve(t, t->in->known->secret);
+    const float *shown = dense_stack_forward(&t->m->coder, t->x, t->batch);
+    const float *answer = dense_stack_forward(&t->adversary, shown, t->batch);
+    double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->values);
+    dense_stack_backward(&t->adversary, t->diff_answer, t->batch);
+    dense_stack_step(&t->adversary, t->in->args[RATE]);
+    return loss;
+}
+
+/* Gradient of mean KL(prior || softmax(logits)): (softmax - prior) / n. */
+static void push_to_prior(float *diff, const float *logits, const double *prior, size_t n, size_t values)
+{
+    for (size_t i = 0; i < n; i++, logits += values, diff += values) {
+        double top = (double)logits[0], sum = 0;
+        for (size_t v = 1; v < values; v++)
+            top = fmax(top, (double)logits[v]);
+        for (size_t v = 0; v < values; v++)
+            sum += exp((double)logits[v] - top);
+        for (size_t v = 0; v < values; v++)
+            diff[v] = (float)((exp((double)logits[v] - top) / sum - prior[v]) / (double)n);
+    }
+}
+
+static double turn_of_coder(struct training *t)
+{
+    const double alpha = t->in->args[ALPHA], near = t->in->args[RECONSTRUCTION];
+    size_t cells = t->batch * t->m->d;
+    serve(t, t->in->known->label);
+    const float *shown = dense_stack_forward(&t->m->coder, t->x, t->batch);
+    const float *answer = dense_stack_forward(&t->task, shown, t->batch);
+    double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->classes);
+    const float *by_task = dense_stack_backward(&t->task, t->diff_answer, t->batch);
+    answer = dense_stack_forward(&t->adversary, shown, t->batch);
+    push_to_prior(t->diff_answer, answer, t->prior, t->batch, t->in->values);
+    const float *by_adversary = dense_stack_backward(&t->adversary, t->diff_answer, t->batch);
+    for (size_t i = 0; i < cells; i++)
+        t->diff[i] = (float)((1 - alpha) * (double)by_task[i] + alpha * (double)by_adversary[i] +
+                             2 * near * ((double)shown[i] - (double)t->x[i]) / (double)cells);
+    dense_stack_backward(&t->m->coder, t->diff, t->batch);
+    dense_stack_step(&t->m->coder, t->in->args[RATE]);
+    dense_stack_step(&t->task, t->in->args[RATE]);
+    return loss;
+}
+
+static sotto_status train(struct training *t)
+{
+    sotto_status status = SOTTO_OK;
+    size_t epochs = (size_t)t->in->args[EPOCHS], turns = (size_t)t->in->args[TURNS];
+    double against = 0, task = 0;
+    for (size_t epoch = 0; epoch < epochs; epoch++) {
+        for (size_t b = 0; b < t->batches; b++) {
+            for (size_t k = 0; k < turns; k++)
+                against = turn_of_adversary(t);
+            task = turn_of_coder(t);
+        }
+        if (!isfinite(against) || !isfinite(task))
+            FAIL(SOTTO_EDIVERGED, "olympus: training diverged in epoch %zu; a smaller lr may help",
+                 epoch + 1);
+        if (context_stopped(t->in->ctx))
+            FAIL(SOTTO_ESTOPPED, "olympus: stopped after epoch %zu", epoch + 1);
+        context_progress(t->in->ctx, "olympus", epoch + 1, epochs, "epochs");
+    }
+done:
+    return status;
+}
+
+static sotto_status fit(void **model, const struct defence_fit *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct model *m = base_alloc(1, sizeof *m);
+    struct training t = {.m = m, .in = in};
+    if (!m)
+        FAIL(SOTTO_ENOMEM, "olympus: out of memory");
+    *model = m;
+    *m = (struct model){
+        .d = in->known->d, .budget = in->budget, .mean = base_alloc(2 * in->known->d, sizeof *m->mean)};
+    if (!m->mean)
+        FAIL(SOTTO_ENOMEM, "olympus: out of memory for %zu columns", m->d);
+    m->scale = m->mean + m->d;
+    measure_columns(m, in->known);
+    TRY(training_make(&t));
+    TRY(train(&t));
+done:
+    if (m)
+        training_clear(&t);
+    return status;
+}
+
+static void release(void *model)
+{
+    struct model *m = model;
+    dense_stack_clear(&m->coder);
+    base_free(m->mean);
+    base_free(m);
+}
+
+/* Layer by layer without the training's memory, so that several threads can do it. value, next: (256 or d).
+ */
+static void encode(float *out, const struct model *m, float *value, float *next)
+{
+    const struct dense_stack *s = &m->coder;
+    for (size_t l = 0; l < s->layers; l++) {
+        bool last = l + 1 == s->layers;
+        for (size_t o = 0; o < s->width[l + 1]; o++) {
+            double sum = (double)s->bias[l][o];
+            for (size_t i = 0; i < s->width[l]; i++)
+                sum += (double)s->weight[l][o * s->width[l] + i] * (double)value[i];
+            (last ? out : next)[o] = (float)(last || sum > 0 ? sum : 0);
+        }
+        float *swap = value;
+        value = next, next = swap;
+    }
+}
+
+static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)
+{
+    sotto_status status = SOTTO_OK;
+    const struct model *m = model;
+    size_t room = d > 256 ? d : 256;
+    float *memory = base_alloc(2 * room + 2 * d, sizeof *memory);
+    if (!memory)
+        FAIL(SOTTO_ENOMEM, "olympus: out of memory for a row of %zu columns", d);
+    float *value = memory, *row = memory + 2 * room, *shown = row + d;
+    for (size_t i = 0; i < n; i++, x += d, out += d) {
+        double squares = 0;
+        standardise(m, row, x, 1);
+        memcpy(value, row, d * sizeof *row);
+        encode(shown, m, value, memory + room);
+        for (size_t j = 0; j < d; j++)
+            squares += pow((double)shown[j] - (double)row[j], 2);
+        double far = sqrt(squares / (double)d), share = far > m->budget ? m->budget / far : 1;
+        for (size_t j = 0; j < d; j++)
+            out[j] = (float)((double)x[j] + share * m->scale[j] * ((double)shown[j] - (double)row[j]));
+        cost[i] = fmin(far, m->budget);
+    }
+done:
+    base_free(memory);
+    return status;
+}
+
+const struct defence defence_olympus = {
+    .name = "olympus",
+    .title = "embeddings through an auto-encoder trained against an adversary, for a task",
+    .source = "Raval et al. 2019",
+    .unit = "largest root mean square change of a row, in deviations of the known rows' columns",
+    .usual_budget = 10,
+    .needs = DEFENCE_SECRETS | DEFENCE_LABELS,
+    .params = params,
+    .fit = fit,
+    .apply = apply,
+    .release = release};
