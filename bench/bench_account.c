@@ -1,24 +1,11 @@
 /* Time of privacy accounts: microseconds a call, median of 9 runs, CPU time of one thread. */
+#include "stopwatch.h"
 #include "dp/accountant.h"
 #include "dp/sampled_renyi.h"
 #include "sotto/compose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* `work(i)` returns an epsilon; i makes every call a different one. */
 static void measure(const char *name, double (*work)(int i), int calls)
@@ -31,8 +18,7 @@ static void measure(const char *name, double (*work)(int i), int calls)
             sum += work(r * calls + i);
         seconds[r] = (cpu_seconds() - start) / calls;
     }
-    qsort(seconds, RUNS, sizeof *seconds, by_size);
-    printf("%-52s %10.2f us   (mean epsilon %.6g)\n", name, seconds[RUNS / 2] * 1e6, sum / RUNS / calls);
+    printf("%-52s %10.2f us   (mean epsilon %.6g)\n", name, median(seconds, RUNS) * 1e6, sum / RUNS / calls);
 }
 
 static double dp_sgd_renyi(int i)

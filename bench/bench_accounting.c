@@ -1,9 +1,8 @@
 /* Our accountant beside dp-accounting and prv-accountant on a grid: bench_accounting GRID.csv prints a
  * Markdown table and the DP-SGD timing. GRID.csv comes from tools/golden_accounting.py, with --seconds if
  * times are wanted. CPU time of one thread. */
+#include "stopwatch.h"
 #include "../tests/accounting_grid.h"
-
-#include <time.h>
 
 enum { MOST = 1000, FAMILIES = 8 };
 struct family {
@@ -11,25 +10,6 @@ struct family {
     int points, pld, prv, refused, wider, above, distrusted, widths, their_widths;
     double seconds, width[MOST], their_width[MOST];
 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, by_size);
-    return n ? x[n / 2] : NAN;
-}
 
 static struct family *family_of(struct family *list, const struct grid_row *row)
 {
@@ -104,8 +84,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < FAMILIES && list[i].name[0]; i++) {
         struct family *f = &list[i];
         printf("| %s | %d | %d | %d | %d | %d | %d | %.2g | %.2g | %.3f |\n", f->name, f->points,
-               f->points - f->refused, f->pld, f->prv, f->wider, f->above, median(f->width, f->widths),
-               median(f->their_width, f->their_widths), f->seconds * 1e3 / f->points);
+               f->points - f->refused, f->pld, f->prv, f->wider, f->above,
+               median(f->width, (size_t)f->widths), median(f->their_width, (size_t)f->their_widths),
+               f->seconds * 1e3 / f->points);
     }
     time_dp_sgd();
     return 0;

@@ -1,23 +1,16 @@
 /* An audit of 100,000 records, 10 classes, 64 reference models, a population and features: every attack on
  * arrays, 2,000 bootstrap draws. bench_audit [RECORDS [MODELS]] prints wall time, CPU time and the largest
  * memory. */
+#include "stopwatch.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 
 enum { CLASSES = 10, WIDTH = 32 };
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Logits of one model: the record's own, noise, and a push towards the label where the record was trained on.
  */
@@ -77,13 +70,13 @@ int main(int argc, char **argv)
     struct sotto_audit_options options = {.draws = 2000, .exposed = 10};
     char *json = NULL;
     struct rusage usage;
-    double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double wall = wall_seconds(), cpu = cpu_seconds();
     if (sotto_audit(&json, &in, &options, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n", sotto_error_text());
         return 1;
     }
-    wall = seconds(CLOCK_MONOTONIC) - wall;
-    cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    wall = wall_seconds() - wall;
+    cpu = cpu_seconds() - cpu;
     getrusage(RUSAGE_SELF, &usage);
     printf("%zu records, %d classes, %zu reference models: %.2f s wall, %.2f s CPU, %.2f GB at most (inputs "
            "included)\n",

@@ -1,25 +1,12 @@
 /* Microseconds per view on one core, for every instruction-set level of this machine: median of 15 batches.
  */
+#include "stopwatch.h"
 #include "data/augment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { VIEWS = 1024, REPEATS = 15 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void run(size_t channels, size_t size, enum cpu_isa isa)
 {
@@ -35,17 +22,16 @@ static void run(size_t channels, size_t size, enum cpu_isa isa)
     augment_kernel kernel = augment_kernel_find(isa);
     double times[REPEATS];
     for (int r = 0; r < REPEATS; r++) {
-        double start = now();
+        double start = wall_seconds();
         for (size_t i = 0; i < VIEWS; i++) {
             struct augment_view v = augment_draw(&strength, size, size, 1, (uint64_t)r, i);
             kernel(dst + i % (VIEWS / 4) * size * size * 3, images + i % 256 * bytes, channels, size, size,
                    &v, scratch);
         }
-        times[r] = (now() - start) / VIEWS * 1e6;
+        times[r] = (wall_seconds() - start) / VIEWS * 1e6;
     }
-    qsort(times, REPEATS, sizeof *times, compare);
     printf("augment %zux%zu, %zu channel%s, %-6s %7.2f us a view\n", size, size, channels,
-           channels == 1 ? " " : "s", cpu_isa_name(isa), times[REPEATS / 2]);
+           channels == 1 ? " " : "s", cpu_isa_name(isa), median(times, REPEATS));
     base_free(images);
     base_free(dst);
     base_free(scratch);

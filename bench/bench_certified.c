@@ -1,22 +1,9 @@
 /* Time of the certified path (ball arithmetic): CPU seconds of one thread, median of 3 runs. */
+#include "stopwatch.h"
 #include "dp/ball/ball.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* count 0: the exact curve of one step */
 static void measure(const char *name, struct ball_step step, size_t count, double delta)
@@ -32,8 +19,7 @@ static void measure(const char *name, struct ball_step step, size_t count, doubl
             e = (struct interval){NAN, NAN};
         seconds[r] = cpu_seconds() - start;
     }
-    qsort(seconds, RUNS, sizeof *seconds, by_size);
-    printf("%-52s %10.6f s   epsilon [%.9g, %.9g]\n", name, seconds[RUNS / 2], e.lo, e.hi);
+    printf("%-52s %10.6f s   epsilon [%.9g, %.9g]\n", name, median(seconds, RUNS), e.lo, e.hi);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
  * usage: bench_head [--threads N] [--json]
  * [mlp|linear|linear500|convex|pairs32|pairs500|mlp-pairs|shadows]... (default: all). --json: one line with
  * heads_per_second a task. */
+#include "stopwatch.h"
 #include "sotto/sotto.h"
 
 #include "base/memory.h"
@@ -11,17 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* CLOCK_MONOTONIC: wall time; CLOCK_PROCESS_CPUTIME_ID: CPU time of all threads, which other programs disturb
  * less. */
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Heads on random halves, as shadow models are. */
 static sotto_status run_shadows(size_t heads, const struct head_data *data, const struct sotto_head_recipe *r,
                                 const struct sotto_context *ctx)
@@ -90,7 +83,7 @@ static int run(const struct task *t, const struct sotto_context *ctx, int json)
     synthesise(x, y, t->n, D, K);
     double best = 1e9, best_cpu = 1e9, accuracy = 0;
     for (int repeat = 0; repeat < (t->pairs || t->shadows ? 1 : 3); repeat++) {
-        double start = seconds(CLOCK_MONOTONIC), start_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        double start = wall_seconds(), start_cpu = cpu_seconds();
         struct head_data data = {x, y, t->n, D, K};
         sotto_status status;
         if (t->shadows)
@@ -99,8 +92,8 @@ static int run(const struct task *t, const struct sotto_context *ctx, int json)
             status = sotto_sensitivity_run(&sample, x, y, t->n, D, K, &r, t->pairs, ctx);
         else
             status = sotto_head_train(&h, x, y, t->n, D, K, &r, ctx);
-        double taken = seconds(CLOCK_MONOTONIC) - start;
-        double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - start_cpu;
+        double taken = wall_seconds() - start;
+        double cpu = cpu_seconds() - start_cpu;
         best_cpu = cpu < best_cpu ? cpu : best_cpu;
         if (status == SOTTO_OK && h)
             status = sotto_head_accuracy(&accuracy, h, x, y, t->n, D);

@@ -1,9 +1,11 @@
 /* Residual networks on random 32x32 images: one training step (SGD with momentum 0.9) or one inference pass.
- * usage: bench_resnet [--model resnet8|resnet18|resnet50|mobilenetv2] [--norm batch|group] [--mode train|infer] [--dtype f32|bf16]
+ * usage: bench_resnet [--model resnet8|resnet18|resnet50|mobilenetv2] [--norm batch|group] [--mode
+ * train|infer] [--dtype f32|bf16]
  * [--batch 128]
  *                     [--threads N] [--steps 15] [--backend auto]
  * One JSON line: medians over the steps; cpu_ms is the CPU time of all threads, which other programs disturb
  * less. */
+#include "stopwatch.h"
 #include "nn/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
@@ -12,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CLASSES = 10, SIDE = 32, WARM_UP = 3, STEPS_MAX = 1000 };
 
@@ -60,30 +61,6 @@ static struct settings parse(int argc, char **argv)
     return s;
 }
 
-static double clock_of(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double now(void)
-{
-    return clock_of(CLOCK_MONOTONIC);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, size_t n)
-{
-    qsort(x, n, sizeof *x, compare);
-    return x[n / 2];
-}
-
 int main(int argc, char **argv)
 {
     struct settings s = parse(argc, argv);
@@ -113,19 +90,19 @@ int main(int argc, char **argv)
 
     static double total[STEPS_MAX], cpu[STEPS_MAX], forward[STEPS_MAX], backward[STEPS_MAX];
     for (size_t step = 0; step < s.steps + WARM_UP; step++) {
-        double start = now(), cpu_start = clock_of(CLOCK_PROCESS_CPUTIME_ID), middle, end;
+        double start = wall_seconds(), cpu_start = cpu_seconds(), middle, end;
         nn_plan_forward(p, training, 1, step);
-        middle = end = now();
+        middle = end = wall_seconds();
         if (training) {
             loss_softmax_cross_entropy(nn_plan_diff_output(p), nn_plan_output(p), labels, s.batch, CLASSES);
             nn_plan_backward(p);
-            end = now();
+            end = wall_seconds();
             nn_optimizer_step(o, m, 1e-3);
         }
         if (step < WARM_UP)
             continue;
-        total[step - WARM_UP] = now() - start;
-        cpu[step - WARM_UP] = clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
+        total[step - WARM_UP] = wall_seconds() - start;
+        cpu[step - WARM_UP] = cpu_seconds() - cpu_start;
         forward[step - WARM_UP] = middle - start;
         backward[step - WARM_UP] = end - middle;
     }

@@ -1,5 +1,6 @@
 /* Times shadow MLPs 600-128-100, each on a random half of 20,000 synthetic purchases, batches of 100.
  * usage: bench_shadow [--models M] [--epochs E] [--trainer adam|sgd] [--threads N] [--json] */
+#include "stopwatch.h"
 #include "sotto/sotto.h"
 
 #include "attack/shadow_pool.h"
@@ -7,14 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int main(int argc, char **argv)
 {
@@ -54,10 +47,10 @@ int main(int argc, char **argv)
     struct shadow_plan plan = {
         .data = &data, .use = use, .models = models, .recipe = &r, .shards = 1, .seed = 1, .ctx = &ctx};
     if ((status = shadow_split_draw(use, models, data.n, IN, false, 1)) == SOTTO_OK) {
-        double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        double wall = wall_seconds(), cpu = cpu_seconds();
         status = shadow_pool_make(&pool, &plan);
-        wall = seconds(CLOCK_MONOTONIC) - wall;
-        cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+        wall = wall_seconds() - wall;
+        cpu = cpu_seconds() - cpu;
         double scale = (double)FULL_EPOCHS / (double)epochs / (double)models;
         if (status == SOTTO_OK && json)
             printf("{\"what\": \"shadow-mlps\", \"trainer\": \"%s\", \"models\": %zu, \"epochs\": %zu, "

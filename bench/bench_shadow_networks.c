@@ -3,28 +3,15 @@
  * usage: bench_shadow_networks [--model M] [--hidden A,B,C] [--batch B] [--records N] [--epochs E]
  *                              [--threads T] [--runs R]     (T networks; defaults: cnn, 16,32,64, 32, 2500,
  * 2, 2, 5) */
+#include "stopwatch.h"
 #include "attack/shadow_pool.h"
 #include "sotto/sotto.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_RUNS = 99 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static const char *value(int argc, char **argv, const char *name, const char *otherwise)
 {
@@ -87,20 +74,19 @@ int main(int argc, char **argv)
     TRY(shadow_split_draw(use, threads, data.n, records, false, 1));
     TRY(train(&plan, threads)); /* warm */
     for (size_t r = 0; r < runs; r++) {
-        double start = now();
+        double start = wall_seconds();
         TRY(train(&plan, threads));
-        side[r] = now() - start;
-        start = now();
+        side[r] = wall_seconds() - start;
+        start = wall_seconds();
         for (size_t m = 0; m < threads; m++)
             TRY(train(&plan, 1));
-        turns[r] = now() - start;
+        turns[r] = wall_seconds() - start;
     }
-    qsort(side, runs, sizeof *side, compare);
-    qsort(turns, runs, sizeof *turns, compare);
+    double one = median(side, runs), other = median(turns, runs);
     printf("{\"what\": \"shadow-networks\", \"model\": \"%s\", \"batch\": %zu, \"networks\": %zu, "
            "\"one_a_thread_s\": %.3f, "
            "\"one_after_the_other_s\": %.3f, \"ratio\": %.3f}\n",
-           o.model, o.batch, threads, side[runs / 2], turns[runs / 2], turns[runs / 2] / side[runs / 2]);
+           o.model, o.batch, threads, one, other, other / one);
 done:
     if (status != SOTTO_OK)
         fprintf(stderr, "%s\n", sotto_error_text());

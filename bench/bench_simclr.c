@@ -1,6 +1,7 @@
 /* A whole SimCLR training step, augmentation included, and where its time goes. Medians; one JSON line.
  * usage: bench_simclr [--size 32] [--batch 256] [--dtype f32|bf16|auto] [--threads N] [--steps 15] [--encoder
  * NAME] */
+#include "stopwatch.h"
 #include "data/augment.h"
 #include "par/par.h"
 #include "rng/rng.h"
@@ -9,24 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { WARM_UP = 3, MOST_STEPS = 1000, IMAGES = 4096, STAGES = 6 };
 static const char *const stage_names[STAGES] = {"augment",  "forward",   "loss",
                                                 "backward", "optimizer", "step"};
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void check(sotto_status status)
 {
@@ -117,34 +104,33 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < s.batch; k++)
             rows[k] = (int64_t)rng_below(&r, IMAGES);
         double t[STAGES];
-        t[0] = now();
+        t[0] = wall_seconds();
         augmenter_run(augmenter, nn_plan_input(plan), images, rows, s.batch, 1, i);
-        t[1] = now();
+        t[1] = wall_seconds();
         nn_plan_forward(plan, 1, 1, i);
-        t[2] = now();
+        t[2] = wall_seconds();
         last = objective->run(state, nn_plan_diff_output(plan), &accuracy, nn_plan_output(plan));
-        t[3] = now();
+        t[3] = wall_seconds();
         nn_plan_backward(plan);
-        t[4] = now();
+        t[4] = wall_seconds();
         nn_optimizer_step(optimizer, model, 1e-3);
-        t[5] = now();
+        t[5] = wall_seconds();
         for (int k = 0; i >= WARM_UP && k < STAGES; k++)
             times[k][i - WARM_UP] = k + 1 < STAGES ? t[k + 1] - t[k] : t[STAGES - 1] - t[0];
     }
-    double median[STAGES];
+    double typical[STAGES];
     printf("{\"bench\": \"simclr\", \"encoder\": \"%s\", \"size\": %zu, \"batch\": %zu, \"dtype\": \"%s\", "
            "\"threads\": %d, "
            "\"backend\": \"%s\", \"planned_mib\": %.0f, \"loss\": %.4f",
            s.encoder, s.size, s.batch, bf16 ? "bf16" : "f32", s.threads, nn_backend_title(backend),
            (double)nn_plan_bytes(plan) / (1 << 20), last);
     for (int k = 0; k < STAGES; k++) {
-        qsort(times[k], s.steps, sizeof **times, compare);
-        median[k] = times[k][s.steps / 2];
-        printf(", \"%s_ms\": %.2f", stage_names[k], 1e3 * median[k]);
+        typical[k] = median(times[k], s.steps);
+        printf(", \"%s_ms\": %.2f", stage_names[k], 1e3 * typical[k]);
     }
     printf(", \"outside_network_share\": %.4f, \"augment_share\": %.4f, \"images_per_second\": %.1f}\n",
-           1 - (median[1] + median[3]) / median[STAGES - 1], median[0] / median[STAGES - 1],
-           (double)s.batch / median[STAGES - 1]);
+           1 - (typical[1] + typical[3]) / typical[STAGES - 1], typical[0] / typical[STAGES - 1],
+           (double)s.batch / typical[STAGES - 1]);
     objective->release(state);
     augmenter_free(augmenter);
     nn_optimizer_free(optimizer);

@@ -3,13 +3,13 @@
  * ceiling measured in the same run (f32, nn_sgemm 2048^3; its samples lie between the steps, so both see the
  * same load on the machine). usage: bench_simclr_step [--side 32] [--batch 256] [--dtype f32|bf16] [--threads
  * T] [--steps 7] [--profile] */
+#include "stopwatch.h"
 #include "nn/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct options {
     size_t side, batch, steps;
@@ -27,21 +27,7 @@ struct samples {
 /* With one thread: CPU time, which other work on the machine disturbs little. */
 static double seconds(void)
 {
-    struct timespec t;
-    clock_gettime(par_pool_threads() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, size_t n)
-{
-    qsort(x, n, sizeof *x, by_size);
-    return x[n / 2];
+    return seconds_of(par_pool_threads() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 static void check(sotto_status status)
