@@ -17,6 +17,10 @@ static const struct option_row rows[] = {
      "CIFAR-100: "
      "fine (default) or coarse",
      NULL},
+    {"attribute", OPTION_TEXT, "COLUMN", NULL,
+     "import, fetch: second label of pictures with a table: a column of CelebA (A+B: both) or of labels.csv; of UTKFace "
+     "race, gender or age",
+     NULL},
     {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
     {"url", OPTION_TEXT, "URL", NULL, "fetch: another address than the official one (https)", NULL},
     {"sha256", OPTION_TEXT, "HEX", NULL, "fetch: SHA-256 of the file at --url, where sotto does not know it",
@@ -121,7 +125,9 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
 
 static sotto_status read_import_options(struct sotto_import_options *out, const struct options *o)
 {
-    *out = (struct sotto_import_options){.label = option_text(o, "label"), .part = option_text(o, "part")};
+    *out = (struct sotto_import_options){.label = option_text(o, "label"),
+                                          .attribute = option_text(o, "attribute"),
+                                          .part = option_text(o, "part")};
     return read_size(out, option_text(o, "size"));
 }
 

@@ -42,7 +42,10 @@ SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 /** Zero means: decide from the files. */
 struct sotto_import_options {
     size_t height, width; /**< resize every image to this; 0: the most common size */
-    const char *label;    /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse" */
+    const char *label;    /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse"; of
+                               CelebA, UTKFace, labels.csv: as attribute */
+    const char *attribute; /**< second label of pictures: a column of CelebA ("A+B": both of them) or of labels.csv; of
+                                UTKFace "race", "gender", "age" */
     const char *part;     /**< of STL-10: "labelled" (default) or "unlabelled" */
 };
 /** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else

@@ -47,6 +47,9 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
         if (options && options->label && !(*f)->takes_label)
             return status_fail(SOTTO_EUSAGE, "%s: a label column means nothing for the layout '%s'",
                                b->origin, (*f)->name);
+        if (options && options->attribute && !(*f)->takes_attribute)
+            return status_fail(SOTTO_EUSAGE, "%s: an attribute column means nothing for the layout '%s'", b->origin,
+                               (*f)->name);
         if (options && options->part && !(*f)->takes_part)
             return status_fail(SOTTO_EUSAGE, "%s: a part means nothing for the layout '%s'", b->origin,
                                (*f)->name);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_picture(const char *name)
+bool is_picture(const char *name)
 {
     return name_ends(name, ".png") || name_ends(name, ".jpg") || name_ends(name, ".jpeg");
 }
@@ -126,12 +126,13 @@ static int by_split(const void *a, const void *b)
     return p->split != q->split ? p->split - q->split : by_class(a, b);
 }
 
-/* Wants the pictures sorted by class. */
-static sotto_status number_classes(struct picture_list *l)
+sotto_status pictures_number(struct picture_list *l, char ***names, size_t *count)
 {
     sotto_status status = SOTTO_OK;
-    l->class_names = base_alloc(l->n, sizeof *l->class_names);
-    if (!l->class_names)
+    qsort(l->items, l->n, sizeof *l->items, by_class);
+    *count = 0;
+    *names = base_alloc(l->n, sizeof **names);
+    if (!*names)
         FAIL(SOTTO_ENOMEM, "pictures: out of memory");
     for (size_t i = 0; i < l->n; i++) {
         struct picture *p = &l->items[i];
@@ -140,12 +141,19 @@ static sotto_status number_classes(struct picture_list *l)
             if (!name)
                 FAIL(SOTTO_ENOMEM, "pictures: out of memory");
             memcpy(name, p->class_name, p->class_length);
-            l->class_names[l->classes++] = name;
+            (*names)[(*count)++] = name;
         }
-        p->label = (int64_t)l->classes - 1;
+        p->label = (int64_t)*count - 1;
     }
 done:
     return status;
+}
+
+void pictures_arrange(struct picture_list *l)
+{
+    qsort(l->items, l->n, sizeof *l->items, by_split);
+    while (l->n_train < l->n && l->items[l->n_train].split == 0)
+        l->n_train++;
 }
 
 sotto_status pictures_list(struct picture_list *out, const struct bundle *b)
@@ -159,11 +167,8 @@ sotto_status pictures_list(struct picture_list *out, const struct bundle *b)
         if (is_picture(b->entries[i].name))
             l.items[l.n++].entry = i;
     TRY(place(&l, b));
-    qsort(l.items, l.n, sizeof *l.items, by_class);
-    TRY(number_classes(&l));
-    qsort(l.items, l.n, sizeof *l.items, by_split);
-    while (l.n_train < l.n && l.items[l.n_train].split == 0)
-        l.n_train++;
+    TRY(pictures_number(&l, &l.class_names, &l.classes));
+    pictures_arrange(&l);
     *out = l;
 done:
     if (status != SOTTO_OK)
@@ -175,7 +180,10 @@ void pictures_clear(struct picture_list *l)
 {
     for (size_t k = 0; k < l->classes; k++)
         base_free(l->class_names[k]);
+    for (size_t v = 0; v < l->values; v++)
+        base_free(l->value_names[v]);
     base_free(l->class_names);
+    base_free(l->value_names);
     base_free(l->items);
     *l = (struct picture_list){0};
 }

@@ -1,0 +1,13 @@
+/* picture_set.h - pictures of a bundle, listed and labelled, become a set of images of one size. */
+#ifndef DATA_PICTURE_SET_H
+#define DATA_PICTURE_SET_H
+
+#include "data/format.h"
+#include "data/image_paths.h"
+
+/** Images, labels and attribute as the list says, in its order; options: the size. EINVAL: many sizes and
+ * none was asked for; EFORMAT: a picture is damaged; the message names it. */
+sotto_status picture_set_read(struct dataset *d, const struct bundle *b, const struct picture_list *list,
+                              const struct sotto_import_options *options, const struct sotto_context *ctx);
+
+#endif

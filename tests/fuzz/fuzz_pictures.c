@@ -1,0 +1,40 @@
+/* Two labels of pictures: 'U' and a UTKFace name; 'C' and CelebA's table, perhaps '|' and its partition; 'P'
+ * and Places' list; 'T' and labels.csv. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "data/picture_facts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct picture_facts facts = {0};
+    struct utkface_name name;
+    char base[64] = "";
+    if (size == 0)
+        return 0;
+    const char *text = (const char *)data + 1, *bar = memchr(text, '|', size - 1);
+    size_t length = size - 1;
+    switch (data[0]) {
+    case 'U':
+        memcpy(base, text, length < sizeof base - 1 ? length : sizeof base - 1);
+        (void)utkface_parse(&name, base);
+        break;
+    case 'C':
+        (void)celeba_from_memory(&facts, text, bar ? (size_t)(bar - text) : length, bar ? bar + 1 : NULL,
+                                 bar ? length - (size_t)(bar - text) - 1 : 0, "list", "Male",
+                                 "Attractive+Smiling");
+        break;
+    case 'P':
+        (void)places_from_memory(&facts, text, length, "list.json");
+        break;
+    case 'T':
+        (void)picture_table_from_memory(&facts, text, length, "labels.csv", NULL, NULL);
+        break;
+    default:
+        break;
+    }
+    picture_facts_clear(&facts);
+    return 0;
+}
