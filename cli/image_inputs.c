@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status rows_from_file(struct sotto_array *out, const struct sotto_dataset *data,
-                                   const char *path)
+sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path)
 {
     struct sotto_array a = {0};
     sotto_status status = sotto_npy_load(&a, path);
@@ -55,7 +54,7 @@ sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *dat
     if (option_given(o, "indices") && option_given(o, "split"))
         return cli_fail(SOTTO_EUSAGE, "--indices and --split both choose rows; give one of them");
     if (option_given(o, "indices"))
-        return rows_from_file(out, data, option_text(o, "indices"));
+        return image_rows_file(out, data, option_text(o, "indices"));
     return rows_from_split(out, data, option_text(o, "split"));
 }
 

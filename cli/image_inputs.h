@@ -7,6 +7,8 @@
 /** Rows chosen by --indices rows.npy or --split train|test|all, as int64 (N). Clear with sotto_array_clear().
  *  EUSAGE: both were given; EINVAL: a file that is not a list of rows of this set. */
 sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o);
+/** The same from a file. */
+sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path);
 
 /** --image C,H,W as three sizes; all 0 if it was not given. EUSAGE. */
 sotto_status image_shape(size_t shape[3], const struct options *o);

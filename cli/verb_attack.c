@@ -1,3 +1,4 @@
+#include "attack_encoder.h"
 #include "attack_inputs.h"
 #include "attack_recipe.h"
 #include "image_inputs.h"
@@ -8,6 +9,7 @@
 
 static const struct option_row rows[] = {
     ATTACK_INPUT_ROWS,
+    ATTACK_ENCODER_ROWS,
     {"shadows", OPTION_COUNT, "K", NULL, "shadow models (default: the attack's own)", NULL},
     {"shadow-records", OPTION_COUNT, "N", NULL,
      "records a shadow trains on (default: half of the attacker's; lira, rmia: always half of all)", NULL},
@@ -162,7 +164,7 @@ static sotto_status list(void)
     char *text = NULL;
     sotto_status status = sotto_attack_table(&text);
     if (status == SOTTO_OK)
-        fputs(text, stdout);
+        printf("%s%s", text, attack_encoder_line);
     sotto_text_free(text);
     return status;
 }
@@ -179,6 +181,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     int finished = 0;
     const char *folder = option_text(o, "output");
     sotto_status status = read_options(&options, rates, o);
+    if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
+        options.audit.seed = options.seed;
+        return attack_encoder_run(o, &options.audit, ctx, json);
+    }
     if (status == SOTTO_OK)
         status = attack_inputs_load(&in, o, ctx);
     if (status == SOTTO_OK)
@@ -214,6 +220,10 @@ const struct verb verb_attack = {
         "  sotto attack ml-leaks-3 --target-command 'python3 examples/serve_torch.py model.pt' --budget "
         "20000 "
         "--member-features xm.npy ...\n"
+        "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
+        "synthetic-faces "
+        "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "
+        "--shadow-nonmember-indices sn.npy -o attack2\n"
         "  sotto attack list",
     .options = rows,
     .run = run};

@@ -10,7 +10,8 @@ static const struct option_row rows[] = {
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
     {"image", OPTION_TEXT, "C,H,W", NULL, "a table's rows are images of this shape, e.g. 3,32,32", NULL},
     {"model", OPTION_TEXT, "NAME", "cnn",
-     "network: cnn, keras-simclr, mlp, resnet8, resnet18, resnet20, resnet50, mobilenetv2, tanh-cnn or "
+     "network: cnn, deep-sets, keras-simclr, mlp, resnet8, resnet18, resnet20, resnet50, mobilenetv2, "
+     "tanh-cnn or "
      "tanh-small; "
      "resnet18-imagenet, resnet50-imagenet and mobilenetv2-imagenet for 64 pixels and more",
      NULL},

@@ -138,6 +138,32 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **lin
  * or without a line of column names, as (rows, columns) f8. Errors as in io.h, with the file's name. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_load(struct sotto_array *out, const char *path);
 
+/** What an encoder makes of n records: embeddings of `views` random views of each, (n, views, d), and of the record as
+ * it is, (n, d); sotto_embed_views() and sotto_embed() make them, or any other program. */
+struct sotto_encoder_views {
+    const float *views, *plain;
+    size_t n;
+};
+struct sotto_encoder_attack_input {
+    struct sotto_encoder_views member, nonmember; /**< by the encoder under attack; members pre-trained it */
+    struct sotto_encoder_views shadow_member, shadow_nonmember; /**< by an encoder of the attacker's own */
+    size_t views, width, shadow_width; /**< views >= 2, even for the contrastive loss; widths d of either */
+    /** The same records of nobody's, embedded by either encoder: (bank_n, width), (bank_n, shadow_width). NULL: the
+     * contrastive-loss attack is left out. */
+    const float *bank, *shadow_bank;
+    size_t bank_n;
+    double temperature; /**< of the contrastive loss */
+};
+/** Membership of an ENCODER's pre-training set (not of a head trained on it): EncoderMI with its vector, set and
+ *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. What
+ *  they learn, and their thresholds, come from the shadow. *json: a "sotto.audit/1" object with these five attacks and
+ *  a member "encoder_attack". scores (5, n_member + n_nonmember) in the order of the attacks, HIGHER = MORE
+ *  MEMBER-LIKE; may be NULL. EINVAL: sizes, values that are not finite, fewer than 20 shadow records a side. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_attack(char **json, double *scores,
+                                                             const struct sotto_encoder_attack_input *in,
+                                                             const struct sotto_audit_options *options,
+                                                             const struct sotto_context *ctx);
+
 struct sotto_estimate {
     double estimate, lower, upper;
 };

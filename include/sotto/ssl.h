@@ -95,6 +95,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_context *ctx);
 
+/** Random views, as the encoder was pre-trained on them. Start from sotto_view_defaults(). */
+struct sotto_view_options {
+    size_t views;                        /**< [10] of each image */
+    double min_area, brightness, jitter; /**< as in pre-training [those of the encoder's own recipe, else .25, .6, .2] */
+    uint64_t seed;                       /**< [0] with the row number, it decides an image's views */
+};
+SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);
+/** Embeddings of random views: out (n, views, D). An image's views depend on seed and row alone. Errors as
+ *  sotto_embed(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e,
+                                                          const struct sotto_dataset *data, const int64_t *rows,
+                                                          size_t n, const struct sotto_view_options *views,
+                                                          const struct sotto_context *ctx);
+
 /** Fixed features, without any training: a wavelet scattering transform of two orders over 2 octaves and 8
  * directions (Bruna & Mallat 2013), 81 channels at every fourth pixel of each of the image's own channels (no
  * padding to 32 pixels, grey stays grey): 81 x 7 x 7 for 28x28, 243 x 8 x 8 for 32x32 in colour. Features of

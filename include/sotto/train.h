@@ -34,8 +34,8 @@ struct sotto_residual_noise {
 /** Everything that decides the trained weights besides the records, and where a run keeps its state. Start
  * from sotto_train_defaults(), which fills in the values in brackets. A NULL text means its default. */
 struct sotto_train_options {
-    const char *model; /**< ["cnn"], "keras-simclr", "mlp", "mobilenetv2", "resnet8", "resnet18", "resnet20",
-                          "resnet50", "tanh-cnn"; for 64 pixels and more "mobilenetv2-imagenet",
+    const char *model; /**< ["cnn"], "deep-sets", "keras-simclr", "mlp", "mobilenetv2", "resnet8", "resnet18",
+                          "resnet20", "resnet50", "tanh-cnn"; for 64 pixels and more "mobilenetv2-imagenet",
                           "resnet18-imagenet", "resnet50-imagenet" */
     size_t hidden_count; /**< [0: the model's own] mlp: hidden widths; cnn: of the convolutions, then of the
                             dense layer */

@@ -1,10 +1,10 @@
-/* Simple faces with two labels that have nothing to do with each other: the task asks whether the head is
- * round or square, the attribute which of five families the face belongs to, and so how its hair is striped,
+/* Simple faces with two labels that have nothing to do with each other: the task asks whether the hair is
+ * short or long, the attribute which of five families the face belongs to, and so how its hair is striped,
  * how wide its eyes are and how dark its skin is.
  *
  * Stand-in for the sets of face attributes that Talos was measured on (DS-14): five values with the shares of
  * UTKFace's race column, drawn independently of the task, so whatever a task model tells about the family it
- * tells beyond its purpose. Both are noisy: there are heads between round and square, and each of a family's
+ * tells beyond its purpose. Both are noisy: there is hair between short and long, and each of a family's
  * three marks is another family's now and then. Light, colour of the background and of the hair are drawn for
  * every picture, so that random colour changes leave stripes and eyes as the marks that remain; moving and
  * stretching a picture, as for two views of it, changes neither label. */
@@ -13,7 +13,7 @@
 #include <math.h>
 
 enum { CLASSES = 2, FAMILIES = 5, CHANNELS = 3, STRAY = 8 /* one mark in so many is a stranger's */ };
-static const char *const class_names[CLASSES] = {"round", "square"};
+static const char *const class_names[CLASSES] = {"short", "long"};
 static const char *const family_names[FAMILIES] = {"first", "second", "third", "fourth", "fifth"};
 static const unsigned family_share[FAMILIES] = {421, 194, 155, 155, 75}; /* of 1000 */
 
@@ -25,16 +25,10 @@ static const float skin_tone[FAMILIES] = {205, 120, 180, 150, 165};
 /* One picture, lengths in shares of its side, drawn from its stream in this order. */
 struct face {
     float x, y, height, aspect; /* centre and half axes: height, height * aspect */
-    float square;               /* of the head: from 0, an ellipse, to 1, a rectangle */
-    float hair_size, stripe_c, stripe_s, stripe_rate, stripe_phase;
+    float hair_length, stripe_c, stripe_s, stripe_rate, stripe_phase;
     float eye_width, eye_height, eye_apart;
     float skin[CHANNELS], hair[CHANNELS], ground[CHANNELS], slope_x, slope_y, light, noise;
 };
-
-static float clamp(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
-}
 
 static unsigned draw_family(struct rng *r)
 {
@@ -51,10 +45,12 @@ static float draw_mark(struct rng *r, const float *marks, unsigned family, float
     return marks[shown] * (1 + synthetic_between(r, -spread, spread));
 }
 
+/* Nearly grey, so that pictures are told apart by what they show. */
 static void draw_colour(struct rng *r, float colour[CHANNELS], float low, float high)
 {
+    float level = synthetic_between(r, low, high);
     for (int c = 0; c < CHANNELS; c++)
-        colour[c] = synthetic_between(r, low, high);
+        colour[c] = level + synthetic_between(r, -15, 15);
 }
 
 static struct face face_draw(struct rng *r, int64_t label, unsigned family)
@@ -64,8 +60,7 @@ static struct face face_draw(struct rng *r, int64_t label, unsigned family)
     f.y = 0.55f + synthetic_between(r, -0.06f, 0.06f);
     f.height = synthetic_between(r, 0.28f, 0.36f);
     f.aspect = synthetic_between(r, 0.7f, 0.95f);
-    f.square = clamp((label ? 0.75f : 0.15f) + synthetic_between(r, -0.36f, 0.36f), 0, 1);
-    f.hair_size = synthetic_between(r, 1.15f, 1.35f);
+    f.hair_length = (label ? 0.78f : 0.22f) + synthetic_between(r, -0.33f, 0.33f);
     synthetic_direction(r, &f.stripe_c, &f.stripe_s);
     f.stripe_rate = draw_mark(r, stripe_rate, family, 0.15f);
     f.stripe_phase = rng_unit_f(r);
@@ -84,14 +79,17 @@ static struct face face_draw(struct rng *r, int64_t label, unsigned family)
     return f;
 }
 
-/* How far inside an ellipse, or something between it and a rectangle, (u, v) lies: in pixels, cut to [0, 1].
- */
-static float inside(float u, float v, float half_width, float half_height, float square, float side)
+static float clamp(float x, float low, float high)
 {
-    float a = fabsf(u / half_width), b = fabsf(v / half_height), round = sqrtf(a * a + b * b),
-          edge = a > b ? a : b;
-    float smaller = half_width < half_height ? half_width : half_height;
-    return clamp(0.5f + (1 - round - square * (edge - round)) * smaller * side, 0, 1);
+    return x < low ? low : x > high ? high : x;
+}
+
+/* How far inside an ellipse (u, v) lies, in pixels of `side`, cut to [0, 1]. */
+static float inside(float u, float v, float half_width, float half_height, float side)
+{
+    float a = u / half_width, b = v / half_height,
+          smaller = half_width < half_height ? half_width : half_height;
+    return clamp(0.5f + (1 - sqrtf(a * a + b * b)) * smaller * side, 0, 1);
 }
 
 /* Light and dark bands: a wave of straight lines between 0 and 1. */
@@ -109,13 +107,14 @@ struct layers {
 static struct layers layers_at(const struct face *f, float u, float v, float side)
 {
     struct layers l;
-    float width = f->height * f->aspect, eye = f->eye_apart * width;
-    l.hair = inside(u, v + 0.2f * f->height, width * f->hair_size, f->height * f->hair_size, f->square, side);
+    float width = f->height * f->aspect, eye = f->eye_apart * width, longer = f->hair_length;
+    l.hair = inside(u, v + (0.45f - 0.75f * longer) * f->height, width * (1 + 0.45f * longer),
+                    f->height * (0.95f + 0.5f * longer), side);
     l.stripe = stripes(f, u, v);
-    l.skin = inside(u, v - 0.1f * f->height, width, f->height, f->square, side);
+    l.skin = inside(u, v - 0.1f * f->height, width, f->height, side);
     l.eyes = inside(fabsf(u) - eye, v + 0.1f * f->height, f->eye_width * f->height, f->eye_height * f->height,
-                    0, side);
-    l.mouth = inside(u, v - 0.6f * f->height, 0.4f * width, 0.09f * f->height, 0, side);
+                    side);
+    l.mouth = inside(u, v - 0.6f * f->height, 0.4f * width, 0.09f * f->height, side);
     return l;
 }
 
@@ -182,11 +181,11 @@ done:
 
 const struct dataset_source source_synthetic_faces = {
     .name = "synthetic-faces",
-    .title = "Synthetic faces: round or square; attribute: one of five families; 32x32 colour",
+    .title = "Synthetic faces: short or long hair; attribute: one of five families; 32x32 colour",
     .origin = "generated by sotto; made-up data",
     .licence = "none needed",
     .options = "-n24000 records, -s32 pixels along a side",
-    .sha256 = "c63a3526eeed73024a6147c0f3b060ef0be112a605a15610809dba98dd55cf0b",
+    .sha256 = "d0d38447a89dbd0be23a3266d2b180ec5a440865c7cfb813ad865824a534bedf",
     .classes = CLASSES,
     .class_names = class_names,
     .synthetic = 1,

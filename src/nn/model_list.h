@@ -1,5 +1,6 @@
 /* One row per model; the name is the file's: model_NAME.c holds model_NAME. */
 ROW(cnn)
+ROW(deep_sets)
 ROW(keras_simclr)
 ROW(mlp)
 ROW(mobilenetv2)

@@ -9,7 +9,7 @@
 
 enum { BATCH = 64 };
 
-static sotto_status check_size(const struct sotto_encoder *e, const struct sotto_dataset *data)
+sotto_status encoder_check_size(const struct sotto_encoder *e, const struct sotto_dataset *data)
 {
     sotto_status status = SOTTO_OK;
     struct nn_shape wanted = nn_model_input(e->model), found;
@@ -30,7 +30,7 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
     const struct nn_backend *backend;
     size_t width = sotto_encoder_width(e);
     int threads = par_threads(ctx);
-    TRY(check_size(e, data));
+    TRY(encoder_check_size(e, data));
     REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));

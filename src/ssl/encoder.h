@@ -21,6 +21,8 @@ sotto_status encoder_add_fact(struct sotto_encoder *e, const char *key, const ch
 /** Input of an encoder for this data: 3 channels, at least 32x32 (data/augment.h). EINVAL: not a set of
  * images. */
 sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data);
+/** EINVAL unless the images fit the encoder. */
+sotto_status encoder_check_size(const struct sotto_encoder *e, const struct sotto_dataset *data);
 /** EINVAL unless the rows lie in the set. */
 sotto_status encoder_check_rows(const struct sotto_dataset *data, const int64_t *rows, size_t n);
 

@@ -65,3 +65,31 @@ refused() { # CODE TEXT COMMAND...
   refused 65 "talos goes with method simclr" "$SOTTO" pretrain "${common[@]}" --method rotation -o e.safetensors
   refused 64 "--lambda belongs to --talos" "$SOTTO" pretrain --data "$data" --lambda 1 -o e.safetensors
 }
+
+@test "attack encoder: from two encoders and rows to a report" {
+  set=synthetic-faces-n200
+  "$SOTTO" data split "$set" --parts m=50,n=50,sm=50,sn=40,bank=10 -o p --quiet
+  "$SOTTO" pretrain --data "$set" --indices p/m-rows.npy --batch 10 --epochs 1 --threads 2 --quiet -o t.safetensors
+  "$SOTTO" pretrain --data "$set" --indices p/sm-rows.npy --batch 10 --epochs 1 --threads 2 --quiet -o s.safetensors
+  rows=(--member-indices p/m-rows.npy --nonmember-indices p/n-rows.npy --shadow-member-indices p/sm-rows.npy
+    --shadow-nonmember-indices p/sn-rows.npy)
+  both=(attack encoder --encoder t.safetensors --shadow-encoder s.safetensors --data "$set" --views 4 --threads 2 --quiet)
+  run "$SOTTO" "${both[@]}" "${rows[@]}" --bank-indices p/bank-rows.npy -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *encoder-mi-vector*encoder-mi-set*encoder-mi-threshold*encoder-contrastive*encoder-norm-ratio* ]]
+  [ -e out/report.html ] && [ -e out/result.json ]
+  run "$SOTTO" "${both[@]}" "${rows[@]}" --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"encoder_attack":'*'"bank":0,'* || "$output" == *'"encoder_attack":'* ]]
+  [[ "$output" != *encoder-contrastive* ]]
+  run "$SOTTO" "${both[@]}" --member-indices p/m-rows.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--nonmember-indices"* ]]
+  run "$SOTTO" "${both[@]}" "${rows[@]/p\/n-rows/p\/m-rows}"
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"50 rows are in --member-indices and in --nonmember-indices; none may be in both"* ]]
+  run "$SOTTO" "${both[@]/t.safetensors/no.safetensors}" "${rows[@]}"
+  [ "$status" -eq 66 ]
+  run "$SOTTO" attack list
+  [[ "$output" == *"encoder "*"EncoderMI"* ]]
+}

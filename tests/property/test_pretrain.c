@@ -226,7 +226,7 @@ static void bad_options_are_one_clear_line(void **state)
     o = tiny(), o.method = "simclear";
     expect_error(&o, SOTTO_EINVAL, "method 'simclear' is unknown; expected one of: rotation, simclr");
     o = tiny(), o.encoder = "keras";
-    expect_error(&o, SOTTO_EINVAL, "model 'keras' is unknown; expected one of: cnn, keras-simclr");
+    expect_error(&o, SOTTO_EINVAL, "model 'keras' is unknown; expected one of: cnn, deep-sets");
     o = tiny(), o.encoder = "mlp";
     expect_error(&o, SOTTO_EINVAL, "mlp");
     o = tiny(), o.dtype = "f16";

@@ -1,0 +1,84 @@
+/* Embeddings of random views. The views of an image are drawn with its row as the step, so they depend on
+ * seed and row alone, whatever else is embedded beside it. */
+#include "ssl/encoder.h"
+
+#include "data/augment.h"
+#include "par/par.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VIEWS_MAX = 256 };
+
+/* A line "key=number" of the encoder's recipe. */
+static double recipe_number(const struct sotto_encoder *e, const char *key, double missing)
+{
+    size_t length = strlen(key);
+    const char *line = NULL;
+    for (size_t i = 0; i < e->fact_count; i++)
+        if (strcmp(e->facts[2 * i], "recipe") == 0)
+            line = e->facts[2 * i + 1];
+    while (line && (strncmp(line, key, length) != 0 || line[length] != '='))
+        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    return line ? strtod(line + length + 1, NULL) : missing;
+}
+
+void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e)
+{
+    struct sotto_pretrain_options o;
+    sotto_pretrain_defaults(&o);
+    *v = (struct sotto_view_options){.views = 10,
+                                     .min_area = recipe_number(e, "min_area", o.min_area),
+                                     .brightness = recipe_number(e, "brightness", o.brightness),
+                                     .jitter = recipe_number(e, "jitter", o.jitter)};
+}
+
+static sotto_status check(const struct sotto_encoder *e, const struct sotto_dataset *data,
+                          const int64_t *rows, size_t n, const struct sotto_view_options *v)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(encoder_check_size(e, data));
+    TRY(encoder_check_rows(data, rows, n));
+    REQUIRE(v->views >= 1 && v->views <= VIEWS_MAX, "views: %zu of each image; expected 1 to %d", v->views,
+            VIEWS_MAX);
+done:
+    return status;
+}
+
+sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
+                               const int64_t *rows, size_t n, const struct sotto_view_options *v,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_plan *plan = NULL;
+    struct augmenter *augmenter = NULL;
+    const struct nn_backend *backend;
+    size_t width = sotto_encoder_width(e);
+    int threads = par_threads(ctx);
+    TRY(check(e, data, rows, n, v));
+    TRY(nn_backend_find(&backend, "auto"));
+    par_set_threads(threads);
+    struct nn_plan_config config = {
+        .batch = v->views, .dtype = NN_F32, .backend = backend, .embedding_only = 1};
+    struct augment_config augment = {.strength = {v->min_area, v->brightness, v->jitter, 1},
+                                     .channels = data->channels,
+                                     .height = data->height,
+                                     .width = data->width,
+                                     .views = v->views,
+                                     .threads = threads};
+    TRY(augmenter_create(&augmenter, &augment));
+    TRY(nn_plan_create(&plan, e->model, &config));
+    for (size_t i = 0; i < n; i++) {
+        augmenter_run(augmenter, nn_plan_input(plan), data->images, rows + i, 1, v->seed, (uint64_t)rows[i]);
+        nn_plan_forward(plan, 0, 0, 0);
+        memcpy(out + i * v->views * width, nn_plan_output(plan), v->views * width * sizeof *out);
+        if (i % 64 == 0 || i + 1 == n)
+            context_progress(ctx, "embed views", i + 1, n, "images");
+        if (context_stopped(ctx))
+            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", i + 1, n);
+    }
+done:
+    augmenter_free(augmenter);
+    nn_plan_free(plan);
+    return status;
+}
