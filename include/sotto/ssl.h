@@ -98,7 +98,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
 /** Random views, as the encoder was pre-trained on them. Start from sotto_view_defaults(). */
 struct sotto_view_options {
     size_t views;                        /**< [10] of each image */
-    double min_area, brightness, jitter; /**< as in pre-training [those of the encoder's own recipe, else .25, .6, .2] */
+    const char *augmentation;            /**< as in pre-training, with all that follows [the encoder's own recipe, else
+                                              as pre-training has them] */
+    double min_area, brightness, jitter;
+    int vertical_flip;
+    double grey, blur;
     uint64_t seed;                       /**< [0] with the row number, it decides an image's views */
 };
 SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);

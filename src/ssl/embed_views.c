@@ -10,8 +10,9 @@
 
 enum { VIEWS_MAX = 256 };
 
-/* A line "key=number" of the encoder's recipe. */
-static double recipe_number(const struct sotto_encoder *e, const char *key, double missing)
+/* What stands behind "key=" in a line of the encoder's recipe, up to the end of the recipe; NULL: no such
+ * line. */
+static const char *recipe_value(const struct sotto_encoder *e, const char *key)
 {
     size_t length = strlen(key);
     const char *line = NULL;
@@ -20,7 +21,13 @@ static double recipe_number(const struct sotto_encoder *e, const char *key, doub
             line = e->facts[2 * i + 1];
     while (line && (strncmp(line, key, length) != 0 || line[length] != '='))
         line = (line = strchr(line, '\n')) ? line + 1 : NULL;
-    return line ? strtod(line + length + 1, NULL) : missing;
+    return line ? line + length + 1 : NULL;
+}
+
+static double recipe_number(const struct sotto_encoder *e, const char *key, double missing)
+{
+    const char *value = recipe_value(e, key);
+    return value ? strtod(value, NULL) : missing;
 }
 
 void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e)
@@ -30,7 +37,12 @@ void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encode
     *v = (struct sotto_view_options){.views = 10,
                                      .min_area = recipe_number(e, "min_area", o.min_area),
                                      .brightness = recipe_number(e, "brightness", o.brightness),
-                                     .jitter = recipe_number(e, "jitter", o.jitter)};
+                                     .jitter = recipe_number(e, "jitter", o.jitter),
+                                     .vertical_flip = recipe_number(e, "vertical_flip", 0) > 0,
+                                     .grey = recipe_number(e, "grey", o.grey),
+                                     .blur = recipe_number(e, "blur", o.blur)};
+    const char *name = recipe_value(e, "augmentation");
+    v->augmentation = name && strncmp(name, "simclr\n", 7) == 0 ? "simclr" : "keras";
 }
 
 static sotto_status check(const struct sotto_encoder *e, const struct sotto_dataset *data,
@@ -60,12 +72,19 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
     par_set_threads(threads);
     struct nn_plan_config config = {
         .batch = v->views, .dtype = NN_F32, .backend = backend, .embedding_only = 1};
-    struct augment_config augment = {.strength = {v->min_area, v->brightness, v->jitter, 1},
+    struct augment_config augment = {.strength = {.min_area = v->min_area,
+                                                  .brightness = v->brightness,
+                                                  .jitter = v->jitter,
+                                                  .flip = 1,
+                                                  .vertical_flip = v->vertical_flip,
+                                                  .grey = v->grey,
+                                                  .blur = v->blur},
                                      .channels = data->channels,
                                      .height = data->height,
                                      .width = data->width,
                                      .views = v->views,
                                      .threads = threads};
+    TRY(augment_recipe_find(&augment.strength.recipe, v->augmentation));
     TRY(augmenter_create(&augmenter, &augment));
     TRY(nn_plan_create(&plan, e->model, &config));
     for (size_t i = 0; i < n; i++) {
