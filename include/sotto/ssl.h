@@ -80,6 +80,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_random(struct sotto_encode
                                                              const struct sotto_dataset *data,
                                                              const char *encoder, uint64_t seed);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e);
+/** Also from a whole network of sotto_train() on colour images: its layers below the last (the supervised
+ *  counterpart). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path);
 SOTTO_API void sotto_encoder_free(struct sotto_encoder *e);
 SOTTO_API size_t sotto_encoder_width(const struct sotto_encoder *e);

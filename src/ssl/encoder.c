@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char schema[] = "sotto.encoder/1";
+static const char schema[] = "sotto.encoder/1", network_schema[] = "sotto.model/1";
 
 sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data)
 {
@@ -201,6 +201,46 @@ done:
     return status;
 }
 
+/* An encoder's own file, or a whole network of `sotto train`, of which everything below the last layer is
+ * one. */
+static sotto_status read_kind(struct nn_model_config *config, bool *network,
+                              const struct sotto_tensors *tensors, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *found, *input;
+    TRY(require_metadata(&found, tensors, "schema", path));
+    *network = strcmp(found, network_schema) == 0;
+    if (!*network && strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: holds '%s'; expected '%s'", path, found, schema);
+    TRY(require_metadata(&config->name, tensors, *network ? "model" : "encoder", path));
+    if (*network &&
+        (sotto_tensors_metadata(tensors, "residual") || sotto_tensors_metadata(tensors, "hidden")))
+        FAIL(SOTTO_EFORMAT, "%s: network '%s' with noise, members or widths of its own is no encoder", path,
+             config->name);
+    config->norm = *network ? sotto_tensors_metadata(tensors, "norm") : NULL;
+    TRY(require_metadata(&input, tensors, "input", path));
+    TRY(read_input(&config->input, input, path));
+done:
+    return status;
+}
+
+/* Checksums cover the tensors of the file: of a network, the last layer too. */
+static sotto_status check_weights(const struct sotto_encoder *e, bool network,
+                                  const struct sotto_tensors *tensors, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *recorded = sotto_tensors_metadata(tensors, "weights_sha256"), *found = e->weights_sha256;
+    char whole[SHA256_HEX];
+    if (network) {
+        TRY(nn_tensors_sha256(whole, tensors, path));
+        found = whole;
+    }
+    if (recorded && strcmp(recorded, found) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum; the file was changed", path);
+done:
+    return status;
+}
+
 sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -208,14 +248,9 @@ sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
     struct nn_model_config config = {0};
     struct nn_model *model = NULL;
     struct sotto_encoder *e = NULL;
-    const char *found, *input;
+    bool network;
     TRY(sotto_safetensors_load(&tensors, path));
-    TRY(require_metadata(&found, &tensors, "schema", path));
-    if (strcmp(found, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: holds '%s'; expected '%s'", path, found, schema);
-    TRY(require_metadata(&config.name, &tensors, "encoder", path));
-    TRY(require_metadata(&input, &tensors, "input", path));
-    TRY(read_input(&config.input, input, path));
+    TRY(read_kind(&config, &network, &tensors, path));
     status = nn_model_create(&model, &config, 0);
     if (status == SOTTO_OK)
         status = nn_model_import(model, &tensors, "", 0);
@@ -230,9 +265,7 @@ sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
         status_prefix(path);
         goto done;
     }
-    found = sotto_tensors_metadata(&tensors, "weights_sha256");
-    if (found && strcmp(found, e->weights_sha256) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum; the file was changed", path);
+    TRY(check_weights(e, network, &tensors, path));
     TRY(keep_facts(e, &tensors));
     *out = e;
     e = NULL;
