@@ -1,5 +1,7 @@
 #include "image_inputs.h"
+#include "train_privacy.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +48,12 @@ static const struct option_row rows[] = {
     {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
     {"input-noise", OPTION_REAL, "PI", "0", "resnet8, resnet20: deviation of noise on the input", NULL},
     {"radius", OPTION_REAL, "R", "0", "resnet8, resnet20: clip inputs to this L2 norm (0: not)", NULL},
+    {"certify-inputs", OPTION_FLAG, NULL, NULL,
+     "release every input with noise once an epoch: ledger, certificate; needs --radius; labels count as "
+     "public",
+     NULL},
+    {"no-clip", OPTION_FLAG, NULL, NULL,
+     "certify-inputs: refuse inputs larger than --radius instead of clipping", NULL},
     {"no-skip", OPTION_FLAG, NULL, NULL, "resnet8, resnet20: without skip connections", NULL},
     {"ensemble", OPTION_COUNT, "E", "1",
      "resnet8, resnet20: members trained together on the mean of their logits", NULL},
@@ -59,10 +67,13 @@ static const struct option_row rows[] = {
      NULL},
     {"noise", OPTION_TEXT, "NAME", "gaussian", "dp-sgd: gaussian or logistic", NULL},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "dp-sgd: exact, or fast: a hundred times faster, without defence against floating-point attacks", NULL},
+     "dp-sgd, certify-inputs: exact, or fast: a hundred times faster, without defence against floating-point "
+     "attacks",
+     NULL},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "dp-sgd: noise scale / C (sigma / C, s / C)", NULL},
-    {"target-epsilon", OPTION_REAL, "E", NULL, "dp-sgd: instead: the smallest noise that keeps E", NULL},
-    {"delta", OPTION_REAL, "D", "1e-05", "dp-sgd: delta of the guarantee", NULL},
+    {"target-epsilon", OPTION_REAL, "E", NULL,
+     "dp-sgd, certify-inputs: instead of a noise: the smallest that keeps E", NULL},
+    {"delta", OPTION_REAL, "D", "1e-05", "dp-sgd, certify-inputs: delta of the guarantee", NULL},
     {"max-grad-norm", OPTION_REAL, "C", "1",
      "dp-sgd: a record's gradient of a larger L2 norm is scaled to it", "clip-norm"},
     {"clipping", OPTION_TEXT, "NAME", "flat",
@@ -76,19 +87,21 @@ static const struct option_row rows[] = {
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "dp-sgd: poisson: every record with probability batch / records", NULL},
     {"reserve-steps", OPTION_COUNT, "N", NULL,
-     "dp-sgd: steps charged at a time (default all): short blocks lose less when a run is stopped", NULL},
+     "dp-sgd: steps (certify-inputs: epochs) charged at a time (default all): short blocks lose less when a "
+     "run is stopped",
+     NULL},
     {"micro-batch", OPTION_COUNT, "N", NULL, "dp-sgd: records worked on at a time, for speed and memory",
      NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "dp-sgd: name of the private data set in the ledger (default: its SHA-256)", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "dp-sgd: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl",
-     NULL},
-    {"budget-epsilon", OPTION_REAL, "E", NULL, "dp-sgd: refuse if the ledger would add up to more (exit 77)",
-     NULL},
+     "dp-sgd, certify-inputs: name of the private data set in the ledger (default: its SHA-256)", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL,
+     "dp-sgd, certify-inputs: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
+    {"budget-epsilon", OPTION_REAL, "E", NULL,
+     "dp-sgd, certify-inputs: refuse if the ledger would add up to more (exit 77)", NULL},
     {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
-    {"purpose", OPTION_TEXT, "TEXT", NULL, "dp-sgd: recorded in the ledger", NULL},
+    {"purpose", OPTION_TEXT, "TEXT", NULL, "dp-sgd, certify-inputs: recorded in the ledger", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "dp-sgd: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
+     "dp-sgd, certify-inputs: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -165,48 +178,6 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
                r->seconds, r->records_per_second);
 }
 
-static const char *const private_options[] = {
-    "noise",         "noise-mode",     "noise-multiplier", "target-epsilon", "delta",
-    "max-grad-norm", "clipping",       "quantile",         "views",          "steps",
-    "ema",           "sampling",       "ledger",           "reserve-steps",  "micro-batch",
-    "dataset-id",    "budget-epsilon", "budget-delta",     "purpose",        "insecure-noise-seed"};
-
-static sotto_status read_privacy(struct sotto_train_privacy *p, const struct options *o)
-{
-    sotto_train_privacy_defaults(p);
-    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
-    if (strcmp(option_text(o, "sampling"), "poisson") != 0)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "--sampling '%s': only poisson is accounted for; batches of a fixed size need an account "
-            "of their own",
-            option_text(o, "sampling"));
-    if (option_given(o, "steps") && option_given(o, "epochs"))
-        return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
-    p->noise = option_text(o, "noise");
-    p->max_grad_norm = option_real(o, "max-grad-norm");
-    p->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
-    p->target.epsilon =
-        option_given(o, "target-epsilon") ? option_real(o, "target-epsilon") : p->target.epsilon;
-    p->target.delta = option_real(o, "delta");
-    p->clipping = option_text(o, "clipping");
-    p->quantile = option_real(o, "quantile");
-    p->views = (size_t)option_count(o, "views");
-    p->steps = option_given(o, "steps") ? (size_t)option_count(o, "steps") : 0;
-    p->average = option_real(o, "ema");
-    p->reserve = option_given(o, "reserve-steps") ? (size_t)option_count(o, "reserve-steps") : 0;
-    p->part = option_given(o, "micro-batch") ? (size_t)option_count(o, "micro-batch") : 0;
-    p->fingerprint = option_text(o, "dataset-id");
-    p->ledger = option_text(o, "ledger");
-    p->purpose = option_text(o, "purpose");
-    p->insecure = option_given(o, "insecure-noise-seed");
-    p->insecure_seed = p->insecure ? option_count(o, "insecure-noise-seed") : 0;
-    if (option_given(o, "budget-epsilon"))
-        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
-    return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
-}
-
 /* The network is the release: nothing else that depends on the records is printed. */
 static sotto_status train_private(const struct options *o, const struct sotto_dataset *data,
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
@@ -216,10 +187,11 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_train_privacy privacy;
     struct sotto_network *network = NULL;
     char *certificate = NULL, *line = NULL;
-    sotto_status status = read_privacy(&privacy, o);
+    bool inputs = option_flag(o, "certify-inputs");
+    sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     if (status == SOTTO_OK)
-        status = sotto_train_private(&network, &certificate, NULL, data, chosen->data, chosen->count, options,
-                                     &privacy, ctx);
+        status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
+            &network, &certificate, NULL, data, chosen->data, chosen->count, options, &privacy, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
@@ -232,15 +204,6 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     sotto_text_free(line);
     sotto_network_free(network);
     return status;
-}
-
-static sotto_status refuse_private_options(const struct options *o)
-{
-    for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
-        if (option_given(o, private_options[i]))
-            return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd; plain training draws no noise",
-                            private_options[i]);
-    return SOTTO_OK;
 }
 
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
@@ -257,14 +220,14 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK && option_flag(o, "fresh"))
         sotto_train_forget(checkpoint);
-    if (status == SOTTO_OK && option_flag(o, "dp-sgd")) {
+    if (status == SOTTO_OK && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs"))) {
         status = train_private(o, data, &chosen, &options, ctx, json);
         if (status == SOTTO_OK && !option_given(o, "checkpoint"))
             sotto_train_forget(checkpoint);
         goto done;
     }
     if (status == SOTTO_OK)
-        status = refuse_private_options(o);
+        status = train_privacy_refuse(o);
     if (status == SOTTO_OK)
         status = sotto_train(&network, &result, data, chosen.data, chosen.count, &options, ctx);
     if (status == SOTTO_OK)

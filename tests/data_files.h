@@ -58,7 +58,7 @@ static inline void files_write_text(const char *folder, const char *name, const 
 static inline void files_png(struct blob *out, unsigned height, unsigned width, unsigned channels,
                              unsigned start)
 {
-    uint8_t rows[4096];
+    uint8_t rows[1 << 14];
     png_image image = {.version = PNG_IMAGE_VERSION, .width = width, .height = height};
     image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
     for (unsigned i = 0; i < height * width * channels; i++)

@@ -107,7 +107,9 @@ struct sotto_train_privacy {
     size_t steps;   /**< [0: ceil(epochs n / batch)] */
     size_t reserve; /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
     double average; /**< [0: none] decay of the moving average of the weights that is then the result */
-    size_t part;    /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
+    int no_clip; /**< [0] noisy inputs: they are taken to lie within the radius; one that does not is an error
+                  */
+    size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
     const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;
@@ -136,6 +138,22 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
                                                             const struct sotto_train_options *options,
                                                             const struct sotto_train_privacy *privacy,
                                                             const struct sotto_context *ctx);
+/** Training on noisy inputs, with a proof for them (docs/derivations/residual.md, section 1): every epoch
+ * each input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
+ * residual.input_noise from the operating system, after the ledger was charged; the network is trained on
+ * that copy, and what else it does (noise in blocks, members, augmentation) is post-processing. Labels count
+ * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"). privacy: target (epsilon:
+ * the smallest input_noise for it is found, options must give none), noise_mode, reserve (epochs at a time),
+ * no_clip, fingerprint, ledger, purpose, budget, insecure. Losses and accuracies are of noisy inputs, and
+ * shown. An interrupted epoch is drawn and charged anew.
+ *
+ * EINVAL also: no radius; members that would read copies of their own; with no_clip an input larger than the
+ * radius, which is named. Other errors as of sotto_train() and sotto_dp_reserve(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_train_noisy_inputs(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
+                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                         const struct sotto_train_options *options, const struct sotto_train_privacy *privacy,
+                         const struct sotto_context *ctx);
 /** Saves such a network and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(const char *path,
                                                                    const struct sotto_network *n,

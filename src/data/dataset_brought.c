@@ -6,6 +6,7 @@
 static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 static const char *const cifar10_names[] = {"airplane", "automobile", "bird",  "cat",  "deer",
                                             "dog",      "frog",       "horse", "ship", "truck"};
+static const char *const idc_names[] = {"no IDC", "IDC"};
 static const char *const adult_names[] = {"<=50K", ">50K"};
 
 /* SHA-256: TensorFlow Datasets' checksum files; several public repositories agree. */
@@ -76,6 +77,15 @@ const struct dataset_source source_stl10_unlabelled = {
         "version)",
     .remote = &stl10_remote,
     .part = "unlabelled"};
+
+const struct dataset_source source_idc = {
+    .name = "idc",
+    .title = "IDC, patches of breast tissue, 2 classes, 50x50 colour",
+    .origin = "Cruz-Roa et al. 2014, Janowczyk and Madabhushi 2016: 277,524 patches of 279 patients",
+    .licence = "none stated; cite both papers",
+    .obtain = "get the archive of patches (patient/class/*.png), then: sotto data import PATH --name idc",
+    .classes = 2,
+    .class_names = idc_names};
 
 const struct dataset_source source_adult = {
     .name = "adult",

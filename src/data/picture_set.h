@@ -5,6 +5,10 @@
 #include "data/format.h"
 #include "data/image_paths.h"
 
+/** Takes pictures of other sizes out of the list; *dropped: how many. EFORMAT: a picture is damaged, or none
+ * is left; ESTOPPED, ENOMEM. */
+sotto_status picture_set_keep_size(struct picture_list *list, size_t *dropped, const struct bundle *b,
+                                   size_t height, size_t width, const struct sotto_context *ctx);
 /** Images, labels and attribute as the list says, in its order; options: the size. EINVAL: many sizes and
  * none was asked for; EFORMAT: a picture is damaged; the message names it. */
 sotto_status picture_set_read(struct dataset *d, const struct bundle *b, const struct picture_list *list,

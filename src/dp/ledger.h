@@ -29,6 +29,7 @@ struct ledger {
     struct ledger_events proved_events, conditional_events; /* of the same two columns */
     size_t imported;        /* entries of the conditional column that another program's account stated */
     size_t seeded;          /* releases with seeded noise: no guarantee at all */
+    size_t inputs_only;     /* reservations that protect inputs and count on public labels */
     struct sotto_dp budget; /* epsilon NAN: none recorded */
 };
 

@@ -67,6 +67,12 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta)
     proved = conditional = NULL;
     json_put_integer(&object, "imported", (int64_t)l.imported);
     json_put_integer(&object, "seeded_releases", (int64_t)l.seeded);
+    if (l.inputs_only > 0) {
+        json_put_integer(&object, "inputs_only_releases", (int64_t)l.inputs_only);
+        json_put_text(&object, "labels",
+                      "not protected by every release: some count on public labels, and the sums hold for "
+                      "records whose input is replaced and whose label is kept");
+    }
     if (!isnan(l.budget.epsilon)) {
         budget = json_make_object();
         json_put_real(&budget, "epsilon", l.budget.epsilon);

@@ -83,6 +83,8 @@ static sotto_status check(const struct sotto_reserve *r)
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
             r->first_step);
+    REQUIRE(!r->inputs_only || r->sampled.replace_one,
+            "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
     REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
             (int)r->noise_mode);
 done:
@@ -149,6 +151,7 @@ static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *
     all.steps += s->run.charged;
     all.replace_one = r->sampled.replace_one;
     TRY(sotto_account_sampled(&s->account, &all));
+    run_put_adjacency(&s->account, &s->facts);
     run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || r->insecure;
 done:
@@ -190,9 +193,9 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     struct sotto_steps *s = NULL;
     TRY(check(r));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
-    const struct run_facts facts = {r->sampled.mechanism, scale,        r->max_grad_norm,
-                                    sampled.sample_rate,  r->dimension, sampled.clipping,
-                                    r->noise_mode};
+    const struct run_facts facts = {
+        r->sampled.mechanism, scale,         r->max_grad_norm,   sampled.sample_rate, r->dimension,
+        sampled.clipping,     r->noise_mode, r->inputs_only != 0};
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.replace_one = 0;
     TRY(sotto_account_sampled(&account, &sampled));

@@ -46,6 +46,14 @@ void run_put_facts(struct json **object, const struct run_facts *f)
     json_put_real(object, "sample_rate", f->sample_rate);
     json_put_integer(object, "dimension", (int64_t)f->dimension);
     json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
+    if (f->inputs_only)
+        json_put_text(object, "protects", "inputs");
+}
+
+void run_put_adjacency(struct sotto_account *account, const struct run_facts *f)
+{
+    if (f->inputs_only)
+        snprintf(account->adjacency, sizeof account->adjacency, "replace-input");
 }
 
 const char *run_sampler(const struct run_facts *f)
@@ -70,7 +78,8 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
 {
     sotto_status status = SOTTO_OK;
     struct run_facts f;
-    const char *clipping, *mode = json_text(json_find(object, "noise_mode"));
+    const char *clipping, *mode = json_text(json_find(object, "noise_mode")),
+                          *protects = json_text(json_find(object, "protects"));
     TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
     TRY(json_get_real(&f.scale, object, name, "scale"));
     TRY(json_get_real(&f.max_grad_norm, object, name, "max_grad_norm"));
@@ -82,6 +91,9 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
     f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     if (sotto_noise_mode_find(&f.noise_mode, mode ? mode : "exact") != SOTTO_OK) /* none: an early version */
         FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
+    f.inputs_only = protects != NULL;
+    if (protects && strcmp(protects, "inputs") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'protects' is not inputs", name);
     *out = f;
 done:
     return status;
@@ -108,7 +120,8 @@ static bool same_facts(const struct run_facts *a, const struct run_facts *b)
 {
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
-           a->dimension == b->dimension && a->clipping == b->clipping && a->noise_mode == b->noise_mode;
+           a->dimension == b->dimension && a->clipping == b->clipping && a->noise_mode == b->noise_mode &&
+           a->inputs_only == b->inputs_only;
 }
 
 /* One line of the ledger; others than this run's reservations are passed over. */
@@ -129,10 +142,10 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_text(&randomness, entry, name, "randomness"));
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
-    REQUIRE(
-        same_facts(&found, facts),
-        "run %s: entry %zu of %s has another mechanism, scale, norm, sample rate, dimension or noise mode",
-        run->id, index, name);
+    REQUIRE(same_facts(&found, facts),
+            "run %s: entry %zu of %s has another mechanism, scale, norm, sample rate, dimension, noise mode "
+            "or adjacency",
+            run->id, index, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;
     run_record_add(run, (int64_t)index, hash, first_step, steps);
 done:

@@ -130,8 +130,10 @@ static sotto_status derive(struct sotto_account *a, const struct facts *f, doubl
                                       .steps = f->charged,
                                       .delta = delta,
                                       .clipping = f->run_facts.clipping,
-                                      .replace_one = strcmp(adjacency, "replace-one") == 0};
+                                      .replace_one =
+                                          f->run_facts.inputs_only || strcmp(adjacency, "replace-one") == 0};
     TRY(sotto_account_sampled(a, &all));
+    run_put_adjacency(a, &f->run_facts);
     run_put_note(a, &f->run_facts);
 done:
     return status;

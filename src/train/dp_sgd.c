@@ -161,26 +161,6 @@ done:
 
 /* ---- a run ---- */
 
-/* A record that is there twice would count twice. */
-static sotto_status check_rows(const struct private_run *r)
-{
-    sotto_status status = SOTTO_OK;
-    const struct supervised *t = &r->t;
-    bool *seen = base_alloc(t->data->n, sizeof *seen);
-    if (!seen)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", t->data->n);
-    for (size_t i = 0; i < t->n; i++) {
-        bool *at = &seen[t->rows[i]];
-        REQUIRE(!*at,
-                "row %lld is given twice (again at position %zu); private training needs every record once",
-                (long long)t->rows[i], i);
-        *at = true;
-    }
-done:
-    base_free(seen);
-    return status;
-}
-
 /* Records of a part: so many that the last one is not mostly empty. */
 static size_t choose_part(const struct supervised *t, const struct sotto_train_privacy *p)
 {
@@ -284,7 +264,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
             all[i] = (int64_t)i;
     }
     TRY(supervised_resolve(&r.t, data, rows ? rows : all, n, &o, ctx));
-    TRY(check_rows(&r));
+    TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
     TRY(plan(&r));
     TRY(run(&r));

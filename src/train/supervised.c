@@ -116,6 +116,26 @@ done:
     return status;
 }
 
+/* A record that is there twice would count twice. */
+sotto_status supervised_rows_once(const struct supervised *t)
+{
+    sotto_status status = SOTTO_OK;
+    bool *seen = base_alloc(t->data->n, sizeof *seen);
+    if (!seen)
+        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", t->data->n);
+    for (size_t i = 0; i < t->n; i++) {
+        bool *at = &seen[t->rows[i]];
+        REQUIRE(!*at,
+                "row %lld is given twice (again at position %zu); a training with a certificate needs every "
+                "record once",
+                (long long)t->rows[i], i);
+        *at = true;
+    }
+done:
+    base_free(seen);
+    return status;
+}
+
 sotto_status supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
                                const char *privacy)
 {

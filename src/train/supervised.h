@@ -43,6 +43,8 @@ struct supervised {
 sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
                                 size_t n, const struct sotto_train_options *options,
                                 const struct sotto_context *ctx);
+/** EINVAL: a row is given twice; for trainings that count how often a record is used. */
+sotto_status supervised_rows_once(const struct supervised *t);
 /** For a private trainer, between the two: another number of steps, another plan, and its part of the recipe
  * (a text that lives as long as *t). */
 sotto_status supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,

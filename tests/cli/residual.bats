@@ -72,3 +72,44 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
     [ ! -e m.safetensors ]
   done
 }
+
+@test "train --certify-inputs: certificate and ledger agree; what breaks the proof is refused" {
+  cd "$BATS_TEST_TMPDIR"
+  export XDG_DATA_HOME="$BATS_TEST_TMPDIR/home"
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 16 --epochs 2 --threads 1 --quiet --noise-mode fast -o m.safetensors)
+  run "${train[@]}" --certify-inputs --radius 5 --target-epsilon 8 --residual-perturbation additive --gamma 0.5 --ledger l.jsonl
+  echo "$output"
+  [ "$status" = 0 ]
+  [[ "$output" == *"(8, 1e-05)-differentially private under replace-input adjacency"* ]]
+  "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
+  [[ "$("$SOTTO" account --ledger l.jsonl --delta 1e-5)" == *'"inputs_only_releases": 1'* ]]
+  [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=noisy-inputs"* ]]
+  "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o p.npy
+  rm m.safetensors*
+  for bad in "--certify-inputs --input-noise 2" "--certify-inputs --radius 5" "--certify-inputs --radius 5 --input-noise 2 --no-clip" \
+    "--certify-inputs --radius 5 --input-noise 2 --noise-multiplier 1" "--certify-inputs --dp-sgd --radius 5 --input-noise 2" "--no-clip" \
+    "--certify-inputs --radius 5 --input-noise 2 --ensemble 2 --separate-inputs" "--certify-inputs --radius 5 --input-noise 2 --ensemble 2 --members independent"; do
+    run "${train[@]}" $bad --ledger other.jsonl
+    echo "$bad: $output"
+    [ "$status" = 64 ] || [ "$status" = 65 ]
+    [ "${#lines[@]}" = 1 ]
+    [ ! -e m.safetensors ] && [ ! -e other.jsonl ]
+  done
+}
+
+@test "train: members apart, probabilities averaged, noise in deviations" {
+  cd "$BATS_TEST_TMPDIR"
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --threads 1 --quiet)
+  "${train[@]}" --ensemble 2 --members independent --average softmax --residual-perturbation additive --gamma 0.5 --relative -o m.safetensors
+  [ "$(ls)" = m.safetensors ]
+  [[ "$("$SOTTO" inspect m.safetensors)" == *average_softmax*independent*relative* ]]
+  "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o p.npy
+  for bad in "--members independent" "--ensemble 2 --members sometimes" "--average softmax" "--ensemble 2 --average median" \
+    "--relative" "--residual-perturbation multiplicative --gamma 1 --relative" "--batch 1"; do
+    run "${train[@]}" $bad -o bad.safetensors
+    echo "$bad: $output"
+    [ "$status" = 64 ] || [ "$status" = 65 ]
+    [ "${#lines[@]}" = 1 ]
+    [ ! -e bad.safetensors ]
+  done
+}

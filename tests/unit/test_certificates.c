@@ -287,12 +287,15 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.run = "x", "'x' is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdeX", "is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdef", "has no reservation in");
-    REFUSED(r.sampled.sample_rate = 0.5, "another mechanism, scale, norm, sample rate, dimension or noise mode");
+    REFUSED(r.sampled.sample_rate = 0.5,
+            "another mechanism, scale, norm, sample rate, dimension, noise mode or adjacency");
     REFUSED(r.sampled.noise_multiplier = 5, "another mechanism, scale");
     REFUSED(r.max_grad_norm = 1; r.sampled.noise_multiplier = 2, "another mechanism, scale");
     REFUSED(r.dimension = 4, "another mechanism, scale");
     REFUSED(r.sampled.mechanism = "logistic", "another mechanism, scale");
     REFUSED(r.sampled.clipping = SOTTO_NORM_L1, "another mechanism, scale");
+    REFUSED(r.inputs_only = 1; r.sampled.replace_one = 1, "another mechanism, scale");
+    REFUSED(r.inputs_only = 1, "inputs_only needs replace_one");
     REFUSED(r.first_step = (size_t)1 << 60, "first_step must be at most 2^52");
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
@@ -448,15 +451,56 @@ static void memory_that_runs_out(void **state)
     assert_int_equal(status, SOTTO_OK);
 }
 
+/* A run that protects inputs says so in its certificate and in the ledger's total, and cannot be passed off
+ * as one that protects whole records. */
+static void runs_that_protect_inputs_say_so(void **state)
+{
+    (void)state;
+    char name[33], *text, *total;
+    struct sotto_reserve r = reserve_of(3);
+    r.sampled.sample_rate = 1;
+    r.sampled.replace_one = 1;
+    r.inputs_only = 1;
+    run_for(name, &r, 3, false);
+    must_verify();
+    struct json *c = read_back();
+    assert_string_equal(json_text(json_find(c, "guarantee.proved.adjacency")), "replace-input");
+    assert_string_equal(json_text(json_find(c, "run.protects")), "inputs");
+    assert_non_null(strstr(json_text(json_find(c, "guarantee.statement")), "under replace-input adjacency"));
+    struct sotto_sampled same = r.sampled;
+    struct sotto_account a;
+    assert_int_equal(sotto_account_sampled(&a, &same), SOTTO_OK);
+    double epsilon = json_number(json_find(c, "guarantee.proved.epsilon.upper"));
+    assert_true(fabs(epsilon / a.epsilon.upper - 1) < 1e-6);
+    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3), SOTTO_OK);
+    assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
+    assert_non_null(strstr(total, "some count on public labels"));
+    sotto_text_free(total);
+    assert_int_equal(json_dump(&text, c, JSON_PRETTY), SOTTO_OK);
+    json_free(c);
+    char *forged = exchanged(text, "replace-input", "replace-one"), *other;
+    forged = (other = exchanged(forged, "replace-input", "replace-one"), free(forged), other);
+    save(forged);
+    assert_int_equal(verify_with(NULL), SOTTO_EGATE);
+    free(forged);
+    forged = exchanged(text, "\"protects\": \"inputs\"", "\"protects\": \"nobody\"");
+    save(forged);
+    assert_int_equal(verify_with(NULL), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "'protects' is not inputs"));
+    free(forged);
+    sotto_text_free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_finished_run_can_be_verified), TEST(forgotten_steps_are_charged),
-        TEST(whatever_is_changed_is_noticed), TEST(a_reservation_that_is_left_out_is_noticed),
-        TEST(only_the_same_run_goes_on),      TEST(seeded_noise_certifies_nothing),
-        TEST(clipped_by_l1_and_replaced),     TEST(a_forged_release_is_noticed),
-        TEST(lines_for_people_are_checked),   TEST(memory_that_runs_out),
+        TEST(a_finished_run_can_be_verified),  TEST(forgotten_steps_are_charged),
+        TEST(whatever_is_changed_is_noticed),  TEST(a_reservation_that_is_left_out_is_noticed),
+        TEST(only_the_same_run_goes_on),       TEST(seeded_noise_certifies_nothing),
+        TEST(clipped_by_l1_and_replaced),      TEST(a_forged_release_is_noticed),
+        TEST(lines_for_people_are_checked),    TEST(memory_that_runs_out),
+        TEST(runs_that_protect_inputs_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

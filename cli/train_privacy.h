@@ -1,0 +1,15 @@
+/* train_privacy.h - options of trainings that end with a certificate. */
+#ifndef CLI_TRAIN_PRIVACY_H
+#define CLI_TRAIN_PRIVACY_H
+
+#include "options.h"
+
+#include <stdbool.h>
+
+/** By --dp-sgd; by --certify-inputs. EUSAGE: an option that is missing, or belongs to the other. */
+sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct options *o);
+sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct options *o);
+/** EUSAGE: an option of private training is given, and neither of them. */
+sotto_status train_privacy_refuse(const struct options *o);
+
+#endif

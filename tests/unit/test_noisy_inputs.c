@@ -1,0 +1,298 @@
+/* Training on released inputs: the certificate is the account of the noise, what is trained on is clipped
+ * input and noise of the scale that was charged, an interrupted run pays again, and what would break the
+ * proof is refused before anything is charged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "io/json.h"
+#include "sotto/residual.h"
+#include "sotto/train.h"
+#include "temporary_folder.h"
+#include "train/network.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 24, SIDE = 8, D = SIDE * SIDE, EPOCHS = 3 };
+static float x[N * D];
+static int64_t y[N];
+static struct sotto_dataset records = {
+    .name = "squares", .n = N, .features = x, .columns = D, .labels = y, .classes = 2};
+static const struct sotto_context single = {.threads = 1};
+static char ledger[128];
+
+static int set_up(void **state)
+{
+    if (make_folder(state))
+        return -1;
+    strcpy(ledger, path_of("ledger.jsonl"));
+    strcpy(records.sha256, "squares");
+    for (size_t i = 0; i < N * D; i++)
+        x[i] = .125f + .001f * (float)(i % 7); /* norms a little above 1 */
+    for (size_t i = 0; i < N; i++)
+        y[i] = (int64_t)i % 2;
+    return 0;
+}
+
+static struct sotto_train_options options(double noise)
+{
+    struct sotto_train_options o;
+    sotto_train_defaults(&o);
+    o.model = "resnet8";
+    o.channels = 1, o.height = SIDE, o.width = SIDE;
+    o.epochs = EPOCHS;
+    o.batch = 8;
+    o.dtype = "f32";
+    o.residual =
+        (struct sotto_residual_noise){.kind = "additive", .gamma = .5, .input_noise = noise, .radius = 1};
+    return o;
+}
+
+static struct sotto_train_privacy privacy(void)
+{
+    struct sotto_train_privacy p;
+    sotto_train_privacy_defaults(&p);
+    p.ledger = ledger;
+    return p;
+}
+
+static sotto_status train(struct sotto_network **n, struct json **certificate,
+                          const struct sotto_train_options *o, const struct sotto_train_privacy *p,
+                          const struct sotto_context *ctx)
+{
+    char *text = NULL;
+    sotto_status status = sotto_train_noisy_inputs(n, &text, NULL, &records, NULL, 0, o, p, ctx);
+    if (status == SOTTO_OK)
+        assert_int_equal(json_parse(certificate, text, strlen(text), "certificate"), SOTTO_OK);
+    sotto_text_free(text);
+    return status;
+}
+
+static void must_train(struct sotto_network **n, struct json **certificate,
+                       const struct sotto_train_options *o, const struct sotto_train_privacy *p)
+{
+    if (train(n, certificate, o, p, &single) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+}
+
+static double proved(const struct json *certificate)
+{
+    return json_number(json_find(certificate, "guarantee.proved.epsilon.upper"));
+}
+
+static double account(double noise)
+{
+    struct sotto_residual_account a;
+    const struct sotto_residual_input in = {
+        .radius = 1, .noise = noise, .uses = EPOCHS, .copies = 1, .delta = 1e-5};
+    assert_int_equal(sotto_residual_input(&a, &in), SOTTO_OK);
+    return a.epsilon.upper;
+}
+
+static void the_certificate_is_the_account_of_the_noise(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct sotto_network *n = NULL, *back = NULL;
+    struct json *c = NULL;
+    must_train(&n, &c, &o, &p);
+    assert_true(fabs(proved(c) / account(2) - 1) < 1e-6);
+    assert_string_equal(json_text(json_find(c, "guarantee.proved.adjacency")), "replace-input");
+    assert_int_equal(json_whole(json_find(c, "run.steps.charged")), EPOCHS);
+    assert_int_equal(json_whole(json_find(c, "dimension")), N * D);
+    assert_int_equal(access(ledger, F_OK), 0);
+    json_free(c);
+    /* The file answers with clipped and noisy inputs, tells how it was made and nothing of the records. */
+    assert_int_equal(sotto_network_save(path_of("m.safetensors"), n), SOTTO_OK);
+    assert_int_equal(sotto_network_load(&back, path_of("m.safetensors")), SOTTO_OK);
+    assert_true(back->config.input_noise == 2 && back->config.radius == 1);
+    assert_true(sotto_network_recipe(back)->residual.input_noise == 2);
+    assert_non_null(network_fact(back, "input_release"));
+    assert_null(network_fact(back, "data_sha256"));
+    assert_null(network_fact(back, "rows_sha256"));
+    assert_string_equal(sotto_network_statement(back), "");
+    sotto_network_free(n);
+    sotto_network_free(back);
+}
+
+static void a_target_finds_the_noise(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options(0);
+    struct sotto_train_privacy p = privacy();
+    struct sotto_network *n = NULL;
+    struct json *c = NULL;
+    p.target.epsilon = 4;
+    must_train(&n, &c, &o, &p);
+    assert_true(proved(c) <= 4 && proved(c) > 3.999);
+    double noise = sotto_network_recipe(n)->residual.input_noise;
+    assert_true(fabs(account(noise) / 4 - 1) < 1e-4);
+    json_free(c);
+    sotto_network_free(n);
+}
+
+/* With labels that an input's mean decides, little noise leaves what can be learnt and much noise nothing: so
+ * the network does see the released copies. A seed makes the runs repeatable, and is stamped. */
+static void noise_is_what_training_sees(void **state)
+{
+    (void)state;
+    float saved[N * D];
+    double loss[2];
+    memcpy(saved, x, sizeof x);
+    for (size_t i = 0; i < N * D; i++)
+        x[i] = y[i / D] ? .12f : -.12f;
+    for (int much = 0; much < 2; much++) {
+        struct sotto_train_options o = options(much ? 50 : 1e-3);
+        struct sotto_train_privacy p = privacy();
+        struct sotto_train_result r;
+        struct sotto_network *n = NULL;
+        char *text = NULL;
+        o.epochs = 12;
+        o.lr = 1e-2;
+        o.residual.kind = NULL, o.residual.gamma = 0;
+        p.insecure = 1;
+        p.insecure_seed = 7;
+        p.noise_mode = SOTTO_NOISE_FAST;
+        assert_int_equal(sotto_train_noisy_inputs(&n, &text, &r, &records, NULL, 0, &o, &p, &single),
+                         SOTTO_OK);
+        assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+        assert_non_null(strstr(network_fact(n, "randomness"), "no privacy guarantee"));
+        loss[much] = r.loss;
+        sotto_text_free(text);
+        sotto_network_free(n);
+    }
+    memcpy(x, saved, sizeof x);
+    assert_true(loss[0] < .1);
+    assert_true(loss[1] > .4);
+}
+
+struct stopper {
+    volatile sig_atomic_t stop;
+    int steps;
+};
+static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    struct stopper *s = user;
+    (void)stage, (void)done, (void)total, (void)unit;
+    s->stop = ++s->steps == 4; /* in the second epoch of three steps */
+}
+
+static void an_interrupted_epoch_is_charged_again(void **state)
+{
+    (void)state;
+    char checkpoint[128], *text = NULL;
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct sotto_network *n = NULL;
+    struct json *c = NULL;
+    struct stopper stopper = {0};
+    struct sotto_context ctx = {.threads = 1, .stop = &stopper.stop, .progress = watch, .user = &stopper};
+    strcpy(checkpoint, path_of("state"));
+    o.checkpoint = checkpoint;
+    p.reserve = 1;
+    assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &records, NULL, 0, &o, &p, &ctx),
+                     SOTTO_ESTOPPED);
+    must_train(&n, &c, &o, &p);
+    assert_int_equal(json_whole(json_find(c, "run.steps.charged")), EPOCHS + 1);
+    assert_true(proved(c) > 1.01 * account(2));
+    json_free(c);
+    sotto_network_free(n);
+    x[3] += .5f; /* other records than the checkpoint's: other hash */
+    strcpy(records.sha256, "others");
+    n = NULL;
+    assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EINVAL);
+    strcpy(records.sha256, "squares");
+    x[3] -= .5f;
+}
+
+static void what_breaks_the_proof_is_refused(void **state)
+{
+    (void)state;
+    struct sotto_network *n = NULL;
+    struct json *c = NULL;
+#define REFUSED(change, text)                                                                                \
+    do {                                                                                                     \
+        struct sotto_train_options o = options(2);                                                           \
+        struct sotto_train_privacy p = privacy();                                                            \
+        change;                                                                                              \
+        assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EINVAL);                                      \
+        if (!strstr(sotto_error_text(), text))                                                               \
+            fail_msg("'%s' does not say '%s'", sotto_error_text(), text);                                    \
+        assert_null(n);                                                                                      \
+        assert_int_not_equal(access(ledger, F_OK), 0);                                                       \
+    } while (0)
+    REFUSED(o.residual.radius = 0, "needs a radius");
+    REFUSED(o.residual.input_noise = 0, "either input noise above 0 or a target epsilon");
+    REFUSED(p.target.epsilon = 4, "either input noise above 0 or a target epsilon");
+    REFUSED(o.residual.input_noise = 0; p.target.epsilon = -4, "epsilon must be > 0");
+    REFUSED(o.residual.members = 2; o.residual.separate_inputs = 1, "copies of their own");
+    REFUSED(o.residual.members = 2; o.residual.independent = 1, "copies of their own");
+    REFUSED(o.residual.gamma = -1, "gamma");
+    REFUSED(o.model = "cnn"; o.residual.kind = NULL; o.residual.gamma = 0, "resnet8 and resnet20");
+    REFUSED(o.batch = 1, "cannot train on a batch of 1");
+    REFUSED(p.reserve = EPOCHS + 1, "more than the run's");
+    REFUSED(p.no_clip = 1, "row 0 has an L2 norm of 1.02");
+#undef REFUSED
+    const int64_t twice[] = {0, 1, 2, 3, 4, 5, 6, 7, 0};
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    char *text = NULL;
+    assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &records, twice, 9, &o, &p, &single),
+                     SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "row 0 is given twice"));
+}
+
+/* Unclipped inputs inside the radius are as good. */
+static void a_promise_that_holds_is_kept(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct sotto_network *n = NULL;
+    struct json *c = NULL;
+    p.no_clip = 1;
+    o.residual.radius = 1.25;
+    must_train(&n, &c, &o, &p);
+    json_free(c);
+    sotto_network_free(n);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    o.epochs = 1;
+    for (long at = 0;; at += 2 + at) {
+        struct sotto_network *n = NULL;
+        struct json *c = NULL;
+        base_alloc_fail_after(at);
+        char *text = NULL;
+        sotto_status status = sotto_train_noisy_inputs(&n, &text, NULL, &records, NULL, 0, &o, &p, &single);
+        base_alloc_fail_after(-1);
+        sotto_text_free(text);
+        sotto_network_free(n);
+        json_free(c);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(the_certificate_is_the_account_of_the_noise),
+                                       TEST(a_target_finds_the_noise),
+                                       TEST(noise_is_what_training_sees),
+                                       TEST(an_interrupted_epoch_is_charged_again),
+                                       TEST(what_breaks_the_proof_is_refused),
+                                       TEST(a_promise_that_holds_is_kept),
+                                       TEST(no_memory_is_an_error)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
