@@ -35,6 +35,24 @@ struct sotto_audit_facts {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder, const char *audit_json,
                                                            const struct sotto_audit_facts *facts);
 
+/** A model in a comparison: files with its "sotto.audit/1" objects (of its answers, of its encoder, of an attribute). */
+struct sotto_compared {
+    const char *name;
+    const char *const *files; /**< (file_count) */
+    size_t file_count;
+};
+/** Utility, membership (worst attack), membership of the encoder (worst attack) and attribute of several models side by
+ *  side; the first is the original. *json: a "sotto.compare/1" object that says per model and axis what changed, who is
+ *  on the Pareto front, and who wins (something better, nothing worse; docs/FORMATS.md). *html: a page of it; may be
+ *  NULL. Free both with sotto_text_free(). EINVAL: fewer than two models, names; ENOENT, EFORMAT:
+ *  name the file. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(char **json, char **html, const struct sotto_compared *rows,
+                                                      size_t count, const char *title);
+/** Such an object as a table for people (free with sotto_text_free). EFORMAT. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_summary(char **text, const char *json);
+/** Writes folder/compare.json, compare.csv and report.html; makes the folder. ECREATE, EIO, EFORMAT. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_write(const char *folder, const char *json, const char *html);
+
 #ifdef __cplusplus
 }
 #endif

@@ -93,3 +93,26 @@ refused() { # CODE TEXT COMMAND...
   run "$SOTTO" attack list
   [[ "$output" == *"encoder "*"EncoderMI"* ]]
 }
+
+@test "compare: audits of several models side by side" {
+  audit() { # FILE LOSS-OF-NONMEMBERS
+    printf '0.1\n0.2\n0.3\n0.4\n' > m.csv
+    printf "$2" > n.csv
+    "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --json --quiet 2> /dev/null > "$1"
+  }
+  audit a.json '0.5\n0.6\n0.7\n0.8\n'
+  audit b.json '0.1\n0.2\n0.3\n0.4\n'
+  run "$SOTTO" compare --model original=a.json --model other=b.json -o joint
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"original"*"1.000"*"other"*"0.500"* ]]
+  [ -e joint/compare.json ] && [ -e joint/compare.csv ] && [ -e joint/report.html ]
+  run "$SOTTO" compare --model original=a.json --model other=b.json --json
+  [[ "$output" == '{"schema":"sotto.compare/1",'* ]]
+  run "$SOTTO" compare --model original=a.json
+  [ "$status" -eq 64 ]
+  run "$SOTTO" compare --model original --model other=b.json
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: --model: 'original' is not like talos=membership.json,attribute.json" ]
+  run "$SOTTO" compare --model original=no.json --model other=b.json
+  [ "$status" -eq 66 ]
+}
