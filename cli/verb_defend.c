@@ -17,7 +17,10 @@ static const struct option_row rows[] = {
     {"list", OPTION_FLAG, NULL, NULL, "print all defences with their budgets and settings", NULL},
     {"labels", OPTION_LIST, "y.npy", NULL, "true classes of the inputs, file by file: also give the accuracy",
      NULL},
-    {"head", OPTION_TEXT, "FILE", NULL, "embeddings: the head whose answers count as utility", NULL},
+    {"head", OPTION_TEXT, "FILE", NULL,
+     "embeddings: the head whose answers count as utility (default, with --labels and --known-labels: linear "
+     "ones are trained)",
+     NULL},
     {"attacker", OPTION_LIST, "X.npy:SECRET", NULL,
      "rows that an attacker has: train him on them and measure what he learns of the inputs' secrets", NULL},
     {"adaptive", OPTION_FLAG, NULL, NULL, "and once more on what the defence makes of his rows", NULL},
@@ -76,26 +79,8 @@ static sotto_status fit(struct result *r, const struct defend_inputs *in, const 
     return sotto_defence_fit(&r->defence, &known, &options, ctx);
 }
 
-static sotto_status ask_head(struct result *r, const struct defend_inputs *in, const struct options *o)
-{
-    struct sotto_head *h = NULL;
-    if (!option_given(o, "head"))
-        return SOTTO_OK;
-    sotto_status status = sotto_head_load(&h, option_text(o, "head"));
-    size_t n = in->rows.n, shape[2] = {n, status == SOTTO_OK ? sotto_head_classes(h) : 0};
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&r->before_answers, SOTTO_F4, 2, shape);
-    if (status == SOTTO_OK)
-        status = sotto_array_make(&r->after_answers, SOTTO_F4, 2, shape);
-    if (status == SOTTO_OK)
-        status = sotto_head_predict(r->before_answers.data, h, in->rows.x.data, n, in->rows.d, 0);
-    if (status == SOTTO_OK)
-        status = sotto_head_predict(r->after_answers.data, h, r->after.data, n, in->rows.d, 0);
-    sotto_head_free(h);
-    return status;
-}
-
-static sotto_status record(struct result *r, const struct defend_inputs *in, const struct options *o)
+static sotto_status record(struct result *r, const struct defend_inputs *in, const struct options *o,
+                           const struct sotto_context *ctx)
 {
     const struct defend_rows *rows_in = &in->rows;
     struct sotto_defence_outcome outcome = {.before = rows_in->x.data,
@@ -105,8 +90,10 @@ static sotto_status record(struct result *r, const struct defend_inputs *in, con
                                             .columns = rows_in->d,
                                             .label = rows_in->label.data,
                                             .measured = r->measured};
-    sotto_status status = ask_head(r, in, o);
-    if (status == SOTTO_OK && option_given(o, "head")) {
+    sotto_status status = SOTTO_OK;
+    if (sotto_defence_of_posteriors(option_argument(o, 0)) == 0)
+        status = defend_utility(&r->before_answers, &r->after_answers, in, r->defence, &r->after, o, ctx);
+    if (status == SOTTO_OK && r->before_answers.count) {
         outcome.answers_before = r->before_answers.data;
         outcome.answers_after = r->after_answers.data;
         outcome.classes = r->before_answers.shape[1];
@@ -145,7 +132,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && option_given(o, "attacker"))
         status = defend_measure(&r.measured, &in, r.defence, &r.after, o, ctx);
     if (status == SOTTO_OK)
-        status = record(&r, &in, o);
+        status = record(&r, &in, o, ctx);
     if (status == SOTTO_OK)
         status = defend_outputs_save(&in, &r.after, r.record, o);
     if (status == SOTTO_OK && json)

@@ -23,6 +23,9 @@ struct sitting {
     const float *train, *test;
     const struct sotto_defence_trial *trial;
     size_t values;
+    struct sotto_head
+        *net;             /* the network on members, once for all sittings with the same rows to learn from */
+    const float *learned; /* these; NULL: none yet */
     const struct sotto_context *ctx;
 };
 
@@ -90,33 +93,47 @@ static bool sort_rows(float *out, const float *x, size_t n, size_t d)
     return differ;
 }
 
-static sotto_status by_network(double *scores, const struct sitting *s)
+/* The network on sorted rows of the attacker; stays NULL where these are all the same. */
+static sotto_status teach(struct sitting *s)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
-    struct sotto_head *net = NULL;
+    const struct sotto_defence_known *own = s->trial->attacker;
     struct sotto_head_recipe recipe;
-    float *x = base_alloc(own->n, own->d * sizeof *x), *asked = base_alloc(rows->n, rows->d * sizeof *asked),
-          *logits = base_alloc(rows->n, 2 * sizeof *logits);
-    if (!x || !asked || !logits)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", own->n + rows->n);
+    float *x = base_alloc(own->n, own->d * sizeof *x);
+    if (!x)
+        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", own->n);
     sotto_head_defaults(&recipe);
     recipe.hidden_count = 3;
     recipe.hidden[0] = 512, recipe.hidden[1] = 256, recipe.hidden[2] = 128;
     recipe.epochs = s->trial->epochs ? s->trial->epochs : NETWORK_EPOCHS;
     recipe.batch = 64;
     recipe.seed = (s->trial->seed + 1) & INT64_MAX; /* other weights than the defender's */
-    bool differ = sort_rows(x, s->train, own->n, own->d);
+    sotto_head_free(s->net);
+    s->net = NULL;
+    s->learned = s->train;
+    if (sort_rows(x, s->train, own->n, own->d))
+        TRY(sotto_head_train(&s->net, x, own->secret, own->n, own->d, 2, &recipe, s->ctx));
+done:
+    base_free(x);
+    return status;
+}
+
+static sotto_status by_network(double *scores, struct sitting *s)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_defence_known *rows = &s->trial->rows;
+    float *asked = base_alloc(rows->n, rows->d * sizeof *asked),
+          *logits = base_alloc(rows->n, 2 * sizeof *logits);
+    if (!asked || !logits)
+        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", rows->n);
+    if (s->learned != s->train)
+        TRY(teach(s));
     sort_rows(asked, s->test, rows->n, rows->d);
-    if (differ) {
-        TRY(sotto_head_train(&net, x, own->secret, own->n, own->d, 2, &recipe, s->ctx));
-        TRY(sotto_head_predict(logits, net, asked, rows->n, rows->d, 1));
-    }
+    if (s->net)
+        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
 done:
-    sotto_head_free(net);
-    base_free(x);
     base_free(asked);
     base_free(logits);
     return status;
@@ -163,7 +180,7 @@ done:
     return status;
 }
 
-static sotto_status seek_members(struct json **list, const struct sitting *s)
+static sotto_status seek_members(struct json **list, struct sitting *s)
 {
     sotto_status status = SOTTO_OK;
     double *scores = base_alloc(s->trial->rows.n, sizeof *scores);
@@ -212,7 +229,7 @@ done:
 
 /* ---- the three sittings ---- */
 
-static sotto_status sit(struct json **doc, const char *key, const struct sitting *s)
+static sotto_status sit(struct json **doc, const char *key, struct sitting *s)
 {
     struct json *list = json_make_array(), *view = json_make_object();
     sotto_status status = s->trial->posteriors ? seek_members(&list, s) : seek_attribute(&list, s);
@@ -309,6 +326,7 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
     TRY(put_baselines(&doc, &s));
     TRY(json_dump(json, doc, JSON_LINE));
 done:
+    sotto_head_free(s.net);
     json_free(doc);
     return status;
 }

@@ -27,7 +27,7 @@ static const struct defence_param params[] = {
     {"c3", "weight of the distance, at first", 0.1, 1e-9, 1e6, false},
     {"most-c3", "where raising it ends", 1e5, 1e-9, 1e12, false},
     {"epochs", "of the defender's classifier", 400, 1, 1e6, true},
-    {"lr", "its learning rate (Adam)", 1e-3, 1e-9, 10, false},
+    {"lr", "its learning rate (SGD)", 1e-3, 1e-9, 10, false},
     {"batch", "its batch", 64, 1, 1e6, true},
     {NULL, NULL, 0, 0, 0, false}};
 
@@ -242,6 +242,7 @@ static sotto_status train(struct model *m, const struct defence_fit *in)
     sotto_head_defaults(&recipe);
     recipe.hidden_count = 3;
     recipe.hidden[0] = 256, recipe.hidden[1] = 128, recipe.hidden[2] = 64;
+    recipe.trainer = "sgd";
     recipe.epochs = (size_t)in->args[EPOCHS];
     recipe.batch = (size_t)in->args[BATCH];
     recipe.lr = in->args[RATE];

@@ -3,7 +3,7 @@
  * and an adversary A (64, 64) on what O makes of standardised embeddings. Batch by batch in turns:
  *
  *     A:     minimise CE(A(O(x)), s)                                            s the attribute
- *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(prior || A(O(x)) ) + reconstruction |O(x) - x|^2
+ *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(A(O(x)) || prior) + reconstruction |O(x) - x|^2
  * / D
  *
  * so O makes the adversary answer the prior whatever it sees. The paper gives no weights. What is shown is
@@ -13,6 +13,7 @@
 #include "defend/dense_stack.h"
 
 #include "defend/defence.h"
+#include "par/par.h"
 #include "rng/rng.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ static const struct defence_param params[] = {
     {"epochs", "passes over the known rows", 100, 1, 1e6, true},
     {"lr", "learning rate of all three (Adam)", 1e-3, 1e-9, 10, false},
     {"batch", "rows of a step", 128, 1, 65536, true},
-    {"turns", "steps of the adversary for one of the others", 3, 1, 1000, true},
+    {"turns", "steps of the adversary for one of the others", 1, 1, 1000, true},
     {NULL, NULL, 0, 0, 0, false}};
 
 /* What is kept: standardisation and the auto-encoder's weights. */
@@ -93,6 +94,8 @@ static sotto_status training_make(struct training *t)
         t->prior[in->known->secret[i]] += 1 / (double)n;
         t->order[i] = (int64_t)i;
     }
+    for (size_t v = 0; v < in->values; v++)
+        t->prior[v] = fmax(t->prior[v], 0.5 / (double)n); /* a value that nobody has */
 done:
     return status;
 }
@@ -137,17 +140,23 @@ static double turn_of_adversary(struct training *t)
     return loss;
 }
 
-/* Gradient of mean KL(prior || softmax(logits)): (softmax - prior) / n. */
+/* Gradient of mean KL(q || prior), q = softmax(logits): q_v (ln(q_v / prior_v) - KL) / n. This way round it
+ * is bounded: of a sure adversary KL(prior || q) has no bound, and running from it O forgets the task. */
 static void push_to_prior(float *diff, const float *logits, const double *prior, size_t n, size_t values)
 {
     for (size_t i = 0; i < n; i++, logits += values, diff += values) {
-        double top = (double)logits[0], sum = 0;
+        double top = (double)logits[0], sum = 0, far = 0;
         for (size_t v = 1; v < values; v++)
             top = fmax(top, (double)logits[v]);
         for (size_t v = 0; v < values; v++)
             sum += exp((double)logits[v] - top);
+        for (size_t v = 0; v < values; v++) {
+            double log_q = (double)logits[v] - top - log(sum), log_ratio = log_q - log(prior[v]);
+            diff[v] = (float)log_ratio;
+            far += exp(log_q) * log_ratio;
+        }
         for (size_t v = 0; v < values; v++)
-            diff[v] = (float)((exp((double)logits[v] - top) / sum - prior[v]) / (double)n);
+            diff[v] = (float)(exp((double)logits[v] - top) / sum * ((double)diff[v] - far) / (double)n);
     }
 }
 
@@ -208,6 +217,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
         FAIL(SOTTO_ENOMEM, "olympus: out of memory for %zu columns", m->d);
     m->scale = m->mean + m->d;
     measure_columns(m, in->known);
+    par_set_threads(1); /* so that the bits do not depend on their number; the products are small anyway */
     TRY(training_make(&t));
     TRY(train(&t));
 done:

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 120, K = 5 };
+enum { N = 80, K = 5 };
 static float p[N * K];    /* posteriors: members' are sharper */
 static int64_t member[N]; /* 1, 0, 1, 0, ... */
 static int64_t label[N];  /* of the task: always the first place for members, else by chance */
@@ -42,7 +42,7 @@ static const struct sotto_defence_known known = {p, member, NULL, N, K};
 
 static struct sotto_defence *fit(const char *name, double budget, uint64_t key)
 {
-    static const char *const quick[] = {"epochs=30", "steps=100", NULL};
+    static const char *const quick[] = {"epochs=60", "lr=0.2", "steps=60", NULL};
     struct sotto_defence_options o;
     struct sotto_defence *d = NULL;
     sotto_defence_defaults(&o);
@@ -376,7 +376,7 @@ static void trials_are_checked(void **state)
 static void want_of_memory_is_an_error(void **state)
 {
     (void)state;
-    static const char *const quick[] = {"epochs=1", NULL};
+    static const char *const quick[] = {"epochs=1", "steps=5", NULL}, *const once[] = {"epochs=1", NULL};
     struct sotto_defence_options o;
     struct sotto_defence_known all = {p, member, label, 40, K};
     float out[N * K];
@@ -386,7 +386,9 @@ static void want_of_memory_is_an_error(void **state)
         for (long n = 0;; n++) {
             struct sotto_defence *d = NULL;
             o.name = defence_table[i]->name;
-            o.settings = defence_table[i]->needs & DEFENCE_SECRETS ? quick : NULL;
+            o.settings = !(defence_table[i]->needs & DEFENCE_SECRETS) ? NULL
+                         : defence_table[i]->needs & DEFENCE_LABELS   ? once
+                                                                      : quick;
             base_alloc_fail_after(n);
             sotto_status status = sotto_defence_fit(&d, &all, &o, NULL);
             if (status == SOTTO_OK)
