@@ -52,12 +52,9 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
         return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
-    if (strcmp(option_text(o, "sampling"), "poisson") != 0)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "--sampling '%s': only poisson is accounted for; batches of a fixed size need an account "
-            "of their own",
-            option_text(o, "sampling"));
+    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status != SOTTO_OK)
+        return status;
     if (option_given(o, "steps") && option_given(o, "epochs"))
         return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
     p->noise = option_text(o, "noise");

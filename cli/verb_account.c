@@ -23,7 +23,8 @@ static const struct option_row rows[] = {
     {"delta", OPTION_REAL, "D", NULL, "delta; none or 0: pure", NULL},
     {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise", NULL},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "what the sensitivity was computed for: replace-one (default) or add-remove (default when sampled)",
+     "what the sensitivity was computed for: replace-one (default) or add-remove (default of Poisson "
+     "samples)",
      NULL},
     {"choose", OPTION_FLAG, NULL, NULL,
      "with --target-epsilon: what every mechanism needs, least noise first", NULL},
@@ -38,7 +39,9 @@ static const struct option_row rows[] = {
     {"import", OPTION_FLAG, NULL, NULL,
      "with --opacus-history and --ledger: write the history into the ledger, as stated by the caller", NULL},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
-    {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: Poisson sampling rate", "sampling_rate"},
+    {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: share of the records in a step", "sampling_rate"},
+    {"sampling", OPTION_TEXT, "NAME", "poisson",
+     "DP-SGD: poisson, or fixed: so many without replacement, for a replaced record", NULL},
     {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
     {"clipping", OPTION_TEXT, "NORM", "l2",
      "DP-SGD: the norm that bounds every gradient by max_grad_norm, l1 or l2 (laplace: l1)", NULL},
@@ -132,8 +135,8 @@ static void print_account(const struct sotto_account *a)
     }
     printf("%s\n", a->adjacency);
     if (sampled)
-        printf("%zu steps, Poisson sampling at rate %g, gradients clipped by %s\n", a->compose,
-               a->sample_rate, a->clipping);
+        printf("%zu steps, %s sampling at rate %g, gradients clipped by %s\n", a->compose,
+               strcmp(a->sampling, "fixed") == 0 ? "fixed-size" : "Poisson", a->sample_rate, a->clipping);
     else if (a->compose > 1)
         printf("%zu releases\n", a->compose);
     if (isinf(a->epsilon.upper))
@@ -161,6 +164,11 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
         status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
     if (status != SOTTO_OK)
         return status;
+    enum sotto_sampling sampling;
+    status = sotto_sampling_find(&sampling, option_text(o, "sampling"));
+    if (status != SOTTO_OK)
+        return status;
+    int fixed = sampling == SOTTO_SAMPLING_FIXED;
     double delta = option_real(o, "delta"), target = option_real(o, "target-epsilon");
     int certified = option_flag(o, "certified");
     struct sotto_sampled s = {.mechanism = option_text(o, "mechanism"),
@@ -169,7 +177,8 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                               .steps = (size_t)option_count(o, "steps"),
                               .delta = isnan(delta) ? 0 : delta,
                               .clipping = by_l2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1,
-                              .replace_one = option_given(o, "adjacency") && !add_remove};
+                              .replace_one = option_given(o, "adjacency") ? !add_remove : fixed,
+                              .sampling = sampling};
     if (certified && option_given(o, "target-epsilon"))
         return sotto_calibrate_sampled_certified(account, &s, target);
     if (option_given(o, "target-epsilon"))
@@ -227,7 +236,7 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
 {
     static const char *const others[] = {"mechanism",   "scale",     "target-epsilon", "l1",
                                          "l2",          "dimension", "compose",        "noise-multiplier",
-                                         "sample-rate", "steps",     "clipping"};
+                                         "sample-rate", "steps",     "clipping",       "sampling"};
     const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
     double delta = option_real(o, "delta");
     int add_remove;

@@ -21,6 +21,10 @@ static const struct option_row rows[] = {
     {"delta", OPTION_REAL, "D", "1e-05", "dp: delta of the guarantee", NULL},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
      "dp-sgd, dp-adam: add-remove (their default) or replace-one; all others: replace-one", NULL},
+    {"sampling", OPTION_TEXT, "NAME", "poisson",
+     "dp-sgd, dp-adam: poisson: every record with probability batch / records; fixed: batch records every "
+     "time, for replace-one",
+     NULL},
     {"momentum", OPTION_REAL, "M", "0", "dp-sgd: momentum of the noisy gradient", NULL},
     {"cross-weight", OPTION_REAL, "W", "1", "covariance: weight of sums by class against products", NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
@@ -55,7 +59,8 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 static const char *const private_options[] = {
     "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
-    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency"};
+    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
+    "sampling"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct options *o)
@@ -63,10 +68,10 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
-    if (moments &&
-        (option_given(o, "momentum") || option_given(o, "max-grad-norm") || option_given(o, "noise-mode")))
+    if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
+                    option_given(o, "noise-mode") || option_given(o, "sampling")))
         return cli_fail(SOTTO_EUSAGE,
-                        "head: --momentum, --max-grad-norm and --noise-mode belong to --trainer "
+                        "head: --momentum, --max-grad-norm, --noise-mode and --sampling belong to --trainer "
                         "dp-sgd and dp-adam");
     r->noise = moments && !option_given(o, "noise") ? NULL : option_text(o, "noise");
     r->cross = option_real(o, "cross-weight");
@@ -82,7 +87,15 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         .insecure = option_given(o, "insecure-noise-seed"),
         .insecure_seed = option_count(o, "insecure-noise-seed")};
     const char *adjacency = option_given(o, "adjacency") ? option_text(o, "adjacency") : "";
-    p->replace_one = moments || strcmp(adjacency, "replace-one") == 0;
+    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status != SOTTO_OK)
+        return status;
+    if (p->sampling == SOTTO_SAMPLING_FIXED && strcmp(adjacency, "add-remove") == 0)
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "head: --sampling fixed is accounted for a replaced record only; expected --adjacency "
+            "replace-one, or --sampling poisson");
+    p->replace_one = moments || p->sampling == SOTTO_SAMPLING_FIXED || strcmp(adjacency, "replace-one") == 0;
     if (adjacency[0] && strcmp(adjacency, p->replace_one ? "replace-one" : "add-remove") != 0)
         return cli_fail(SOTTO_EUSAGE,
                         "head: --adjacency %s is not known for trainer %s; expected %sreplace-one", adjacency,

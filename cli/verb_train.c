@@ -85,7 +85,9 @@ static const struct option_row rows[] = {
     {"ema", OPTION_REAL, "DECAY", "0", "dp-sgd: the model is the moving average of the weights, e.g. 0.999",
      NULL},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "dp-sgd: poisson: every record with probability batch / records", NULL},
+     "dp-sgd: poisson: every record with probability batch / records; fixed: batch records every time, "
+     "accounted for a replaced record",
+     NULL},
     {"reserve-steps", OPTION_COUNT, "N", NULL,
      "dp-sgd: steps (certify-inputs: epochs) charged at a time (default all): short blocks lose less when a "
      "run is stopped",

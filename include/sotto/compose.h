@@ -82,7 +82,8 @@ struct sotto_event {
     size_t dimension;
     double value_step;
     double noise_multiplier, sample_rate;
-    enum sotto_norm clipping; /**< of sampled steps; 0: L2 */
+    enum sotto_norm clipping;     /**< of sampled steps; 0: L2 */
+    enum sotto_sampling sampling; /**< of sampled steps; fixed: of adjacency replace-one */
     struct sotto_dp stated;
     size_t group; /**< data sets that differ in this many records; 0 or 1: one */
     enum sotto_adjacency adjacency;

@@ -50,8 +50,9 @@ struct sotto_account {
     char adjacency[16];
     double scale, delta;
     size_t compose;                /**< identical releases, independent noise; sampled: steps */
-    double sample_rate;            /**< 1, or the Poisson rate: then scale is the noise multiplier (scale /
-                                      max_grad_norm) */
+    double sample_rate;            /**< 1, or the share that is sampled: then scale is the noise multiplier
+                                      (scale / max_grad_norm) */
+    char sampling[8];              /**< sampled: "poisson" or "fixed"; else "" */
     char clipping[4];              /**< sampled: the norm that bounds a gradient, "l1" or "l2"; else "" */
     struct sotto_interval epsilon; /**< of the whole composition at delta; both ends proved */
     double pure_epsilon;           /**< of the whole composition; NAN: none */
@@ -125,19 +126,36 @@ enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a Poisson sample of rate
  * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less)
  * unless replace_one says otherwise. */
+/** Who is in a step of n records. */
+enum sotto_sampling {
+    SOTTO_SAMPLING_POISSON, /**< each with probability sample_rate, independently */
+    SOTTO_SAMPLING_FIXED    /**< sample_rate n of them, all such sets equally likely (without replacement).
+                               Accounted for a replaced record only: one record more or less changes how many
+                               are drawn, or from how many */
+};
+/** "poisson", "fixed"; and back. EINVAL: names the known ones. */
+SOTTO_API const char *sotto_sampling_name(enum sotto_sampling sampling);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name);
+/** The rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
+ * account holds. */
+SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
+
 struct sotto_sampled {
     const char *mechanism; /**< "gaussian", "logistic", or "laplace" (clipped by L1 only) */
     double noise_multiplier, sample_rate;
     size_t steps;
     double delta;
-    enum sotto_norm clipping; /**< the norm that bounds a gradient by C; 0: L2 */
-    int replace_one;          /**< 1: adjacent is a record replaced by another (n is public) */
+    enum sotto_norm clipping;     /**< the norm that bounds a gradient by C; 0: L2 */
+    int replace_one;              /**< 1: adjacent is a record replaced by another (n is public) */
+    enum sotto_sampling sampling; /**< 0: Poisson; fixed: replace_one must be 1 */
 };
 /** The smallest of these upper bounds: Renyi divergence of integer and fractional orders (Mironov, Talwar,
  * Zhang 2019; logistic by the L2 theorem; a replaced record as a group of two), the sum of pure epsilons
  * (clipping by L1), and, for Gaussian noise or clipping by L1, the privacy-loss distribution. The lower end
  * is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL names the
- * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. */
+ * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. Samples of a fixed size: by the pair of Balle,
+ * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets whose
+ * records but one are all alike. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
@@ -209,10 +227,10 @@ enum sotto_noise_mode {
     SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
                         */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
-                          precision   of the sum, by vectors; a hundred times faster. Guaranteed for real numbers:
-                          what floating-point arithmetic leaves in   low bits, the time it takes and the finite
-                          reach of the noise are not excluded   (docs/PRIVACY.md, section 5); account, ledger and
-                          certificate say so */
+                          precision   of the sum, by vectors; a hundred times faster. Guaranteed for real
+                          numbers:   what floating-point arithmetic leaves in   low bits, the time it takes and
+                          the finite   reach of the noise are not excluded   (docs/PRIVACY.md, section 5);
+                          account, ledger and   certificate say so */
 };
 /** "exact", "fast"; and back. EINVAL: names the known ones. */
 SOTTO_API const char *sotto_noise_mode_name(enum sotto_noise_mode mode);
@@ -227,7 +245,7 @@ struct sotto_reserve {
     size_t dimension;     /**< values per step */
     size_t first_step;    /**< of the run, for the record: where a checkpoint resumes; else 0 */
     const char *fingerprint, *ledger, *purpose; /**< as in struct sotto_release */
-    size_t records;
+    size_t records;                             /**< samples of a fixed size: must be given */
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
@@ -244,10 +262,11 @@ struct sotto_steps;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **out,
                                                          const struct sotto_reserve *request,
                                                          const struct sotto_context *ctx);
-/** Who is in the next step: each of 0 .. n-1 with probability sample_rate, independently, by coins of the
- * stream that also gives the noise; so what is sampled is what is accounted. rows: room for n; rows[0 ..
- * *count) ascending, *count may be 0 (the step is then noise alone). EBUDGET: all reserved steps are used;
- * EINVAL: this step was sampled before, or n is 2^32 or more. */
+/** Who is in the next step, of 0 .. n-1, as the reservation's sampling says: by coins, or by a draw without
+ * replacement, from the stream that also gives the noise; so what is sampled is what is accounted. rows: room
+ * for n; rows[0 .. *count) ascending, *count may be 0 (the step is then noise alone). EBUDGET: all reserved
+ * steps are used; EINVAL: this step was sampled before, n is 2^32 or more, or not the reservation's (a fixed
+ * size). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *steps, uint32_t *rows,
                                                         size_t *count, size_t n);
 /** Adds the noise of the next step to sum[0..dimension), of scale noise_multiplier * max_grad_norm: exact and

@@ -85,6 +85,8 @@ struct sotto_head_privacy {
     enum sotto_noise_mode noise_mode; /**< 0: exact */
     int replace_one; /**< 1: DP-SGD is accounted for a replaced record (n public), not for one added or
                         removed */
+    enum sotto_sampling sampling; /**< of DP-SGD; 0: Poisson. fixed: `batch` records without replacement in
+                                     every step; replace_one must be 1 */
 };
 /** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
  * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is

@@ -96,7 +96,9 @@ struct sotto_train_privacy {
                                noise_multiplier for it is found */
     const char *noise;      /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
-    double noise_multiplier;          /**< noise scale / max_grad_norm */
+    enum sotto_sampling sampling; /**< [poisson]; fixed: `batch` records without replacement in every step,
+                                     certified for a replaced record */
+    double noise_multiplier;      /**< noise scale / max_grad_norm */
     double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
     const char *clipping; /**< ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| /
                              (|g| + 0.01); "layers": each of L layers to max_grad_norm / sqrt(L); "quantile":
@@ -117,20 +119,21 @@ struct sotto_train_privacy {
     uint64_t insecure_seed;
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
-/** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n, drawn by
- * the reservation that also gives the noise and that was charged to the ledger before the first step; the sum
- * of clipped gradients plus noise is divided by `batch`, not by the sample's size, and followed by the
- * optimizer; an empty sample is a step of noise. n is treated as public. A record whose gradient is not
- * finite adds nothing.
+/** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n (or on
+ * `batch` records), drawn by the reservation that also gives the noise and that was charged to the ledger
+ * before the first step; the sum of clipped gradients plus noise is divided by `batch`, not by the sample's
+ * size, and followed by the optimizer; an empty sample is a step of noise. n is treated as public. A record
+ * whose gradient is not finite adds nothing.
  *
  * Options mean what they mean in sotto_train(), but no losses, accuracies or metrics exist: they would tell
  * of the records. Batch norm is refused (norm "group"), as is bf16. A run that goes on from its checkpoint
  * draws its steps anew and is charged for them again; one whose ledger does not hold what the checkpoint has
  * used is refused.
  *
- * Protected are the records together against adding or removing one, in everything that leaves this function
- * but the checkpoint's name of the data; *certificate (sotto_text_free) says how far. Errors of
- * sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are NAN. */
+ * Protected are the records together against adding or removing (fixed: replacing) one, in everything that
+ * leaves this function but the checkpoint's name of the data; *certificate (sotto_text_free) says how far.
+ * Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
+ * NAN. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
                                                             struct sotto_train_result *result,
                                                             const struct sotto_dataset *data,

@@ -11,6 +11,8 @@ sotto_status sotto_account_json(char **json, const struct sotto_account *a)
     json_put_real(&object, "standard_deviation", a->standard_deviation);
     if (sampled)
         json_put_real(&object, "sample_rate", a->sample_rate);
+    if (a->sampling[0])
+        json_put_text(&object, "sampling", a->sampling);
     if (a->clipping[0])
         json_put_text(&object, "clipping", a->clipping);
     json_put_integer(&object, sampled ? "steps" : "compose", (int64_t)a->compose);

@@ -13,8 +13,9 @@ bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm)
 void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
 {
     double t = p->shift, q = p->rate;
-    if (p->direction == PLD_REPLACE) {
-        double end = log1p(q * expm1(t)) - log1p(q * expm1(-t));
+    if (p->direction >= PLD_REPLACE) {
+        double end =
+            p->direction == PLD_FIXED ? log1p(q * expm1(2 * t)) : log1p(q * expm1(t)) - log1p(q * expm1(-t));
         part->atom = p->mechanism->pure && end < 700 ? end : 0;
         part->inset = p->mechanism->atom > 0 ? 0 : 1e-3;
     } else if (q == 1) {
@@ -30,10 +31,25 @@ void account_mark_end(struct pld_part *part, const struct pair_sampled *p)
 struct interval sampled_pure(const struct sotto_sampled *s)
 {
     struct interval t = iv_div(iv(1), iv(s->noise_multiplier)), q = iv(s->sample_rate);
+    if (s->sampling == SOTTO_SAMPLING_FIXED)
+        t = iv_scale(t, 2);
     struct interval more = iv_min(iv_log1p(iv_mul(q, iv_expm1(t))), t);
-    if (!s->replace_one)
+    if (!s->replace_one || s->sampling == SOTTO_SAMPLING_FIXED)
         return more;
     return iv_sub(more, iv_max(iv_log1p(iv_mul(q, iv_expm1(iv_neg(t)))), iv_neg(t)));
+}
+
+/* Of a fixed size: below is the pair of two data sets whose other records all point away from the one that is
+ * replaced, as does the one in its place. */
+void account_pairs(struct pair_sampled *above, struct pair_sampled *below, const struct composed_release *c,
+                   enum pld_direction way)
+{
+    bool fixed = c->sampling == SOTTO_SAMPLING_FIXED;
+    way = fixed ? PLD_FIXED : c->replace_one ? PLD_REPLACE : way;
+    *above = (struct pair_sampled){mechanism_find(c->mechanism), c->shift.hi, c->rate, way};
+    *below = *above;
+    below->shift = c->shift.lo * (fixed ? 2 : 1);
+    below->direction = fixed ? PLD_REMOVE : way;
 }
 
 /* The same items in one direction. */
@@ -54,9 +70,7 @@ static void direct(struct direction *d, const struct composed_release *items, si
             continue;
         struct pair_sampled *up = &d->pairs[2 * d->count], *low = up + 1;
         struct pld_part *part = &d->parts[d->count++];
-        enum pld_direction way = c->replace_one ? PLD_REPLACE : direction;
-        *up = (struct pair_sampled){m, c->shift.hi, c->rate, way};
-        *low = (struct pair_sampled){m, c->shift.lo, c->rate, way};
+        account_pairs(up, low, c, direction);
         *part = (struct pld_part){
             .upper = pair_of_sampled(up), .lower = pair_of_sampled(low), .count = (double)c->count};
         account_mark_end(part, up);

@@ -12,6 +12,7 @@ struct composed_release {
     double rate;      /* 1, or the Poisson rate */
     bool replace_one; /* sampled: of a record replaced by another; else of one more or less */
     size_t count;
+    enum sotto_sampling sampling; /* fixed: replace_one */
 };
 
 static inline const char *norm_name(enum sotto_norm norm)
@@ -20,6 +21,10 @@ static inline const char *norm_name(enum sotto_norm norm)
 }
 /** Does the mechanism's scalar curve bound a vector whose change is measured in this norm? */
 bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm);
+/** The pairs above and below an item of shift `shift`, in one direction of add-remove (`way`), or in the only
+ * one that there is. */
+void account_pairs(struct pair_sampled *above, struct pair_sampled *below,
+                   const struct composed_release *item, enum pld_direction way);
 /** Tells the part where the losses of its pair end, if they end in an atom or crowd together there. */
 void account_mark_end(struct pld_part *part, const struct pair_sampled *p);
 /** Accuracy for pld_epsilon() of releases of one kind, about 1e-6 of epsilon in less than a tenth of a

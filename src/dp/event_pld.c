@@ -55,40 +55,56 @@ static void fill_whole(struct pld_part *out, struct ends *ends, const struct int
     out->atom = law->bounded ? iv_scale(step, most).hi : 0;
 }
 
+static void fill_scalar(struct pld_part *out, struct ends *ends)
+{
+    out->upper = pair_of_sampled(&ends->upper);
+    out->lower = pair_of_sampled(&ends->lower);
+    account_mark_end(out, &ends->upper);
+}
+
+static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct part *p,
+                         enum pld_direction direction)
+{
+    const struct sotto_sampled *s = &p->sampled;
+    const struct composed_release steps = {p->m->name,     iv_div(iv(1), iv(s->noise_multiplier)),
+                                           s->clipping,    s->sample_rate,
+                                           s->replace_one, s->steps,
+                                           s->sampling};
+    bool one = s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
+    if (!scalar_curve_holds(p->m, s->clipping) || (p->doublings > 0 && !one))
+        return false;
+    account_pairs(&ends->upper, &ends->lower, &steps, direction);
+    fill_scalar(out, ends);
+    return true;
+}
+
 static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, enum pld_direction direction)
 {
     struct interval upper, lower;
-    double rate = 1;
     *out = (struct pld_part){.count = p->count};
-    if (p->kind == PART_SAMPLED) {
-        bool replaced = p->sampled.replace_one;
-        if (!scalar_curve_holds(p->m, p->sampled.clipping) || (p->doublings > 0 && !replaced))
-            return false;
-        direction = replaced ? PLD_REPLACE : direction;
-        upper = lower = iv_div(iv(1), iv(p->sampled.noise_multiplier));
-        rate = p->sampled.sample_rate;
-    } else if (p->kind == PART_NOISE && p->m->integer) {
+    if (p->kind == PART_SAMPLED)
+        return fill_sampled(out, ends, p, direction);
+    if (p->kind == PART_NOISE && p->m->integer) {
         fill_whole(out, ends, p->m->integer, p->shifts.steps, p->shifts.alone, p->shifts.step);
         return true;
-    } else if (p->kind == PART_NOISE && p->m->two_losses) { /* discrete Laplace noise on one step */
+    }
+    if (p->kind == PART_NOISE && p->m->two_losses) { /* discrete Laplace noise on one step */
         fill_whole(out, ends, mechanism_find("discrete-laplace")->integer, 1, 1, p->shifts.l1);
         return true;
-    } else if (p->kind == PART_STATED || !p->m->tails) {
+    }
+    if (p->kind == PART_STATED || !p->m->tails) {
         out->upper = (struct pair){curve_points, p};
         out->lower = (struct pair){no_points, p};
         out->atom = p->kind == PART_STATED ? p->pure.hi : 0;
         return p->kind == PART_STATED || isfinite(account_shift(p->m, &p->shifts).hi);
-    } else {
-        upper = p->m->by_l2 ? p->shifts.l2 : p->shifts.l1;
-        lower = iv_min(p->shifts.l1, p->shifts.l2);
-        if (!isfinite(upper.hi))
-            return false;
     }
-    ends->upper = (struct pair_sampled){p->m, upper.hi, rate, direction};
-    ends->lower = (struct pair_sampled){p->m, lower.lo, rate, direction};
-    out->upper = pair_of_sampled(&ends->upper);
-    out->lower = pair_of_sampled(&ends->lower);
-    account_mark_end(out, &ends->upper);
+    upper = p->m->by_l2 ? p->shifts.l2 : p->shifts.l1;
+    lower = iv_min(p->shifts.l1, p->shifts.l2);
+    if (!isfinite(upper.hi))
+        return false;
+    ends->upper = (struct pair_sampled){p->m, upper.hi, 1, direction};
+    ends->lower = (struct pair_sampled){p->m, lower.lo, 1, direction};
+    fill_scalar(out, ends);
     return true;
 }
 

@@ -22,6 +22,27 @@ struct total {
     double delta; /* what is left for the losses */
 };
 
+/* Samples of a fixed size, docs/derivations/pld.md, 3.2: e^((alpha-1) R) <= 1 + k (A - 1), where A is that of
+ * Poisson sampling with twice the shift, k = 2 where a scalar curve holds, else 4. */
+static struct interval fixed_renyi(const struct part *p, double alpha)
+{
+    const struct sotto_sampled *s = &p->sampled;
+    double more = scalar_curve_holds(p->m, s->clipping) ? 1 : 3, order = alpha - 1; /* k - 1 */
+    struct interval one = sampled_renyi(p->m, s->noise_multiplier / 2, s->sample_rate, alpha);
+    if (s->sample_rate == 1)
+        return one;
+    struct interval log_a = iv_scale(one, order), rest = iv_neg(iv_expm1(iv_neg(log_a)));
+    return iv_div(iv_add(log_a, iv_log1p(iv_scale(rest, more))), iv(order));
+}
+
+static double fixed_near(const struct part *p, double alpha)
+{
+    const struct sotto_sampled *s = &p->sampled;
+    double more = scalar_curve_holds(p->m, s->clipping) ? 1 : 3;
+    double one = sampled_renyi_near(p->m, s->noise_multiplier / 2, s->sample_rate, alpha);
+    return s->sample_rate == 1 ? one : one + log1p(-more * expm1(-one * (alpha - 1))) / (alpha - 1);
+}
+
 static struct interval part_renyi(const struct part *p, double alpha, int doublings)
 {
     if (p->kind == PART_STATED)
@@ -30,6 +51,8 @@ static struct interval part_renyi(const struct part *p, double alpha, int doubli
         return account_renyi(p->m, &p->shifts, alpha);
     if (!p->m->by_l2 && !p->m->renyi_ball)
         return (struct interval){0, INFINITY};
+    if (doublings == 0 && p->sampled.sampling == SOTTO_SAMPLING_FIXED)
+        return fixed_renyi(p, alpha);
     if (doublings == 0)
         return sampled_renyi(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
     struct interval a = iv(alpha);
@@ -44,6 +67,8 @@ static double part_near(const struct part *p, double alpha, int doublings)
         return part_renyi(p, alpha, 0).hi;
     if (!p->m->by_l2 && !p->m->renyi_ball)
         return INFINITY;
+    if (doublings == 0 && p->sampled.sampling == SOTTO_SAMPLING_FIXED)
+        return fixed_near(p, alpha);
     if (doublings == 0)
         return sampled_renyi_near(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
     return (alpha - 0.5) / (alpha - 1) * part_near(p, 2 * alpha, doublings - 1) +
@@ -76,6 +101,12 @@ double parts_renyi(const struct part *parts, size_t n, double delta)
     return renyi_to_epsilon(sum, alpha, t->delta).hi;
 }
 
+/* Poisson sampling seen by one replaced record: its doubling is not a group's. */
+static bool takes_place(const struct part *p)
+{
+    return p->sampled.replace_one && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
+}
+
 /* Sum of pure epsilons; INFINITY where one has none. */
 static struct interval pure_total(const struct total *t)
 {
@@ -88,7 +119,7 @@ static struct interval pure_total(const struct total *t)
         else if (p->kind == PART_NOISE && p->m->pure)
             one = account_shift(p->m, &p->shifts);
         else if (p->kind == PART_SAMPLED && p->m->pure && p->sampled.clipping == SOTTO_NORM_L1)
-            one = iv_scale(sampled_pure(&p->sampled), p->sampled.replace_one ? 1 : ldexp(1, p->doublings));
+            one = iv_scale(sampled_pure(&p->sampled), takes_place(p) ? 1 : ldexp(1, p->doublings));
         sum = iv_add(sum, iv_scale(one, p->count));
     }
     return sum;
@@ -194,7 +225,8 @@ done:
     return status;
 }
 
-/* `replaced`: the group is one record that takes another's place, else as many that come or go. */
+/* `replaced`: the group is one record that takes another's place, else as many that come or go; of samples of
+ * a fixed size, as many that are replaced. */
 static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group, bool replaced)
 {
     sotto_status status = SOTTO_OK;
@@ -205,10 +237,16 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
                                         .steps = e->count,
                                         .delta = 0.5,
                                         .clipping = e->clipping,
-                                        .replace_one = replaced && group == 2};
-    if (e->adjacency != SOTTO_ADD_REMOVE)
+                                        .replace_one = replaced && group == 2,
+                                        .sampling = e->sampling};
+    REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)e->sampling);
+    if (e->sampling == SOTTO_SAMPLING_FIXED)
+        p->sampled.replace_one = 1;
+    if (e->sampling == SOTTO_SAMPLING_FIXED && e->adjacency != SOTTO_REPLACE_ONE)
+        FAIL(SOTTO_ENOTSUP, "samples of a fixed size are accounted under replace-one adjacency");
+    if (e->sampling == SOTTO_SAMPLING_POISSON && e->adjacency != SOTTO_ADD_REMOVE)
         FAIL(SOTTO_ENOTSUP,
-             "sampled steps are accounted under add-remove adjacency; a replacement is a group of "
+             "Poisson-sampled steps are accounted under add-remove adjacency; a replacement is a group of "
              "two there");
     REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
     TRY(mechanism_require(&p->m, e->mechanism));
@@ -317,6 +355,8 @@ static void name_it(struct sotto_account *out, const struct total *t)
     out->sample_rate = first->kind == PART_SAMPLED ? first->sampled.sample_rate : 1;
     if (first->kind == PART_SAMPLED)
         snprintf(out->clipping, sizeof out->clipping, "%s", norm_name(first->sampled.clipping));
+    if (first->kind == PART_SAMPLED)
+        snprintf(out->sampling, sizeof out->sampling, "%s", sotto_sampling_name(first->sampled.sampling));
     out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
 }
 

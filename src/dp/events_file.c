@@ -39,6 +39,7 @@ static const struct {
                {"noise_multiplier", SAMPLED},
                {"sample_rate", SAMPLED},
                {"clipping", SAMPLED},
+               {"sampling", SAMPLED},
                {"epsilon", STATED},
                {"delta", STATED}};
 enum { MEMBERS = sizeof members / sizeof *members };
@@ -116,6 +117,21 @@ done:
     return status;
 }
 
+static sotto_status read_sampling(enum sotto_sampling *out, const struct json *object, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    char shown[40];
+    if (!json_member(object, "sampling"))
+        goto done;
+    TRY(json_get_text(&text, object, where, "sampling"));
+    if (sotto_sampling_find(out, text) != SOTTO_OK)
+        FAIL(SOTTO_EFORMAT, "%s: sampling is '%s'; expected poisson or fixed", where,
+             utf8_printable(shown, sizeof shown, text, strlen(text)));
+done:
+    return status;
+}
+
 /* A name that outlives the document. */
 static sotto_status read_mechanism(const char **out, const struct json *object, const char *where)
 {
@@ -162,8 +178,9 @@ static sotto_status read_event(struct sotto_event *e, const struct json *object,
         TRY(json_get_real(&e->sample_rate, object, where, "sample_rate"));
         TRY(size_member(&e->count, object, where, "steps"));
         TRY(read_clipping(&e->clipping, object, where));
+        TRY(read_sampling(&e->sampling, object, where));
         if (e->adjacency == SOTTO_SAME_ADJACENCY)
-            e->adjacency = SOTTO_ADD_REMOVE;
+            e->adjacency = e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE;
     } else {
         TRY(json_get_real(&e->scale, object, where, "scale"));
         TRY(real_member(&e->l1, object, where, "l1"));

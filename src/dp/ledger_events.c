@@ -33,8 +33,8 @@ static bool equal_kind(const struct sotto_event *a, const struct sotto_event *b)
            same(a->scale, b->scale) && same(a->l1, b->l1) && same(a->l2, b->l2) &&
            a->dimension == b->dimension && a->value_step == b->value_step &&
            a->noise_multiplier == b->noise_multiplier && a->sample_rate == b->sample_rate &&
-           a->clipping == b->clipping && same(a->stated.epsilon, b->stated.epsilon) &&
-           a->stated.delta == b->stated.delta;
+           a->clipping == b->clipping && a->sampling == b->sampling &&
+           same(a->stated.epsilon, b->stated.epsilon) && a->stated.delta == b->stated.delta;
 }
 
 static bool repeats_last(const struct ledger_events *list, const struct sotto_event *e)
@@ -64,7 +64,8 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
 {
     const char *name = json_text(json_find(entry, "mechanism")),
                *sampler = json_text(json_find(entry, "sampler")),
-               *clipping = json_text(json_find(entry, "clipping"));
+               *clipping = json_text(json_find(entry, "clipping")),
+               *sampling = json_text(json_find(entry, "sampling"));
     const struct mechanism *m = name ? mechanism_find(name) : NULL;
     *found = false;
     if (!m || (sampler && strncmp(sampler, FIXED_SAMPLER, strlen(FIXED_SAMPLER)) == 0))
@@ -78,6 +79,7 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
     e->noise_multiplier = number_or(entry, "noise_multiplier", 0);
     e->sample_rate = number_or(entry, "sample_rate", 0);
     e->clipping = clipping && strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
+    e->sampling = sampling && strcmp(sampling, "fixed") == 0 ? SOTTO_SAMPLING_FIXED : SOTTO_SAMPLING_POISSON;
     e->count = size_or(entry, "steps", 1);
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)
         return SOTTO_OK;

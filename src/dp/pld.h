@@ -29,8 +29,10 @@ struct pair {
 };
 
 /** Which record is missing: P with it against Q without it, or the other way round. Or none is: one record
- * takes another's place, and their contributions point in opposite directions (pld_replace.c). */
-enum pld_direction { PLD_REMOVE, PLD_ADD, PLD_REPLACE };
+ * takes another's place, and their contributions point in opposite directions (pld_replace.c); or it does so
+ * in samples of a fixed size, where any other record is in its place as well (docs/derivations/pld.md, 3.2):
+ * the curve of PLD_REMOVE for twice the shift above 0, and its mirror image below. */
+enum pld_direction { PLD_REMOVE, PLD_ADD, PLD_REPLACE, PLD_FIXED };
 
 /** The scalar pair of a mechanism with shift t, seen through Poisson sampling. The mechanism's pair is
  * swapped by a reflection, so delta_0(-e) = 1 - e^-e + e^-e delta_0(e), and without sampling both directions

@@ -74,6 +74,19 @@ static struct pair_point add_point(const struct pair_sampled *s, double epsilon)
     return (struct pair_point){iv_mul(iv_mul(q, x), t.delta), iv_mul(x, tail)};
 }
 
+/* c(x) = x g(1/x) below 1, so -x c'(x) there is what -g' is at 1/x, and value + slope is the probability of
+ * one event again. */
+static struct pair_point fixed_point(const struct pair_sampled *s, double epsilon)
+{
+    struct pair_sampled twice = *s;
+    twice.shift *= 2;
+    if (s->rate == 1)
+        return pair_plain_point(s->mechanism, twice.shift, epsilon);
+    struct pair_point p = remove_point(&twice, fabs(epsilon));
+    struct interval x = iv_exp(iv(epsilon));
+    return epsilon >= 0 ? p : (struct pair_point){iv_mul(x, p.value), iv_mul(x, iv_add(p.value, p.slope))};
+}
+
 static struct pair_point clean(struct pair_point p)
 {
     const struct interval possible = {0, 1};
@@ -85,6 +98,7 @@ static void points(struct pair_point *out, const void *arg, const double *epsilo
     const struct pair_sampled *s = arg;
     for (size_t i = 0; i < n; i++) {
         struct pair_point p = s->direction == PLD_REPLACE ? pair_replaced_point(s, epsilon[i])
+                              : s->direction == PLD_FIXED ? fixed_point(s, epsilon[i])
                               : s->rate == 1 ? pair_plain_point(s->mechanism, s->shift, epsilon[i])
                               : s->direction == PLD_REMOVE ? remove_point(s, epsilon[i])
                                                            : add_point(s, epsilon[i]);

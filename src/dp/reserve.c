@@ -6,6 +6,7 @@
 #include "dp/accountant.h"
 #include "dp/certificate.h"
 #include "dp/coins.h"
+#include "dp/fixed_sample.h"
 #include "dp/ledger_account.h"
 #include "dp/run_record.h"
 #include "par/par.h"
@@ -23,9 +24,10 @@ struct sotto_steps {
     struct noise *stream;
     struct lattice lattice;
     size_t dimension, reserved, used;
-    bool sampled;      /* for the next step */
-    uint64_t rate;     /* sample_rate in units of 2^-64, rounded down */
-    bool everyone;     /* sample_rate is 1 */
+    bool sampled;  /* for the next step */
+    uint64_t rate; /* sample_rate in units of 2^-64, rounded down */
+    bool everyone; /* sample_rate is 1 */
+    struct fixed_sample fixed;
     int128 *q, *drawn; /* (lattice_values): exact noise only */
     size_t lattice_values;
     struct fast_sum fast;
@@ -47,6 +49,7 @@ void sotto_steps_close(struct sotto_steps *s)
     if (s->drawn)
         base_wipe(s->drawn, s->lattice_values * sizeof *s->drawn);
     noise_close(s->stream);
+    fixed_sample_free(&s->fixed);
     run_record_free(&s->run);
     base_free(s->purpose);
     base_free(s->q);
@@ -85,6 +88,8 @@ static sotto_status check(const struct sotto_reserve *r)
             r->first_step);
     REQUIRE(!r->inputs_only || r->sampled.replace_one,
             "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
+    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
+            "reserve: samples of a fixed size need the number of records");
     REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
             (int)r->noise_mode);
 done:
@@ -194,10 +199,10 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     TRY(check(r));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct run_facts facts = {
-        r->sampled.mechanism, scale,         r->max_grad_norm,   sampled.sample_rate, r->dimension,
-        sampled.clipping,     r->noise_mode, r->inputs_only != 0};
+        r->sampled.mechanism, scale,         r->max_grad_norm,    sampled.sample_rate, r->dimension,
+        sampled.clipping,     r->noise_mode, r->inputs_only != 0, sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
-    sampled.replace_one = 0;
+    sampled.replace_one = sampled.sampling == SOTTO_SAMPLING_FIXED && r->sampled.replace_one;
     TRY(sotto_account_sampled(&account, &sampled));
     run_put_note(&account, &facts);
     s = base_alloc(1, sizeof *s);
@@ -219,6 +224,8 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->purpose = base_strdup(r->purpose ? r->purpose : "");
     if (!s->q || !s->drawn || !s->purpose)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    if (sampled.sampling == SOTTO_SAMPLING_FIXED)
+        TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
     TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
     TRY(record(s, r, &sampled, &account, ctx));
     *out = s;
@@ -243,6 +250,8 @@ sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *coun
     TRY(check_left(s));
     REQUIRE(!s->sampled, "step: it was sampled already; a second sample would be a choice");
     REQUIRE(n <= UINT32_MAX, "step: %zu records; at most %u are supported", n, UINT32_MAX);
+    REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
+            "step: %zu records; %zu were reserved for", n, s->fixed.records);
     s->sampled = true;
     if (s->everyone) {
         for (size_t i = 0; i < n; i++)
@@ -250,7 +259,8 @@ sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *coun
         *count = n;
         goto done;
     }
-    *count = coins_draw(rows, n, s->rate, s->stream);
+    *count = s->facts.sampling == SOTTO_SAMPLING_FIXED ? fixed_sample_draw(rows, &s->fixed, s->stream)
+                                                       : coins_draw(rows, n, s->rate, s->stream);
 done:
     return status;
 }
@@ -323,8 +333,7 @@ static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
     sotto_status status = SOTTO_OK;
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
-    REQUIRE(s->sampled || s->everyone,
-            "step: who is in it was not sampled; its account needs a Poisson sample");
+    REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
     TRY(fast ? check_sum(s, sum, single) : round_sum(s, sum, single));
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */

@@ -43,6 +43,7 @@ void run_put_facts(struct json **object, const struct run_facts *f)
     json_put_real(object, "noise_multiplier", run_multiplier(f));
     json_put_real(object, "max_grad_norm", f->max_grad_norm);
     json_put_text(object, "clipping", norm_name(f->clipping));
+    json_put_text(object, "sampling", sotto_sampling_name(f->sampling));
     json_put_real(object, "sample_rate", f->sample_rate);
     json_put_integer(object, "dimension", (int64_t)f->dimension);
     json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
@@ -79,7 +80,8 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
     sotto_status status = SOTTO_OK;
     struct run_facts f;
     const char *clipping, *mode = json_text(json_find(object, "noise_mode")),
-                          *protects = json_text(json_find(object, "protects"));
+                          *protects = json_text(json_find(object, "protects")),
+                          *sampling = json_text(json_find(object, "sampling"));
     TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
     TRY(json_get_real(&f.scale, object, name, "scale"));
     TRY(json_get_real(&f.max_grad_norm, object, name, "max_grad_norm"));
@@ -94,6 +96,8 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
     f.inputs_only = protects != NULL;
     if (protects && strcmp(protects, "inputs") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'protects' is not inputs", name);
+    if (sotto_sampling_find(&f.sampling, sampling ? sampling : "poisson") != SOTTO_OK)
+        FAIL(SOTTO_EFORMAT, "%s: 'sampling' is neither poisson nor fixed", name);
     *out = f;
 done:
     return status;
@@ -121,7 +125,7 @@ static bool same_facts(const struct run_facts *a, const struct run_facts *b)
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
            a->dimension == b->dimension && a->clipping == b->clipping && a->noise_mode == b->noise_mode &&
-           a->inputs_only == b->inputs_only;
+           a->inputs_only == b->inputs_only && a->sampling == b->sampling;
 }
 
 /* One line of the ledger; others than this run's reservations are passed over. */
@@ -143,7 +147,7 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
     REQUIRE(same_facts(&found, facts),
-            "run %s: entry %zu of %s has another mechanism, scale, norm, sample rate, dimension, noise mode "
+            "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode "
             "or adjacency",
             run->id, index, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;

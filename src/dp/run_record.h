@@ -16,11 +16,12 @@ struct run_facts {
     enum sotto_norm clipping;
     enum sotto_noise_mode noise_mode;
     bool inputs_only; /* adjacent sets differ in an input; labels are public */
+    enum sotto_sampling sampling;
 };
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
  * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */
 double run_multiplier(const struct run_facts *facts);
-/** Adds mechanism, scale, max_grad_norm, clipping, sample_rate, dimension, noise mode and the noise
+/** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
  * multiplier. */
 void run_put_facts(struct json **object, const struct run_facts *facts);
 /** Names the adjacency of runs that protect inputs only; of others it is as it is. */

@@ -1,4 +1,4 @@
-/* Poisson-sampled noise (DP-SGD): account and calibration. Bounds come from sampled_renyi.c and, where the
+/* Sampled noise (DP-SGD): account and calibration. Bounds come from sampled_renyi.c and, where the
  * curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
 #include "dp/account_pld.h"
 #include "dp/accountant.h"
@@ -20,8 +20,11 @@ static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled
 
 static double renyi_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
-    const struct part steps = {
-        .kind = PART_SAMPLED, .m = m, .count = (double)s->steps, .sampled = *s, .doublings = 1};
+    const struct part steps = {.kind = PART_SAMPLED,
+                               .m = m,
+                               .count = (double)s->steps,
+                               .sampled = *s,
+                               .doublings = s->sampling == SOTTO_SAMPLING_POISSON};
     if (!m->by_l2 && !m->renyi_ball)
         return INFINITY;
     if (s->replace_one)
@@ -38,8 +41,8 @@ static double fast_upper(const struct mechanism *m, const struct sotto_sampled *
 static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s)
 {
     struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
-    const struct composed_release all = {s->mechanism,        shift,   s->clipping, s->sample_rate,
-                                         s->replace_one != 0, s->steps};
+    const struct composed_release all = {s->mechanism,        shift,    s->clipping, s->sample_rate,
+                                         s->replace_one != 0, s->steps, s->sampling};
     return account_pld(epsilon, &all, 1, s->delta);
 }
 
@@ -47,6 +50,10 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
 {
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, s->mechanism));
+    REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)s->sampling);
+    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->replace_one,
+            "samples of a fixed size are accounted for a replaced record; one more or less would change how "
+            "many are drawn, or from how many: expected replace-one adjacency, or poisson sampling");
     REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1, "clipping %d is not known",
             (int)s->clipping);
     if (!(*m)->magnitude)
@@ -89,6 +96,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
                               .standard_deviation = m->standard_deviation * s->noise_multiplier};
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
     snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(s->clipping));
+    snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(s->sampling));
     snprintf(a.adjacency, sizeof a.adjacency, "%s", s->replace_one ? "replace-one" : "add-remove");
     if (scalar_curve_holds(m, s->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);

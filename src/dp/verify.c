@@ -131,7 +131,8 @@ static sotto_status derive(struct sotto_account *a, const struct facts *f, doubl
                                       .delta = delta,
                                       .clipping = f->run_facts.clipping,
                                       .replace_one =
-                                          f->run_facts.inputs_only || strcmp(adjacency, "replace-one") == 0};
+                                          f->run_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
+                                      .sampling = f->run_facts.sampling};
     TRY(sotto_account_sampled(a, &all));
     run_put_adjacency(a, &f->run_facts);
     run_put_note(a, &f->run_facts);

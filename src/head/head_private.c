@@ -240,22 +240,24 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
     char fingerprint[SHA256_HEX];
     if (!p->fingerprint)
         head_data_fingerprint(fingerprint, data);
-    const struct sotto_reserve request = {.sampled = {.mechanism = r->noise,
-                                                      .noise_multiplier = r->noise_multiplier,
-                                                      .sample_rate = (double)r->batch / (double)data->n,
-                                                      .steps = steps_of(r, data->n),
-                                                      .delta = p->target.delta,
-                                                      .replace_one = p->replace_one},
-                                          .max_grad_norm = r->max_grad_norm,
-                                          .dimension = dimension,
-                                          .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
-                                          .ledger = p->ledger,
-                                          .purpose = p->purpose ? p->purpose : "head by DP-SGD",
-                                          .records = data->n,
-                                          .budget = p->budget,
-                                          .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed,
-                                          .noise_mode = p->noise_mode};
+    const struct sotto_reserve request = {
+        .sampled = {.mechanism = r->noise,
+                    .noise_multiplier = r->noise_multiplier,
+                    .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
+                    .steps = steps_of(r, data->n),
+                    .delta = p->target.delta,
+                    .replace_one = p->replace_one,
+                    .sampling = p->sampling},
+        .max_grad_norm = r->max_grad_norm,
+        .dimension = dimension,
+        .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
+        .ledger = p->ledger,
+        .purpose = p->purpose ? p->purpose : "head by DP-SGD",
+        .records = data->n,
+        .budget = p->budget,
+        .insecure = p->insecure,
+        .insecure_seed = p->insecure_seed,
+        .noise_mode = p->noise_mode};
     return sotto_dp_reserve(out, &request, ctx);
 }
 
@@ -268,10 +270,11 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
     REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
             r->batch, n);
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
-                                          .sample_rate = (double)r->batch / (double)n,
+                                          .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
-                                          .replace_one = p->replace_one};
+                                          .replace_one = p->replace_one,
+                                          .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
     r->noise_multiplier *= 1 + 1e-9;
 done:

@@ -39,9 +39,11 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
     const struct sotto_reserve request = {
         .sampled = {.mechanism = p->noise,
                     .noise_multiplier = p->noise_multiplier,
-                    .sample_rate = (double)r->t.options.batch / (double)r->t.n,
+                    .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
                     .steps = left < p->reserve ? left : p->reserve,
-                    .delta = p->target.delta},
+                    .delta = p->target.delta,
+                    .replace_one = p->sampling == SOTTO_SAMPLING_FIXED,
+                    .sampling = p->sampling},
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,
         .first_step = (size_t)step,

@@ -47,8 +47,12 @@ int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
 static sotto_status calibrate(struct sotto_train_privacy *p, double rate)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_sampled sampled = {
-        .mechanism = p->noise, .sample_rate = rate, .steps = p->steps, .delta = p->target.delta};
+    const struct sotto_sampled sampled = {.mechanism = p->noise,
+                                          .sample_rate = rate,
+                                          .steps = p->steps,
+                                          .delta = p->target.delta,
+                                          .replace_one = p->sampling == SOTTO_SAMPLING_FIXED,
+                                          .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon));
     p->noise_multiplier *= 1 + 1e-9;
 done:
@@ -60,6 +64,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
+    REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
     REQUIRE(isfinite(p->max_grad_norm) && p->max_grad_norm > 0,
             "max_grad_norm must be finite and > 0 (got %g)", p->max_grad_norm);
     REQUIRE(p->quantile > 0 && p->quantile < 1, "quantile must be above 0 and below 1 (got %g)", p->quantile);
@@ -80,7 +85,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     if (!p->reserve)
         p->reserve = p->steps;
     if (!isnan(p->target.epsilon))
-        TRY(calibrate(p, (double)o->batch / (double)n));
+        TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n)));
     REQUIRE(isfinite(p->noise_multiplier) && p->noise_multiplier > 0,
             "noise_multiplier must be finite and > 0 (got %g)", p->noise_multiplier);
 done:
@@ -89,14 +94,14 @@ done:
 
 sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p)
 {
-    int length =
-        snprintf(out, DP_SGD_TEXT,
-                 "trainer=dp-sgd\nsampling=poisson\nnoise=%s\nnoise_mode=%s\nnoise_multiplier=%.17g\n"
-                 "max_grad_norm=%.17g\nclipping=%s\nquantile=%.17g\nviews=%zu\nsteps=%zu\naverage=%.17g\n"
-                 "delta=%.17g\ninsecure=%d\n",
-                 p->noise, sotto_noise_mode_name(p->noise_mode), p->noise_multiplier, p->max_grad_norm,
-                 p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps, p->average,
-                 p->target.delta, p->insecure != 0);
+    int length = snprintf(
+        out, DP_SGD_TEXT,
+        "trainer=dp-sgd\nsampling=%s\nnoise=%s\nnoise_mode=%s\nnoise_multiplier=%.17g\n"
+        "max_grad_norm=%.17g\nclipping=%s\nquantile=%.17g\nviews=%zu\nsteps=%zu\naverage=%.17g\n"
+        "delta=%.17g\ninsecure=%d\n",
+        sotto_sampling_name(p->sampling), p->noise, sotto_noise_mode_name(p->noise_mode), p->noise_multiplier,
+        p->max_grad_norm, p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps,
+        p->average, p->target.delta, p->insecure != 0);
     return length > 0 && length < DP_SGD_TEXT ? SOTTO_OK
                                               : status_fail(SOTTO_EINVAL, "the recipe is too long");
 }

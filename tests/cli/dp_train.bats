@@ -30,6 +30,17 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" != *accuracy* ]]
 }
 
+@test "batches of a fixed size are certified for a replaced record" {
+  run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"(5, 1e-05)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
+  "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
+  [[ "$("$SOTTO" inspect m.safetensors)" == *"sampling=fixed"* ]]
+  run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 10 --delta 1e-5 --sampling fixed --adjacency add-remove
+  [ "$status" -eq 65 ] || [ "$status" -eq 64 ]
+  [[ "$output" == *"expected replace-one adjacency, or poisson sampling"* ]]
+}
+
 @test "a killed run goes on and is charged again" {
   long=("${common[@]}" --noise-multiplier 2 --steps 300 --ledger l.jsonl)
   "$SOTTO" train "${long[@]}" -o m.safetensors &
@@ -56,7 +67,7 @@ teardown() { cd /; rm -rf "$dir"; }
   data=(--data synthetic-images-n64 --quiet)
   refused 64 "give exactly one of --noise-multiplier and --target-epsilon" "${data[@]}" --dp-sgd
   refused 64 "--noise belongs to --dp-sgd" "${data[@]}" --noise gaussian
-  refused 64 "batches of a fixed size need an account of their own" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling fixed
+  refused 64 "expected poisson or fixed" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling shuffled
   refused 64 "give --steps or --epochs, not both" "${data[@]}" --dp-sgd --noise-multiplier 1 --steps 3 --epochs 2
   refused 69 "use group norm" "${data[@]}" --dp-sgd --noise-multiplier 1 --model resnet8
   refused 69 "bf16" "${data[@]}" --dp-sgd --noise-multiplier 1 --dtype bf16
