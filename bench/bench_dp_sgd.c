@@ -1,10 +1,11 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
  * update. usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
  * [--threads N]
- *                     [--steps 21] [--clip flat|automatic|layers]
+ *                     [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
  * linear: 128 to 10; mlp: 600, 256, 100; resnet8: group norm, 32x32; keras: keras-simclr and a linear head,
  * 32x32; head: 128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records. One JSON line:
- * medians over the steps; the noise is that of a real reservation in a ledger of its own.
+ * medians over the steps; the noise is that of a real reservation in a ledger of its own. --side: one of the
+ * two alone, so that the peak of memory is its own.
  */
 #include "base/cpu.h"
 #include "nn/plan.h"
@@ -24,10 +25,27 @@
 enum { WARM_UP = 3, STEPS_MAX = 2000 };
 
 struct settings {
-    const char *model, *noise, *clip;
+    const char *model, *noise, *clip, *side;
     size_t batch, steps;
     int threads;
 };
+
+static int has_plain(const struct settings *s)
+{
+    return strcmp(s->side, "private") != 0;
+}
+static int has_private(const struct settings *s)
+{
+    return strcmp(s->side, "plain") != 0;
+}
+
+/* Of this process so far. */
+static double peak_mib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
 
 static const struct {
     const char *name;
@@ -51,7 +69,7 @@ static void must(sotto_status status)
 
 static struct settings parse(int argc, char **argv)
 {
-    struct settings s = {"resnet8", "exact", "flat", 0, 21, cpu_count()};
+    struct settings s = {"resnet8", "exact", "flat", "both", 0, 21, cpu_count()};
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *value = argv[i + 1];
         if (strcmp(argv[i], "--model") == 0)
@@ -60,6 +78,8 @@ static struct settings parse(int argc, char **argv)
             s.noise = value;
         else if (strcmp(argv[i], "--clip") == 0)
             s.clip = value;
+        else if (strcmp(argv[i], "--side") == 0)
+            s.side = value;
         else if (strcmp(argv[i], "--batch") == 0)
             s.batch = strtoul(value, NULL, 10);
         else if (strcmp(argv[i], "--steps") == 0)
@@ -220,10 +240,26 @@ static void head(const struct settings *s, const char *ledger)
         .fingerprint = "benchmark",
         .ledger = ledger,
         .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
-    must(sotto_head_train_private(&h, &certificate, x, y, N, D, CLASSES, &recipe, &privacy, &ctx));
+    double plain = 0, private = 0; /* 0: not asked for */
+    if (has_plain(s)) {            /* reports every epoch */
+        struct sotto_head_recipe open = recipe;
+        open.trainer = "sgd";
+        must(sotto_head_train(&h, x, y, N, D, CLASSES, &open, &ctx));
+        sotto_head_free(h);
+        plain = median(w.gap, w.calls < 2 ? 1 : w.calls - 1) * 16 / (double)((N + batch - 1) / batch);
+        w = (struct watch){0};
+        h = NULL;
+    }
+    if (has_private(s)) {
+        must(sotto_head_train_private(&h, &certificate, x, y, N, D, CLASSES, &recipe, &privacy, &ctx));
+        private = median(w.gap, w.calls < 2 ? 1 : w.calls - 1);
+    }
     printf("{\"bench\": \"dp_sgd\", \"model\": \"head\", \"batch\": %zu, \"parameters\": %d, \"threads\": 1, "
-           "\"noise\": \"%s\", \"private_ms\": %.5f}\n",
-           batch, (D + 1) * CLASSES, s->noise, 1e3 * median(w.gap, w.calls < 2 ? 1 : w.calls - 1));
+           "\"noise\": \"%s\", \"plain_ms\": %.5f, \"private_ms\": %.5f, \"ratio\": %.3f, \"peak_rss_mib\": "
+           "%.1f, "
+           "\"images_per_second\": %.1f}\n",
+           batch, (D + 1) * CLASSES, s->noise, 1e3 * plain, 1e3 * private, plain > 0 ? private / plain : 0,
+           peak_mib(), (double)batch / (has_private(s) ? private : plain));
     sotto_text_free(certificate);
     sotto_head_free(h);
     base_free(x), base_free(y);
@@ -254,42 +290,57 @@ int main(int argc, char **argv)
     b.clip.kind = strcmp(b.settings.clip, "layers") == 0      ? NN_CLIP_LAYERS
                   : strcmp(b.settings.clip, "automatic") == 0 ? NN_CLIP_AUTOMATIC
                                                               : NN_CLIP_FLAT;
-    open_side(&b.plain, &models[model].config, b.batch, 0);
-    open_side(&b.private, &models[model].config, b.batch, 1);
-    b.parameters = nn_model_parameter_count(b.plain.model, 1);
+    int plain = has_plain(&b.settings), private = has_private(&b.settings);
+    if (plain)
+        open_side(&b.plain, &models[model].config, b.batch, 0);
+    if (private)
+        open_side(&b.private, &models[model].config, b.batch, 1);
+    b.parameters = nn_model_parameter_count(plain ? b.plain.model : b.private.model, 1);
     b.labels = base_alloc(b.batch, sizeof *b.labels);
     b.sum = base_alloc(b.parameters, sizeof *b.sum);
     if (!b.labels || !b.sum)
         return 1;
-    reserve(&b, ledger);
+    if (private)
+        reserve(&b, ledger);
     struct nn_shape input = models[model].config.input;
     struct rng random = rng_stream(1, RNG_TEST, 0, 0);
-    for (size_t i = 0; i < b.batch * shape_count(input); i++)
-        nn_plan_input(b.plain.plan)[i] = nn_plan_input(b.private.plan)[i] = rng_unit_f(&random);
+    for (size_t i = 0; i < b.batch * shape_count(input); i++) {
+        float value = rng_unit_f(&random);
+        if (plain)
+            nn_plan_input(b.plain.plan)[i] = value;
+        if (private)
+            nn_plan_input(b.private.plan)[i] = value;
+    }
     for (size_t i = 0; i < b.batch; i++)
         b.labels[i] = (int64_t)rng_below(&random, b.classes);
     double *parts[3] = {b.private.part[0], b.private.part[1], b.private.part[2]};
     for (size_t step = 0; step < b.settings.steps + WARM_UP; step++) {
         size_t at = step < WARM_UP ? 0 : step - WARM_UP;
         double t0 = now(), c0 = cpu_now();
-        plain_step(&b, step);
+        if (plain)
+            plain_step(&b, step);
         double t1 = now(), c1 = cpu_now();
-        private_step(&b, step, parts, at);
+        if (private)
+            private_step(&b, step, parts, at);
         double t2 = now(), c2 = cpu_now();
         b.plain.wall[at] = t1 - t0, b.plain.cpu[at] = c1 - c0;
         b.private.wall[at] = t2 - t1, b.private.cpu[at] = c2 - c1;
         ratio[at] = (t2 - t1) / (t1 - t0);
     }
     size_t n = b.settings.steps;
+    double rate = (double)b.batch / median(private ? b.private.wall : b.plain.wall, n);
     printf("{\"bench\": \"dp_sgd\", \"model\": \"%s\", \"batch\": %zu, \"parameters\": %zu, \"threads\": %d, "
            "\"noise\": \"%s\", \"clip\": \"%s\", \"plain_ms\": %.4f, \"private_ms\": %.4f, \"ratio\": %.3f, "
            "\"plain_cpu_ms\": %.4f, \"private_cpu_ms\": %.4f, \"forward_ms\": %.4f, \"clip_ms\": %.4f, "
-           "\"noise_update_ms\": %.4f, \"plain_plan_mib\": %.1f, \"private_plan_mib\": %.1f}\n",
+           "\"noise_update_ms\": %.4f, \"plain_plan_mib\": %.1f, \"private_plan_mib\": %.1f, "
+           "\"peak_rss_mib\": %.1f, "
+           "\"images_per_second\": %.1f}\n",
            models[model].name, b.batch, b.parameters, b.settings.threads, b.settings.noise, b.settings.clip,
-           1e3 * median(b.plain.wall, n), 1e3 * median(b.private.wall, n), median(ratio, n),
-           1e3 * median(b.plain.cpu, n), 1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n),
-           1e3 * median(parts[1], n), 1e3 * median(parts[2], n),
-           (double)nn_plan_bytes(b.plain.plan) / 1048576, (double)nn_plan_bytes(b.private.plan) / 1048576);
+           1e3 * median(b.plain.wall, n), 1e3 * median(b.private.wall, n),
+           plain && private ? median(ratio, n) : 0, 1e3 * median(b.plain.cpu, n),
+           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n),
+           1e3 * median(parts[2], n), plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
+           private ? (double)nn_plan_bytes(b.private.plan) / 1048576 : 0, peak_mib(), rate);
     sotto_steps_close(b.reserved);
     nn_optimizer_free(b.plain.optimizer), nn_optimizer_free(b.private.optimizer);
     nn_plan_free(b.plain.plan), nn_plan_free(b.private.plan);

@@ -13,6 +13,7 @@ parser = argparse.ArgumentParser()
 peer.add_common(parser)
 parser.add_argument("--model", choices=["linear", "mlp", "resnet8", "keras"], default="resnet8")
 parser.add_argument("--mode", choices=["hooks", "functorch", "ew", "ghost"], default="hooks")
+parser.add_argument("--side", choices=["both", "plain", "private"], default="both", help="one alone: the peak of memory is its own")
 parser.set_defaults(batch=0, layout="plain")
 args = parser.parse_args()
 peer.restart_with(args.setting)
@@ -118,9 +119,11 @@ def private_step():
 walls, plains = [], []
 for step in range(args.warmup + args.steps):
     start = time.perf_counter()
-    plain_step()
+    if args.side != "private":
+        plain_step()
     middle = time.perf_counter()
-    private_step()
+    if args.side != "plain":
+        private_step()
     end = time.perf_counter()
     if step >= args.warmup:
         plains.append(middle - start)
@@ -129,5 +132,5 @@ seconds, plain_seconds = statistics.median(walls), statistics.median(plains)
 print(json.dumps({"what": "dp_" + args.model, "mode": args.mode, "batch": args.batch, "threads": args.threads, "layout": args.layout,
                   "setting": args.setting, "torch": torch.__version__, "opacus": opacus.__version__, "parameters": parameters,
                   "plain_ms": round(1e3 * plain_seconds, 3), "private_ms": round(1e3 * seconds, 3),
-                  "ratio": round(seconds / plain_seconds, 2), "samples_per_second": round(args.batch / seconds, 1),
+                  "ratio": round(seconds / plain_seconds, 2), "images_per_second": round(args.batch / (plain_seconds if args.side == "plain" else seconds), 1),
                   "peak_rss_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)}))
