@@ -18,7 +18,8 @@ static const struct option_row rows[] = {
     {"logits", OPTION_FLAG, NULL, NULL, "write logits instead of probabilities", NULL},
     {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N): also print the accuracy, with its interval",
      NULL},
-    {"repeats", OPTION_COUNT, "N", "1", "networks with noise: average so many answers (of logits)", NULL},
+    {"repeats", OPTION_COUNT, "N", "1", "networks with noise: average so many answers", NULL},
+    {"average", OPTION_TEXT, "NAME", "logits", "repeats: the mean is of logits or of softmax", NULL},
     {"seed", OPTION_COUNT, "N", NULL, "networks with noise: of their noise (default: fresh every time)",
      NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write (N, K) f4", NULL},
@@ -224,9 +225,15 @@ static sotto_status ask_network(const struct options *o, const struct sotto_cont
     uint64_t seed = option_count(o, "seed");
     if (option_count(o, "repeats") == 0)
         return cli_fail(SOTTO_EUSAGE, "predict: --repeats 0; expected at least 1");
+    const char *average = option_text(o, "average");
+    bool softmax = strcmp(average, "softmax") == 0;
+    if (!softmax && strcmp(average, "logits") != 0)
+        return cli_fail(SOTTO_EUSAGE, "predict: --average '%s'; expected logits or softmax", average);
     sotto_status status = sotto_network_load(&n, option_text(o, "model"));
     if (status == SOTTO_OK)
         sotto_network_noise(n, option_given(o, "seed") ? &seed : NULL, (size_t)option_count(o, "repeats"));
+    if (status == SOTTO_OK)
+        sotto_network_average(n, softmax);
     if (status == SOTTO_OK)
         status =
             option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx);

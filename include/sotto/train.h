@@ -183,6 +183,9 @@ SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
  * seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
  * both. */
 SOTTO_API void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats);
+/** What of `repeats` answers is averaged: logits [0], or probabilities (logits are then the logarithms of their
+ * mean). */
+SOTTO_API void sotto_network_average(struct sotto_network *n, int probabilities);
 /** Query handler: out (n, classes), probabilities or logits, of rows x (n, d), images as (C, H, W) in [0, 1].
  * f32, inference mode; without noise the rows around a record do not change its bits. EINVAL: d is not the
  * network's, x is not finite. */

@@ -42,7 +42,7 @@ static sotto_status chunk(void *arg, size_t number, int thread)
     uint32_t words[CHUNK];
     float z[NOISE_GROUP];
     size_t first = number * CHUNK;
-    job->chacha->fill(words, job->key, number * GROUPS, GROUPS);
+    job->chacha->fill_short(words, job->key, number * GROUPS, GROUPS);
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
@@ -102,7 +102,7 @@ static sotto_status chunk_dot(void *arg, size_t number, int thread)
     float z[NOISE_GROUP];
     size_t first = number * CHUNK;
     double sum = 0;
-    job->chacha->fill(words, job->key, number * GROUPS, GROUPS);
+    job->chacha->fill_short(words, job->key, number * GROUPS, GROUPS);
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
@@ -120,7 +120,7 @@ static sotto_status chunk_pull(void *arg, size_t number, int thread)
     uint32_t words[CHUNK];
     float z[NOISE_GROUP];
     size_t first = number * CHUNK;
-    job->chacha->fill(words, job->key, number * GROUPS, GROUPS);
+    job->chacha->fill_short(words, job->key, number * GROUPS, GROUPS);
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);

@@ -55,7 +55,7 @@ INLINE void quarter_round(vec *a, vec *b, vec *c, vec *d)
     *b = turn(*b ^ *c, 7);
 }
 
-INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter)
+INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter, int rounds)
 {
     vec x[16], low = all((uint32_t)counter), high = all((uint32_t)(counter >> 32));
     for (int i = 0; i < LANES; i++)
@@ -66,7 +66,7 @@ INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter)
     x[12] = low;
     x[13] = high;
     x[14] = x[15] = (vec){0};
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < rounds / 2; i++) {
         quarter_round(&x[0], &x[4], &x[8], &x[12]);
         quarter_round(&x[1], &x[5], &x[9], &x[13]);
         quarter_round(&x[2], &x[6], &x[10], &x[14]);
@@ -86,7 +86,8 @@ INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter)
         *(vec *)(out + (size_t)i * CHACHA_BLOCKS) = x[i];
 }
 
-static void fill(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups)
+INLINE void fill_rounds(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups,
+                        int rounds)
 {
     uint32_t state[12] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* "expand 32-byte k" */
     for (int i = 0; i < 8; i++)
@@ -94,8 +95,18 @@ static void fill(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t fi
                        (uint32_t)key[4 * i + 3] << 24;
     for (size_t g = 0; g < groups; g++, out += CHACHA_WORDS)
         for (unsigned b = 0; b < CHACHA_BLOCKS; b += LANES)
-            blocks(out + b, state, (first + g) * CHACHA_BLOCKS + b);
+            blocks(out + b, state, (first + g) * CHACHA_BLOCKS + b, rounds);
+}
+
+static void fill(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups)
+{
+    fill_rounds(out, key, first, groups, 20);
+}
+
+static void fill_short(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups)
+{
+    fill_rounds(out, key, first, groups, 8);
 }
 
 extern const struct chacha_kernels ISA_NAME(chacha_kernels);
-const struct chacha_kernels ISA_NAME(chacha_kernels) = {fill};
+const struct chacha_kernels ISA_NAME(chacha_kernels) = {fill, fill_short};

@@ -111,6 +111,11 @@ void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t r
     n->repeats = repeats;
 }
 
+void sotto_network_average(struct sotto_network *n, int probabilities)
+{
+    n->mean_of_probabilities = probabilities != 0;
+}
+
 /* ---- answers ---- */
 
 bool network_is_noisy(const struct sotto_network *n)
@@ -166,17 +171,40 @@ void network_asker_clear(struct network_asker *a)
     *a = (struct network_asker){0};
 }
 
+/* sum (BATCH, k) += share times the probabilities of logits z. */
+static void add_probabilities(float *sum, const float *z, size_t k, double share)
+{
+    for (size_t r = 0; r < BATCH; r++, z += k, sum += k) {
+        double top = (double)z[0], total = 0;
+        for (size_t j = 1; j < k; j++)
+            top = fmax(top, (double)z[j]);
+        for (size_t j = 0; j < k; j++)
+            total += exp((double)z[j] - top);
+        for (size_t j = 0; j < k; j++)
+            sum[j] += (float)(share * exp((double)z[j] - top) / total);
+    }
+}
+
 /* Answers to the batch in the plan's input, averaged over repeats. */
 static const float *ask(struct network_asker *a)
 {
     const float *answer = nn_plan_output(a->plan);
-    size_t repeats = a->sum ? a->network->repeats : 1;
+    size_t repeats = a->sum ? a->network->repeats : 1, cells = BATCH * a->width;
+    bool probabilities = a->network->mean_of_probabilities && a->width == a->network->config.classes;
     for (size_t k = 0; k < repeats; k++) {
         nn_plan_forward(a->plan, 0, a->noise_seed, a->step++);
-        for (size_t i = 0; a->sum && i < BATCH * a->width; i++)
-            a->sum[i] = (k ? a->sum[i] : 0) + answer[i] / (float)repeats;
+        if (!a->sum)
+            return answer;
+        if (k == 0)
+            memset(a->sum, 0, cells * sizeof *a->sum);
+        if (probabilities)
+            add_probabilities(a->sum, answer, a->width, 1 / (double)repeats);
+        for (size_t i = 0; !probabilities && i < cells; i++)
+            a->sum[i] += answer[i] / (float)repeats;
     }
-    return a->sum ? a->sum : answer;
+    for (size_t i = 0; probabilities && i < cells; i++)
+        a->sum[i] = logf(fmaxf(a->sum[i], 1e-30f));
+    return a->sum;
 }
 
 /* Rows are where `source` says, BATCH at a time. */

@@ -20,7 +20,8 @@ struct sotto_network {
     size_t fact_count;
     bool seeded; /* its noise is drawn by noise_seed instead of a seed from the system */
     uint64_t noise_seed;
-    size_t repeats; /* noisy answers averaged; 0 and 1: one */
+    size_t repeats;             /* noisy answers averaged; 0 and 1: one */
+    bool mean_of_probabilities; /* of repeats: then answers are logarithms of their mean */
 };
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,

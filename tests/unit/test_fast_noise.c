@@ -66,6 +66,27 @@ static void vectors_of_the_rfc(void **state)
         }
 }
 
+/* ChaCha8, first block of key 0: draft-strombergson-chacha-test-vectors-01, TC1, 256-bit key, 8 rounds. */
+static void eight_rounds_are_chacha8(void **state)
+{
+    (void)state;
+    static const char keystream[] = "3e00ef2f895f40d67f5bb8e81f09a5a12c840ec3ce9a7f3b181be188ef711a1e"
+                                    "984ce172b9216f419f445367456d5619314a42a3da86b001387bfdb80e0cfe42";
+    static const unsigned char key[CHACHA_KEY];
+    static uint32_t out[CHACHA_WORDS];
+    unsigned char bytes[64];
+    for (size_t i = 0; i < 64; i++) {
+        unsigned byte;
+        assert_int_equal(sscanf(keystream + 2 * i, "%2x", &byte), 1);
+        bytes[i] = (unsigned char)byte;
+    }
+    for (enum cpu_isa isa = CPU_V2; isa <= cpu_best_isa(); isa++) {
+        streams[isa]->fill_short(out, key, 0, 1);
+        for (size_t w = 0; w < 16; w++)
+            assert_int_equal(out[w * CHACHA_BLOCKS], word_at(bytes, w));
+    }
+}
+
 /* Many groups, counters that pass 2^32 blocks and that end just below 2^64. */
 static void the_same_as_libsodium(void **state)
 {
@@ -257,9 +278,10 @@ static void a_position_has_its_draw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_of_the_rfc),      cmocka_unit_test(the_same_as_libsodium),
-        cmocka_unit_test(laws_are_what_they_say),  cmocka_unit_test(sums_are_rounded_alike),
-        cmocka_unit_test(a_position_has_its_draw), cmocka_unit_test(what_is_within),
+        cmocka_unit_test(vectors_of_the_rfc),     cmocka_unit_test(eight_rounds_are_chacha8),
+        cmocka_unit_test(the_same_as_libsodium),  cmocka_unit_test(laws_are_what_they_say),
+        cmocka_unit_test(sums_are_rounded_alike), cmocka_unit_test(a_position_has_its_draw),
+        cmocka_unit_test(what_is_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,46 @@ static void shadows_average_their_answers_too(void **state)
     sotto_network_free(n);
 }
 
+/* predict --repeats, either way: the mean of what seeded single answers say, and means differ. */
+static void repeated_answers_are_means(void **state)
+{
+    (void)state;
+    enum { REPEATS = 4 };
+    struct sotto_network *n = NULL;
+    static float logits[N * K], probabilities[N * K];
+    const uint64_t seed = 5;
+    double apart = 0;
+    assert_int_equal(sotto_network_load(&n, path_of("target.safetensors")), SOTTO_OK);
+    sotto_network_noise(n, &seed, REPEATS);
+    assert_int_equal(sotto_network_predict(logits, n, x, N, D, 0, &single), SOTTO_OK);
+    sotto_network_average(n, 1);
+    assert_int_equal(sotto_network_predict(probabilities, n, x, N, D, 0, &single), SOTTO_OK);
+    sotto_network_noise(n, &seed, 1);
+    struct network_asker a = {0};
+    static float one[N * K];
+    double mean[2][N * K] = {{0}};
+    assert_int_equal(network_asker_make(&a, n, false, &single), SOTTO_OK);
+    for (size_t r = 0; r < REPEATS; r++) { /* N is less than a batch: a pass each, at steps 0 .. */
+        network_asker_run(one, &a, x, N, NULL);
+        for (size_t i = 0; i < N * K; i++)
+            mean[0][i] += (double)one[i] / REPEATS;
+        network_softmax(one, N, K);
+        for (size_t i = 0; i < N * K; i++)
+            mean[1][i] += (double)one[i] / REPEATS;
+    }
+    for (size_t i = 0; i < N * K; i++)
+        one[i] = (float)mean[0][i];
+    network_softmax(one, N, K);
+    for (size_t i = 0; i < N * K; i++) {
+        assert_true(fabs((double)logits[i] - (double)one[i]) < 1e-5);
+        assert_true(fabs((double)probabilities[i] - mean[1][i]) < 1e-5);
+        apart = fmax(apart, fabs((double)logits[i] - (double)probabilities[i]));
+    }
+    assert_true(apart > 1e-3);
+    network_asker_clear(&a);
+    sotto_network_free(n);
+}
+
 static void an_averaging_attack_says_so(void **state)
 {
     (void)state;
@@ -256,6 +296,7 @@ int main(void)
                                        cmocka_unit_test(thresholds_stand_beside_the_decision),
                                        cmocka_unit_test(averaged_answers_scatter_less_and_are_counted),
                                        cmocka_unit_test(shadows_average_their_answers_too),
+                                       cmocka_unit_test(repeated_answers_are_means),
                                        cmocka_unit_test(an_averaging_attack_says_so),
                                        cmocka_unit_test(plain_shadows_need_networks),
                                        cmocka_unit_test(the_best_rate_is_taken)};
