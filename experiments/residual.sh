@@ -49,7 +49,7 @@ options() {
 
 # train SEED ROW: the target, and its processor time
 train() {
-  local split=$out/split-$1 folder=$out/$2-$1 how=() TIMEFORMAT='%U'
+  local split=$out/split-$1 folder=$out/$2-$1 how=() resumed='' TIMEFORMAT='%U'
   [ ! -e "$folder/seconds" ] || return 0
   mkdir -p "$folder"
   if [ "$2" = dpsgd ]; then
@@ -60,9 +60,11 @@ train() {
     read -ra how <<< "$(options "$2")"
     how=("${common[@]}" "${how[@]}")
   fi
+  [ ! -e "$folder/target.safetensors.checkpoint" ] || resumed=yes # its processor time is not the whole training's
   { time "$sotto" train --data "$split/member-features.npy:$split/member-labels.npy" --image "$(setting image)" "${how[@]}" \
     --seed "$1" --dtype f32 --threads "$threads" --quiet -o "$folder/target.safetensors" > "$folder/train.txt" 2> "$folder/train.log"; } 2> "$folder/time" ||
     { cat "$folder/train.log" >&2; exit 1; }
+  [ -z "$resumed" ] || echo nan > "$folder/time"
   mv "$folder/time" "$folder/seconds"
 }
 
