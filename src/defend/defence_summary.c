@@ -46,7 +46,7 @@ static void add_attack(struct lines *out, const struct json *attack, const char 
     for (size_t i = 0; i < json_count(tries); i++) {
         const struct json *one = json_at(tries, i);
         const char *name = json_text(json_member(one, "name"));
-        add(out, "  %-11s %-12.20s", title, name ? name : "");
+        add(out, "  %-11s %-20.20s", title, name ? name : "");
         add_interval(out, "accuracy", json_find(one, "accuracy"));
         add_interval(out, "  AUC", json_find(one, "auc"));
         add_interval(out, "  balanced", json_find(one, "balanced_accuracy"));

@@ -214,6 +214,26 @@ static void uniform_confidence_is_the_closed_form(void **state)
     sotto_defence_free(d);
 }
 
+/* At temperature 2 by hand: square roots over their sum. */
+static void smoothing_is_a_temperature(void **state)
+{
+    (void)state;
+    static const char *const two[] = {"temperature=2", NULL};
+    static const float row[3] = {0.64f, 0.36f, 0};
+    struct sotto_defence_options o;
+    struct sotto_defence_known nothing = {0};
+    struct sotto_defence *d = NULL;
+    float out[3];
+    sotto_defence_defaults(&o);
+    o.name = "smoothing";
+    o.settings = two;
+    assert_int_equal(sotto_defence_fit(&d, &nothing, &o, NULL), SOTTO_OK);
+    assert_int_equal(sotto_defence_apply(out, NULL, d, row, 1, 3, NULL), SOTTO_OK);
+    assert_true(fabs((double)out[0] - 0.8 / 1.4) < 1e-6 && fabs((double)out[1] - 0.6 / 1.4) < 1e-6 &&
+                out[2] == 0);
+    sotto_defence_free(d);
+}
+
 static double number(const char *json, const char *path)
 {
     struct json *doc;
@@ -421,6 +441,7 @@ int main(void)
         cmocka_unit_test(coins_are_uniform_and_hold_still),
         cmocka_unit_test(classifier_has_the_right_gradient),
         cmocka_unit_test(uniform_confidence_is_the_closed_form),
+        cmocka_unit_test(smoothing_is_a_temperature),
         cmocka_unit_test(attackers_find_what_is_there),
         cmocka_unit_test(records_say_what_was_paid),
         cmocka_unit_test(bad_input_is_refused_by_name),
