@@ -123,9 +123,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accoun
  * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
 enum sotto_norm { SOTTO_NORM_L2, SOTTO_NORM_L1 };
 
-/** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a Poisson sample of rate
- * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less)
- * unless replace_one says otherwise. */
 /** Who is in a step of n records. */
 enum sotto_sampling {
     SOTTO_SAMPLING_POISSON, /**< each with probability sample_rate, independently */
@@ -140,6 +137,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling 
  * account holds. */
 SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
 
+/** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a Poisson sample of rate
+ * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less)
+ * unless replace_one says otherwise. */
 struct sotto_sampled {
     const char *mechanism; /**< "gaussian", "logistic", or "laplace" (clipped by L1 only) */
     double noise_multiplier, sample_rate;
@@ -227,10 +227,10 @@ enum sotto_noise_mode {
     SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
                         */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
-                          precision   of the sum, by vectors; a hundred times faster. Guaranteed for real
-                          numbers:   what floating-point arithmetic leaves in   low bits, the time it takes and
-                          the finite   reach of the noise are not excluded   (docs/PRIVACY.md, section 5);
-                          account, ledger and   certificate say so */
+                          precision of the sum, by vectors; a hundred times faster. Guaranteed for real
+                          numbers: what floating-point arithmetic leaves in low bits, the time it takes and
+                          the finite reach of the noise are not excluded (docs/PRIVACY.md, section 5); account,
+                          ledger and certificate say so */
 };
 /** "exact", "fast"; and back. EINVAL: names the known ones. */
 SOTTO_API const char *sotto_noise_mode_name(enum sotto_noise_mode mode);
