@@ -20,6 +20,7 @@
 enum { N = 40, POOL = 80, SIDE = 8, D = SIDE * SIDE, K = 4 };
 static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */
 static int64_t y[2 * N + POOL];
+static const float *const strangers = x + (size_t)N * D; /* whose answers noise moves the most */
 static const struct sotto_context single = {.threads = 1};
 
 static struct sotto_train_options noisy(void)
@@ -44,7 +45,7 @@ static int set_up(void **state)
         .name = "blobs", .n = N, .features = x, .columns = D, .labels = y, .classes = K};
     if (make_folder(state))
         return -1;
-    make_blobs(x, y, 2 * N + POOL, D, K, 2.5, 1);
+    make_blobs(x, y, 2 * N + POOL, D, K, 4, 1);
     if (sotto_train(&n, NULL, &set, NULL, 0, &o, &single) != SOTTO_OK ||
         sotto_network_save(path_of("target.safetensors"), n) != SOTTO_OK)
         return -1;
@@ -136,8 +137,8 @@ static double scatter(struct sotto_target *t, size_t repeats)
     float p[N * K], q[N * K];
     double sum = 0;
     t->repeats = repeats;
-    assert_int_equal(sotto_target_query(t, p, x, N), SOTTO_OK);
-    assert_int_equal(sotto_target_query(t, q, x, N), SOTTO_OK);
+    assert_int_equal(sotto_target_query(t, p, strangers, N), SOTTO_OK);
+    assert_int_equal(sotto_target_query(t, q, strangers, N), SOTTO_OK);
     for (size_t i = 0; i < N * K; i++)
         sum += pow((double)p[i] - (double)q[i], 2);
     return sqrt(sum / (N * K));
@@ -151,7 +152,7 @@ static void averaged_answers_scatter_less_and_are_counted(void **state)
     assert_int_equal(sotto_target_used(in.target), 2 * N);
     double often = scatter(in.target, 16); /* a quarter, but for chance */
     assert_int_equal(sotto_target_used(in.target), 2 * N + 32 * N);
-    assert_true(once > 1e-3);
+    assert_true(once > 1e-2);
     assert_true(often < .5 * once && often > .1 * once);
     sotto_target_set_budget(in.target, 34 * N + 16 * N - 1);
     float p[N * K];
@@ -171,7 +172,7 @@ static void shadows_average_their_answers_too(void **state)
     for (int often = 0; often < 2; often++) {
         pool.repeats = often ? 16 : 1;
         for (size_t k = 0; k < 2; k++)
-            assert_int_equal(shadow_pool_ask(p[k], &pool, 0, x, N, D, 0, &single), SOTTO_OK);
+            assert_int_equal(shadow_pool_ask(p[k], &pool, 0, strangers, N, D, 0, &single), SOTTO_OK);
         for (size_t i = 0; i < N * K; i++)
             sum[often] += pow((double)p[0][i] - (double)p[1][i], 2);
     }
