@@ -294,11 +294,13 @@ static void closed_forms_lie_inside(void **state)
 static void order_and_grouping_do_not_matter(void **state)
 {
     (void)state;
-    struct composed_release a[] = {{"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 500},
-                                   {"laplace", {0.05, 0.05}, SOTTO_NORM_L1, 1, false, 7},
-                                   {"logistic", {0.2, 0.2}, SOTTO_NORM_L1, 0.3, false, 20},
-                                   {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 300}};
-    struct composed_release b[] = {a[2], {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 800}, a[1]};
+    struct composed_release a[] = {
+        {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 500, SOTTO_SAMPLING_POISSON},
+        {"laplace", {0.05, 0.05}, SOTTO_NORM_L1, 1, false, 7, SOTTO_SAMPLING_POISSON},
+        {"logistic", {0.2, 0.2}, SOTTO_NORM_L1, 0.3, false, 20, SOTTO_SAMPLING_POISSON},
+        {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 300, SOTTO_SAMPLING_POISSON}};
+    struct composed_release b[] = {
+        a[2], {"gaussian", {0.9, 0.9}, SOTTO_NORM_L2, 0.01, false, 800, SOTTO_SAMPLING_POISSON}, a[1]};
     struct interval one = compose(a, 4, 1e-6), other = compose(b, 3, 1e-6), fewer = compose(a, 3, 1e-6);
     assert_true(one.lo <= other.hi && other.lo <= one.hi);
     assert_true(fabs(one.hi - other.hi) < 1e-4 * one.hi && one.hi - one.lo < 1e-3 * one.hi);
@@ -310,7 +312,8 @@ static void epsilon_is_monotone(void **state)
     (void)state;
     double last = 0;
     for (int i = 0; i < 5; i++) { /* steps */
-        struct sotto_sampled s = {"gaussian", 1, 0.02, (size_t)1 << 3 * i, 1e-6, SOTTO_NORM_L2, 0};
+        struct sotto_sampled s = {
+            "gaussian", 1, 0.02, (size_t)1 << 3 * i, 1e-6, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
         assert_true(a.epsilon.lower > last);
@@ -370,7 +373,8 @@ static void calibration_never_overshoots(void **state)
 static void the_clipping_norm_matters(void **state)
 {
     (void)state;
-    struct sotto_sampled by_l2 = {"logistic", 1, 0.01, 1000, 1e-5, SOTTO_NORM_L2, 0}, by_l1 = by_l2;
+    struct sotto_sampled by_l2 = {"logistic", 1, 0.01, 1000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+                         by_l1 = by_l2;
     by_l1.clipping = SOTTO_NORM_L1;
     struct sotto_account wide, narrow;
     assert_int_equal(sotto_account_sampled(&wide, &by_l2), SOTTO_OK);
@@ -380,7 +384,8 @@ static void the_clipping_norm_matters(void **state)
     assert_string_equal(narrow.accountant, "privacy-loss distribution");
     assert_true(fabs(narrow.epsilon.upper - 0.700614) < 1e-5 && narrow.epsilon.lower == wide.epsilon.lower);
     assert_true(narrow.pure_epsilon >= 1000 * log1p(0.01 * expm1(1)) && narrow.pure_epsilon < 17.04);
-    const struct composed_release vector = {"logistic", {1, 1}, SOTTO_NORM_L2, 1, false, 10};
+    const struct composed_release vector = {"logistic", {1, 1}, SOTTO_NORM_L2,         1,
+                                            false,      10,     SOTTO_SAMPLING_POISSON};
     struct interval none = compose(&vector, 1, 1e-5);
     assert_true(isinf(none.hi) && none.lo > 7.62);
 }

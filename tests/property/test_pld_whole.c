@@ -219,7 +219,8 @@ static void single_releases_are_the_curve_itself(void **state)
     }
     /* a sampled step: q delta_0(ln(1 + (e^eps - 1) / q)) */
     const struct mechanism *m = mechanism_find("gaussian");
-    const struct composed_release step = {"gaussian", {1, 1}, SOTTO_NORM_L2, 0.5, false, 1};
+    const struct composed_release step = {"gaussian", {1, 1}, SOTTO_NORM_L2,         0.5,
+                                          false,      1,      SOTTO_SAMPLING_POISSON};
     struct interval e;
     assert_int_equal(account_pld(&e, &step, 1, 1e-5), SOTTO_OK);
     double inner = log1p(expm1(e.hi) / 0.5);
@@ -234,7 +235,8 @@ static void the_largest_loss_is_a_lower_end(void **state)
     struct sotto_account a = account("laplace", 0.02, 1, 1, 0, 1e-10, 10);
     double exact = 500 + log1p(-1e-10 * 1024);
     assert_true(fabs(a.epsilon.lower - exact) < 1e-10 && a.epsilon.upper >= exact);
-    const struct composed_release item = {"laplace", {50, 50}, SOTTO_NORM_L1, 1, false, 10};
+    const struct composed_release item = {"laplace", {50, 50}, SOTTO_NORM_L1,         1,
+                                          false,     10,       SOTTO_SAMPLING_POISSON};
     struct interval e; /* where the lower curve ends before the upper one's epsilon */
     assert_int_equal(account_pld(&e, &item, 1, 1e-10), SOTTO_OK);
     assert_true(e.lo > 499.9999 && e.lo <= exact && e.hi >= exact);

@@ -180,14 +180,15 @@ static void steps_are_independent(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         unlink(path_of("l.jsonl"));
-        struct sotto_reserve r = {.sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, 0},
-                                  .max_grad_norm = 0.025,
-                                  .dimension = N,
-                                  .fingerprint = "toy",
-                                  .ledger = path_of("l.jsonl"),
-                                  .insecure = 1,
-                                  .insecure_seed = 5,
-                                  .noise_mode = SOTTO_NOISE_FAST};
+        struct sotto_reserve r = {
+            .sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+            .max_grad_norm = 0.025,
+            .dimension = N,
+            .fingerprint = "toy",
+            .ledger = path_of("l.jsonl"),
+            .insecure = 1,
+            .insecure_seed = 5,
+            .noise_mode = SOTTO_NOISE_FAST};
         struct sotto_steps *s;
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
         memset(x, 0, sizeof x);

@@ -174,7 +174,7 @@ static void sampled_steps(void **state)
         for (int i = 0; i < NONSENSE; i++)
             for (int slot = 0; slot < 4; slot++) {
                 static const char *const names[] = {"noise_multiplier", "sample_rate", "delta", "epsilon"};
-                struct sotto_sampled s = {name, 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0};
+                struct sotto_sampled s = {name, 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
                 struct sotto_account a = {.scale = 77};
                 double x = nonsense[i], multiplier = 77, epsilon = slot == 3 ? x : 1;
                 *(slot == 0   ? &s.noise_multiplier
@@ -191,7 +191,7 @@ static void sampled_steps(void **state)
                     assert_true(multiplier == 77);
                 }
             }
-    struct sotto_sampled s = {"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, 0};
+    struct sotto_sampled s = {"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     refused(sotto_account_sampled(&a, &s), "steps", "gaussian", 0);
     s.mechanism = NULL;

@@ -33,12 +33,13 @@ static int set_up(void **state)
 
 static struct sotto_reserve reserve_of(size_t steps)
 {
-    return (struct sotto_reserve){.sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0},
-                                  .max_grad_norm = 0.5,
-                                  .dimension = 3,
-                                  .fingerprint = "toy",
-                                  .purpose = "test",
-                                  .ledger = ledger};
+    return (struct sotto_reserve){
+        .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 0.5,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .purpose = "test",
+        .ledger = ledger};
 }
 
 /* Reserves, draws `used` steps and gives the run's name back; the certificate is saved unless forgotten. */

@@ -165,7 +165,8 @@ static sotto_status use_compose(void)
 
 static sotto_status use_account_text(void)
 {
-    struct sotto_sampled s = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0}; /* a small grid */
+    struct sotto_sampled s = {
+        "gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
     sotto_status status = sotto_account_sampled(&a, &s);

@@ -320,12 +320,13 @@ static void budgets(void **state)
     r.budget.delta = 1e-5;
     assert_int_equal(release_of(&r), SOTTO_OK);
     struct sotto_steps *steps;
-    struct sotto_reserve run = {.sampled = {"gaussian", 20, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0},
-                                .max_grad_norm = 1,
-                                .dimension = 3,
-                                .fingerprint = "toy",
-                                .ledger = ledger,
-                                .budget = {-1, 0}};
+    struct sotto_reserve run = {
+        .sampled = {"gaussian", 20, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 1,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .ledger = ledger,
+        .budget = {-1, 0}};
     assert_int_equal(sotto_dp_reserve(&steps, &run, NULL), SOTTO_EINVAL);
 }
 

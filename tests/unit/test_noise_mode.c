@@ -23,14 +23,15 @@ static float single[N], also[N];
 
 static struct sotto_reserve reserve_of(const char *mechanism, size_t steps)
 {
-    return (struct sotto_reserve){.sampled = {mechanism, 40, 1, steps, 0.3, SOTTO_NORM_L2, 0},
-                                  .max_grad_norm = 0.5,
-                                  .dimension = N,
-                                  .fingerprint = "toy",
-                                  .ledger = path_of("l.jsonl"),
-                                  .insecure = 1,
-                                  .insecure_seed = SEED,
-                                  .noise_mode = SOTTO_NOISE_FAST};
+    return (struct sotto_reserve){
+        .sampled = {mechanism, 40, 1, steps, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 0.5,
+        .dimension = N,
+        .fingerprint = "toy",
+        .ledger = path_of("l.jsonl"),
+        .insecure = 1,
+        .insecure_seed = SEED,
+        .noise_mode = SOTTO_NOISE_FAST};
 }
 
 static struct sotto_steps *open_steps(const struct sotto_reserve *r, int threads)

@@ -31,12 +31,13 @@ static int set_up(void **state)
 /* So much noise at so large a delta that nothing takes long to account. */
 static struct sotto_reserve reserve_of(const char *book, double rate)
 {
-    return (struct sotto_reserve){.sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, 0},
-                                  .max_grad_norm = 0.5,
-                                  .dimension = 3,
-                                  .fingerprint = "toy",
-                                  .purpose = "test",
-                                  .ledger = book};
+    return (struct sotto_reserve){
+        .sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 0.5,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .purpose = "test",
+        .ledger = book};
 }
 
 /* Reserves, and leaves a certificate of nothing drawn. */
@@ -145,7 +146,8 @@ static void requests_without_sense(void **state)
     REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is not known");
     REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
     REFUSED(r.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
-    good.sampled = (struct sotto_sampled){"logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, 0};
+    good.sampled =
+        (struct sotto_sampled){"logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, 0, SOTTO_SAMPLING_POISSON};
     REFUSED((r.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
     REFUSED((r.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET, "can only be tightened");
     struct ledger l;
