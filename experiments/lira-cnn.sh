@@ -6,9 +6,9 @@
 #   epochs                   the same cifar10 target after 5, 10, 20 and 40 epochs, one shadow each
 #   records                  the same recipe on 1,000, 2,500, 5,000 and 10,000 records of cifar10, one shadow each
 #   classes                  synthetic purchases of 2, 10, 20, 50 and 100 classes (made up!), networks of one hidden layer, ten shadows
-# Expected (SHADOWS=16 THREADS=1): cifar10, target .968 on members and .476 on others: loss AUC .791, TPR at 1 % FPR .014; lira .871,
-# .193; rmia .876, .207; shokri .813, precision .715. Gap .096, .252, .492: loss AUC .566, .659, .791. 2 to 100 classes: precision of
-# shokri .549, .648, .674, .786, .867.
+# Expected: cifar10, target .959 on members and .466 on others: loss AUC .791, TPR at 1 % FPR .010; lira .875, .228; rmia .871, .200;
+# shokri .812, precision .712. fashion-mnist: loss .548, lira .637. THREADS=1: gap .096, .252, .492: loss AUC .566, .659, .791; 2 to
+# 100 classes: precision of shokri .549, .648, .674, .786, .867.
 # cifar10 must have been imported (sotto data import). Finished shadows are kept in FOLDER/shadows: a killed run goes on.
 # usage: experiments/lira-cnn.sh FOLDER [cifar10|fashion-mnist|epochs|records|classes]...
 #        (SOTTO: the program; default: sotto. THREADS: default 2; other numbers change last bits)
