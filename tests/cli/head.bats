@@ -304,5 +304,5 @@ refused() {
   rm -f h.safetensors*
   refused 65 "noise mode 'quick' is not known; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
   refused 64 "--noise-mode belongs to trainers with noise" plain --noise-mode fast
-  refused 64 "--noise-mode belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --target-epsilon 2 --noise-mode fast
+  refused 64 "--noise-mode and --sampling belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --target-epsilon 2 --noise-mode fast
 }
