@@ -260,11 +260,11 @@ static void paths_fit_by_their_ends(void **state)
     add_picture("two/x/a.png", 20);
     add_picture("two/xx/a.png", 30);
     files_write_text(folder, "labels.csv",
-                     "path,label,attribute\n/root/two/x/a.png,cat,1\ne/x/a.png,dog,2\n");
+                     "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\ne/x/a.png,dog,2\n");
     struct sotto_dataset *d = NULL;
     assert_int_equal(sotto_dataset_open(&d, folder, NULL), SOTTO_EFORMAT); /* e/x/a.png: one or two? */
     files_write_text(folder, "labels.csv",
-                     "path,label,attribute\n/root/two/x/a.png,cat,1\none/x/a.png,dog,2\nxx/a.png,dog,1\n");
+                     "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\none/x/a.png,dog,2\nxx/a.png,dog,1\n");
     d = open_set();
     check_row(d, 0, 20, 0, 0);
     check_row(d, 1, 10, 1, 1);
