@@ -9,20 +9,6 @@
 
 enum { COLUMNS = 10, INPUT_VECTORS = VECTOR_BYTES == 64 ? 2 : 1, STRIP = INPUT_VECTORS * LANES };
 
-typedef float narrow __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
-
-/* Spelled out: the compiler's own conversion goes by halves. */
-INLINE vec widened(const float *x)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_cvtps_pd(_mm256_loadu_ps(x));
-#elif defined(__AVX2__)
-    return (vec)_mm256_cvtps_pd(_mm_loadu_ps(x));
-#else
-    return __builtin_convertvector(*(const narrow *)x, vec);
-#endif
-}
-
 INLINE double squares(const float *x, size_t count)
 {
     vec many[2] = {{0}, {0}};

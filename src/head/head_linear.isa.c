@@ -17,21 +17,8 @@ enum {
     FORWARD_VECTORS = VECTOR_BYTES == 64 ? 1 : 2
 };
 
-typedef double wide __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int64_t wide_mask __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef float narrow __attribute__((vector_size(VECTOR_BYTES / 2), may_alias));
 
-/* Spelled out: the compiler's own conversion goes by halves. */
-INLINE wide widened(const float *x)
-{
-#if defined(__AVX512F__)
-    return (wide)_mm512_cvtps_pd(_mm256_loadu_ps(x));
-#elif defined(__AVX2__)
-    return (wide)_mm256_cvtps_pd(_mm_loadu_ps(x));
-#else
-    return __builtin_convertvector(*(const narrow *)x, wide);
-#endif
-}
 INLINE wide wide_all(double x)
 {
     return x - (wide){0};

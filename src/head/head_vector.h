@@ -24,6 +24,21 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 #define INLINE static inline __attribute__((always_inline))
 
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef double wide __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef float narrow __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
+
+/* As many floats as there are doubles in a vector. Spelled out: the compiler's own conversion goes by halves.
+ */
+INLINE wide widened(const float *x)
+{
+#if defined(__AVX512F__)
+    return (wide)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+#elif defined(__AVX2__)
+    return (wide)_mm256_cvtps_pd(_mm_loadu_ps(x));
+#else
+    return __builtin_convertvector(*(const narrow *)x, wide);
+#endif
+}
 
 INLINE vec v_load(const real *p)
 {
