@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "par/par.h"
 
+#include <math.h>
+
 extern const struct fast_kernels fast_kernels_v2, fast_kernels_v3, fast_kernels_v4, fast_kernels_v4bf16;
 
 const struct fast_kernels *fast_kernels_find(void)
@@ -14,19 +16,15 @@ const struct fast_kernels *fast_kernels_find(void)
     return tables[cpu_best_isa()];
 }
 
-extern const struct single_kernels single_kernels_v2, single_kernels_v3, single_kernels_v4,
-    single_kernels_v4bf16;
-
-const struct single_kernels *fast_single_kernels_find(void)
-{
-    static const struct single_kernels *const tables[CPU_ISA_COUNT] = {
-        &single_kernels_v2, &single_kernels_v3, &single_kernels_v4, &single_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
-
-size_t fast_single_words(enum fast_law law)
+size_t fast_words(enum fast_law law)
 {
     return law == FAST_GAUSSIAN ? FAST_BLOCK / 2 * 3 : FAST_BLOCK * 2;
+}
+
+double fast_unit(double scale)
+{
+    int exponent = ilogb(scale);
+    return ldexp(1, (exponent < 900 ? exponent : 900) - 20); /* 2^53 of it is a number */
 }
 
 double fast_reach(enum fast_law law)
@@ -36,7 +34,7 @@ double fast_reach(enum fast_law law)
 }
 
 enum {
-    PIECE_GROUPS = 4, /* of the stream: 4 KiB of words and as much of draws */
+    PIECE_GROUPS = 4, /* of the stream: 4 KiB of words and half as much of draws */
     PIECE = PIECE_GROUPS * CHACHA_WORDS / 2,
     CHUNK = 16 * PIECE,
     SHARED = 8 * CHUNK /* fewer draws are done before a pool of threads is awake */
@@ -49,7 +47,7 @@ struct task {
     const unsigned char *key;
     const struct chacha_kernels *stream;
     const struct fast_kernels *kernels;
-    const struct single_kernels *single;
+    double unit; /* of a sum of doubles */
 };
 
 static size_t pieces(size_t n, size_t size)
@@ -57,46 +55,36 @@ static size_t pieces(size_t n, size_t size)
     return (n + size - 1) / size;
 }
 
-static void add_doubles(const struct task *t, uint64_t words[PIECE], size_t at, size_t count)
-{
-    _Alignas(64) double unit[PIECE];
-    size_t groups = pieces(count, FAST_GROUP);
-    t->stream->fill((uint32_t *)words, t->key, at / (CHACHA_WORDS / 2),
-                    pieces(2 * groups * FAST_GROUP, CHACHA_WORDS));
-    t->kernels->draw[t->how->law](unit, words, groups);
-    t->kernels->add((double *)t->sum + at, unit, count, t->how->scale);
-    base_wipe(unit, groups * FAST_GROUP * sizeof *unit);
-}
-
-/* A piece begins with a group of the stream, in single precision too. */
-static void add_floats(const struct task *t, uint64_t words[PIECE], size_t at, size_t count)
+/* A piece begins with a group of the stream. */
+static void add_piece(const struct task *t, uint32_t words[2 * PIECE], size_t at, size_t count)
 {
     _Alignas(64) float unit[PIECE];
-    size_t blocks = pieces(count, FAST_BLOCK), each = fast_single_words(t->how->law);
-    t->stream->fill((uint32_t *)words, t->key, at / FAST_BLOCK * each / CHACHA_WORDS,
+    const struct fast_sum *how = t->how;
+    size_t blocks = pieces(count, FAST_BLOCK), each = fast_words(how->law);
+    t->stream->fill(words, t->key, at / FAST_BLOCK * each / CHACHA_WORDS,
                     pieces(blocks * each, CHACHA_WORDS));
-    t->single->draw[t->how->law](unit, (const uint32_t *)words, blocks);
-    t->single->add((float *)t->sum + at, unit, count, t->how->scale);
+    t->kernels->draw[how->law](unit, words, blocks);
+    if (how->floats)
+        t->kernels->add_floats((float *)t->sum + at, unit, count, how->scale);
+    else
+        t->kernels->add((double *)t->sum + at, unit, count, how->scale, t->unit);
     base_wipe(unit, blocks * FAST_BLOCK * sizeof *unit);
 }
 
 static sotto_status add_chunk(void *arg, size_t chunk, int thread)
 {
     const struct task *t = arg;
-    _Alignas(64) uint64_t words[PIECE];
+    _Alignas(64) uint32_t words[2 * PIECE];
     size_t end = (chunk + 1) * CHUNK < t->n ? (chunk + 1) * CHUNK : t->n;
     (void)thread;
-    for (size_t at = chunk * CHUNK; at < end; at += PIECE) {
-        size_t count = end - at < PIECE ? end - at : PIECE;
-        (t->how->single ? add_floats : add_doubles)(t, words, at, count);
-    }
+    for (size_t at = chunk * CHUNK; at < end; at += PIECE)
+        add_piece(t, words, at, end - at < PIECE ? end - at : PIECE);
     base_wipe(words, sizeof words);
     return SOTTO_OK;
 }
 
 void fast_noise_add(void *sum, size_t n, const struct fast_sum *how, const unsigned char key[CHACHA_KEY])
 {
-    struct task t = {
-        sum, n, how, key, chacha_kernels_find(), fast_kernels_find(), fast_single_kernels_find()};
+    struct task t = {sum, n, how, key, chacha_kernels_find(), fast_kernels_find(), fast_unit(how->scale)};
     (void)par_shares(pieces(n, CHUNK), n < SHARED ? 1 : how->threads, add_chunk, &t);
 }

@@ -1,10 +1,13 @@
-/* From 64 random bits to noise of scale 1, by vectors of doubles.
+/* From random bits to noise of scale 1, by vectors of floats: 32 draws at a time.
  *
- * A word w stands for the uniform number (w + 1/2) / 2^64, rounded to a double. Gaussian: pairs by Box and
- * Muller (1958), radius sqrt(-2 ln u), angle 2 pi v. Logistic: ln((1 - h) / h) for h uniform below 1/2, with
- * a sign; Laplace: -ln h, with a sign. Additions, products, quotients and roots only, each rounded once,
- * never fused: the same bits at every level. Logarithms and sines are within about 2 units in the last place.
- */
+ * Words of 32 bits. An upper word h and a lower word l stand for the uniform number u = (2^32 h + l + 1/2) /
+ * 2^64, known to 2^-24 of itself or of 1 - u, whichever is smaller: so draws keep their relative accuracy
+ * both far out and near 0. Gaussian: pairs by Box and Muller (1958), radius sqrt(-2 ln u), angle 2 pi v; 16
+ * upper and 16 lower words give radii, 16 more the angles, of 32 draws. Logistic: ln((1 - u) / u) for u below
+ * 1/2, with a sign; Laplace: -ln 2 u, with a sign; 32 upper and 32 lower words, whose first bit is the sign.
+ *
+ * Additions, products, quotients and roots only, each rounded once, never fused: the same bits at every
+ * level. Polynomials are those of least largest error (relative; the cosine's absolute), below 2^-28. */
 #include "dp/fast_noise.h"
 
 #include "base/cpu.h"
@@ -21,18 +24,19 @@ enum { VECTOR_BYTES = 32 };
 #else
 enum { VECTOR_BYTES = 16 };
 #endif
-enum { LANES = VECTOR_BYTES / 8, HALF = FAST_GROUP / 2 };
+enum { LANES = VECTOR_BYTES / 4, HALF = FAST_BLOCK / 2 };
 
-typedef double vec __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-typedef uint64_t bits __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+typedef float vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef uint32_t bits __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef int32_t whole __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE vec all(double x)
+INLINE vec all(float x)
 {
     return x - (vec){0};
 }
-INLINE bits each(uint64_t x)
+INLINE bits each(uint32_t x)
 {
     return x - (bits){0};
 }
@@ -43,129 +47,137 @@ INLINE vec choose(bits mask, vec a, vec b)
 INLINE vec root(vec a)
 {
 #if defined(__AVX512F__)
-    return (vec)_mm512_sqrt_pd((__m512d)a);
+    return (vec)_mm512_sqrt_ps((__m512)a);
 #elif defined(__AVX2__)
-    return (vec)_mm256_sqrt_pd((__m256d)a);
+    return (vec)_mm256_sqrt_ps((__m256)a);
 #elif defined(__SSE2__)
-    return (vec)_mm_sqrt_pd((__m128d)a);
+    return (vec)_mm_sqrt_ps((__m128)a);
 #else
     for (int i = 0; i < LANES; i++)
-        a[i] = sqrt(a[i]);
+        a[i] = sqrtf(a[i]);
     return a;
 #endif
 }
-
-/* Whole numbers below 2^52 in the low bits of 2^52 and 2^84, whose units are 1 and 2^32. */
-INLINE vec low_part(bits w)
+INLINE bits load(const uint32_t *words)
 {
-    return (vec)((w & each(0xffffffff)) | each(0x4330000000000000)) - all(0x1p52);
-}
-INLINE vec high_part(bits w)
-{
-    return (vec)(w >> 32 | each(0x4530000000000000)) - all(0x1p84);
-}
-/* w + 1/2, rounded once. */
-INLINE vec plus_half(bits w)
-{
-    return high_part(w) + (low_part(w) + all(0.5));
+    return *(const bits *)words;
 }
 
-/* 2 atanh(s) for |s| <= 3 - 2 sqrt 2: by its series, to 2^-54 of the result. */
+/* A number of at most 31 bits, rounded once. */
+INLINE vec signed_value(bits w)
+{
+    return __builtin_convertvector((whole)w, vec);
+}
+/* A word, rounded once. */
+INLINE vec value(bits w)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_cvtepu32_ps((__m512i)w);
+#else
+    return signed_value(w >> 16) * all(0x1p16f) + signed_value(w & each(0xffff));
+#endif
+}
+/* h + (l + 1/2) / 2^32. */
+INLINE vec number(bits h, bits l)
+{
+    return value(h) + (value(l) + all(0.5f)) * all(0x1p-32f);
+}
+
+/* 2 atanh(s) for |s| <= 3 - 2 sqrt 2. */
 INLINE vec twice_atanh(vec s)
 {
-    static const double odd[] = {2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11,
-                                 2.0 / 9,  2.0 / 7,  2.0 / 5,  2.0 / 3};
-    vec z = s * s, p = all(odd[0]);
-#pragma GCC unroll 8
-    for (int i = 1; i < 9; i++)
-        p = p * z + all(odd[i]);
+    vec z = s * s, p = all(0x1.32d782p-2f);
+    p = p * z + all(0x1.9953a6p-2f);
+    p = p * z + all(0x1.55558ap-1f);
     return (s + s) + s * (z * p);
 }
 
-/* e ln 2 + rest for a whole number e below 2^11, given as e + 2^10: e times the first part is exact. */
-INLINE vec with_exponent(bits biased, vec rest)
+/* e ln 2 + rest for a whole number e of at most 7 bits: e times the first part is exact. */
+INLINE vec with_exponent(whole e, vec rest)
 {
-    vec e = (vec)(biased | each(0x4330000000000000)) - all(0x1p52 + 0x1p10);
-    return e * all(0x1.62e42fee00000p-1) + (e * all(0x1.a39ef35793c76p-33) + rest);
+    vec count = __builtin_convertvector(e, vec);
+    return count * all(0x1.63p-1f) + (count * all(-0x1.bd0106p-13f) + rest);
 }
 
-/* ln(2^power / a), a > 0 and at most 2^power: the mantissa of a is taken to lie between sqrt(1/2) and sqrt 2.
- */
-INLINE vec log_below(vec a, uint64_t power)
+/* -ln u for u = (2^32 h + l + 1/2) / 2^power, power 64 or 63 with h below 2^31. Above sqrt(1/2) it is the
+ * distance from 1 that counts. */
+INLINE vec minus_log(bits h, bits l, int power)
 {
-    bits shifted = (bits)a - each(0x3fe6a09e00000000) + each((uint64_t)64 << 52),
-         e = shifted >> 52; /* 64 + */
-    vec m = (vec)((bits)a - ((e - 64) << 52)), f = m - all(1);
-    return with_exponent(each(1024 + power + 64) - e, -twice_atanh(f / (all(2) + f)));
+    bits top = each(power == 64 ? 0xffffffff : 0x7fffffff),
+         near = (bits)(h > each(power == 64 ? 0xb504f333 : 0x5a827999));
+    vec a = number(h ^ (near & top), l ^ near);
+    bits shifted = (bits)a - each(0x3f3504f3);
+    whole e = (whole)shifted >> 23;
+    vec m = (vec)((bits)a - ((bits)e << 23));
+    vec f = choose(near, a * all(power == 64 ? -0x1p-32f : -0x1p-31f), m - all(1));
+    e = (whole)(~near & (bits)(power - 32 - e));
+    return with_exponent(e, -twice_atanh(f / (all(2) + f)));
 }
 
-/* ln(b / a) for normal numbers b >= a > 0. */
-INLINE vec log_ratio(vec b, vec a)
+/* ln((1 - u) / u) for u = (2^32 h + l + 1/2) / 2^64, h below 2^31. Near u = 1/2 it is the distance from there
+ * that counts: 2 atanh(1 - 2 u). */
+INLINE vec log_odds(bits h, bits l)
 {
-    const bits mantissa = each(((uint64_t)1 << 52) - 1), one = each((uint64_t)1023 << 52);
+    const bits mantissa = each(0x7fffff), one = each(0x3f800000);
+    vec away = number(h ^ each(0x7fffffff), ~l) * all(0x1p-31f); /* 1 - 2 u */
+    vec a = number(h, l) * all(0x1p-31f), b = all(1) + away;     /* 2 u, 2 (1 - u) */
+    bits near = (bits)(away < all(0.125f));
     vec above = (vec)(((bits)b & mantissa) | one), below = (vec)(((bits)a & mantissa) | one);
-    bits large = (bits)(above > below * all(1.4142135623730951)),
-         small = (bits)(below > above * all(1.4142135623730951));
-    bits e = ((bits)b >> 52) - ((bits)a >> 52) + each(1024) - large + small; /* masks are -1 */
-    above = (vec)((bits)above + (small & each((uint64_t)1 << 52)));
-    below = (vec)((bits)below + (large & each((uint64_t)1 << 52)));
-    return with_exponent(e, twice_atanh((above - below) / (above + below)));
+    bits large = (bits)(above > below * all(1.4142135f)), small = (bits)(below > above * all(1.4142135f));
+    whole e = (whole)(((bits)b >> 23) - ((bits)a >> 23) - large + small); /* masks are -1 */
+    above = (vec)((bits)above + (small & each(1 << 23)));
+    below = (vec)((bits)below + (large & each(1 << 23)));
+    vec s = choose(near, away, (above - below) / (above + below));
+    return with_exponent((whole)(~near & (bits)e), twice_atanh(s));
 }
 
-/* cos and sin of 2 pi w / 2^64: w as a whole number of right angles and at most half of one, either way. */
+/* cos and sin of 2 pi (w + 1/2) / 2^32: w as a whole number of right angles and at most half of one, either
+ * way. */
 INLINE void turn(vec *cosine, vec *sine, bits w)
 {
-    static const double sines[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
-                                   -1.0 / 5040,          1.0 / 120,        -1.0 / 6},
-                        cosines[] = {
-                            1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800,
-                            1.0 / 40320,          -1.0 / 720,         1.0 / 24,        -1.0 / 2};
-    bits moved = w + each((uint64_t)1 << 61), quarter = moved >> 62,
-         rest = moved & each(((uint64_t)1 << 62) - 1);
-    vec x = ((high_part(rest) + low_part(rest)) - all(0x1p61)) * all(0x1.921fb54442d18p-62); /* 2 pi / 2^64 */
-    vec z = x * x, s = all(sines[0]), c = all(cosines[0]);
-#pragma GCC unroll 8
-    for (int i = 1; i < 7; i++)
-        s = s * z + all(sines[i]);
-#pragma GCC unroll 8
-    for (int i = 1; i < 8; i++)
-        c = c * z + all(cosines[i]);
+    bits moved = w + each(1u << 29), quarter = moved >> 30,
+         rest = (moved & each((1u << 30) - 1)) - each(1u << 29);
+    vec x = (signed_value(rest) + all(0.5f)) * all(0x1.921fb6p-30f), z = x * x; /* 2 pi / 2^32 */
+    vec s = all(-0x1.9856d4p-13f), c = all(0x1.9be5fap-16f);
+    s = s * z + all(0x1.1103dap-7f);
+    s = s * z + all(-0x1.55553ap-3f);
+    c = c * z + all(-0x1.6c133ap-10f);
+    c = c * z + all(0x1.555554p-5f);
     s = x + x * (z * s);
-    c = all(1) + z * c;
+    c = all(1) - (z * all(0.5f) - (z * z) * c);
     bits odd = -(quarter & each(1));
-    *cosine = (vec)((bits)choose(odd, s, c) ^ ((quarter + each(1)) >> 1 << 63));
-    *sine = (vec)((bits)choose(odd, c, s) ^ (quarter >> 1 << 63));
+    *cosine = (vec)((bits)choose(odd, s, c) ^ ((quarter + each(1)) >> 1 << 31));
+    *sine = (vec)((bits)choose(odd, c, s) ^ (quarter >> 1 << 31));
 }
 
-/* Of 16 words the first 8 give radii, the others angles. */
-static void gaussian(double *unit, const uint64_t *words, size_t groups)
+static void gaussian(float *unit, const uint32_t *words, size_t blocks)
 {
-    for (size_t g = 0; g < groups; g++, unit += FAST_GROUP, words += FAST_GROUP)
+    for (size_t b = 0; b < blocks; b++, unit += FAST_BLOCK, words += 3 * HALF)
         for (size_t i = 0; i < HALF; i += LANES) {
-            vec radius = log_below(plus_half(*(const bits *)(words + i)), 64), cosine, sine;
-            turn(&cosine, &sine, *(const bits *)(words + HALF + i));
+            vec radius = minus_log(load(words + i), load(words + HALF + i), 64), cosine, sine;
+            turn(&cosine, &sine, load(words + 2 * HALF + i));
             radius = root(radius + radius);
             *(vec *)(unit + i) = radius * cosine;
             *(vec *)(unit + HALF + i) = radius * sine;
         }
 }
 
-/* The last bit is the sign. */
-static void logistic(double *unit, const uint64_t *words, size_t groups)
+static void logistic(float *unit, const uint32_t *words, size_t blocks)
 {
-    for (size_t i = 0; i < groups * FAST_GROUP; i += LANES) {
-        bits w = *(const bits *)(words + i);
-        vec a = plus_half(w >> 1);
-        *(vec *)(unit + i) = (vec)((bits)log_ratio(all(0x1p64) - a, a) ^ w << 63);
-    }
+    for (size_t b = 0; b < blocks; b++, unit += FAST_BLOCK, words += 2 * FAST_BLOCK)
+        for (size_t i = 0; i < FAST_BLOCK; i += LANES) {
+            bits h = load(words + i), sign = h & each(0x80000000);
+            *(vec *)(unit + i) = (vec)((bits)log_odds(h ^ sign, load(words + FAST_BLOCK + i)) | sign);
+        }
 }
 
-static void laplace(double *unit, const uint64_t *words, size_t groups)
+static void laplace(float *unit, const uint32_t *words, size_t blocks)
 {
-    for (size_t i = 0; i < groups * FAST_GROUP; i += LANES) {
-        bits w = *(const bits *)(words + i);
-        *(vec *)(unit + i) = (vec)((bits)log_below(plus_half(w >> 1), 63) ^ w << 63);
-    }
+    for (size_t b = 0; b < blocks; b++, unit += FAST_BLOCK, words += 2 * FAST_BLOCK)
+        for (size_t i = 0; i < FAST_BLOCK; i += LANES) {
+            bits h = load(words + i), sign = h & each(0x80000000);
+            *(vec *)(unit + i) = (vec)((bits)minus_log(h ^ sign, load(words + FAST_BLOCK + i), 63) | sign);
+        }
 }
 
 static bool within(const double *x, size_t n, double most)
@@ -176,11 +188,29 @@ static bool within(const double *x, size_t n, double most)
     return !out;
 }
 
-static void add(double *sum, const double *unit, size_t n, double scale)
+static bool within_floats(const float *x, size_t n, double most)
+{
+    uint64_t out = 0;
+    for (size_t i = 0; i < n; i++)
+        out |= fabs((double)x[i]) < most ? 0 : 1;
+    return !out;
+}
+
+/* To whole units of 2^k and back, by adding what has that unit: 1.5 * 2^(k + 52). */
+static void add(double *sum, const float *unit, size_t n, double scale, double unit_of_sum)
+{
+    double large = unit_of_sum * 0x1.8p52;
+    for (size_t i = 0; i < n; i++)
+        sum[i] = sum[i] + scale * (double)unit[i] + large - large;
+}
+
+/* The scale stays a double: a rounded one could be smaller. */
+static void add_floats(float *sum, const float *unit, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++)
-        sum[i] += scale * unit[i];
+        sum[i] = (float)((double)sum[i] + scale * (double)unit[i]);
 }
 
 extern const struct fast_kernels ISA_NAME(fast_kernels);
-const struct fast_kernels ISA_NAME(fast_kernels) = {{NULL, gaussian, logistic, laplace}, within, add};
+const struct fast_kernels ISA_NAME(fast_kernels) = {
+    {NULL, gaussian, logistic, laplace}, within, within_floats, add, add_floats};

@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of up to 2^40 scales in double, and 2^16 in float, keep fast noise to 2^-8 of a scale and better. */
-static const int fast_room[] = {40, 16};
+/* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
+ * better. */
+static const int fast_room[] = {30, 16};
 
 struct sotto_steps {
     const struct mechanism *mechanism;
@@ -295,8 +296,8 @@ static sotto_status check_sum(const struct sotto_steps *s, const void *sum, bool
 {
     double most = ldexp(s->fast.scale, fast_room[single]);
     size_t i = 0;
-    if (single ? fast_single_kernels_find()->within(sum, s->dimension, most)
-               : fast_kernels_find()->within(sum, s->dimension, most))
+    const struct fast_kernels *k = fast_kernels_find();
+    if (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most))
         return SOTTO_OK;
     while (fabs(value_at(sum, i, single)) < most)
         i++;
@@ -322,7 +323,7 @@ static void add_fast(struct sotto_steps *s, void *sum, bool single)
 {
     unsigned char key[CHACHA_KEY];
     struct fast_sum how = s->fast;
-    how.single = single;
+    how.floats = single;
     noise_bytes(s->stream, key, sizeof key);
     fast_noise_add(sum, s->dimension, &how, key);
     base_wipe(key, sizeof key);

@@ -74,9 +74,9 @@ static void steps_have_keys_of_their_own(void **state)
             assert_int_equal(sotto_dp_step_float(two, single), SOTTO_OK);
             for (size_t i = 0; i < N; i++)
                 also[i] = (float)i;
-            how.single = true;
+            how.floats = true;
             fast_noise_add(also, N, &how, key);
-            how.single = false;
+            how.floats = false;
             assert_memory_equal(single, also, sizeof single);
         }
         assert_int_equal(sotto_steps_used(s), 3);
@@ -106,10 +106,12 @@ static void no_stream_is_used_twice(void **state)
             assert_int_equal(sotto_dp_step(s, drawn[d + i]), SOTTO_OK);
         sotto_steps_close(s);
     }
+    int same = 0;
     for (int a = 0; a < DRAWS; a++)
         for (int b = 0; b < a; b++)
             for (int i = 0; i < VALUES; i++)
-                assert_true(drawn[a][i] != drawn[b][i]);
+                same += drawn[a][i] == drawn[b][i];
+    assert_true(same < 3); /* of 7,500 pairs: draws have some 2^22 values near 0 */
 }
 
 /* A child has the reservation, too, but never its noise. */
@@ -128,8 +130,10 @@ static void a_forked_child_draws_other_noise(void **state)
     wait(&result);
     assert_int_equal(result, 0);
     assert_int_equal(read(pipes[0], other, 4096), 4096);
+    int same = 0;
     for (size_t i = 0; i < 4096 / sizeof *sum; i++)
-        assert_true(other[i] != 0 && other[i] != sum[i]);
+        same += other[i] == 0 || other[i] == sum[i];
+    assert_true(same < 3);
     close(pipes[0]);
     close(pipes[1]);
     sotto_steps_close(s);
@@ -239,9 +243,9 @@ static void values_that_noise_would_drown_in(void **state)
         const char *text;
     } cases[] = {{NAN, false, SOTTO_EINVAL, "value 19999 of 20000 is NaN"},
                  {-INFINITY, true, SOTTO_EINVAL, "is infinite; all must be finite"},
-                 {0x1p40 * 20, false, SOTTO_EDOMAIN, "2^40 times larger than the scale of the noise"},
+                 {0x1p30 * 20, false, SOTTO_EDOMAIN, "2^30 times larger than the scale of the noise"},
                  {-0x1p16 * 20, true, SOTTO_EDOMAIN, "2^16 times larger than the scale of the noise"},
-                 {0x1p39 * 20, false, SOTTO_OK, NULL},
+                 {0x1p29 * 20, false, SOTTO_OK, NULL},
                  {0x1p15 * 20, true, SOTTO_OK, NULL}};
     struct sotto_steps *s = reserve("gaussian", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
