@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 enum { ALIGNMENT = 64 };
 
@@ -69,6 +72,13 @@ char *base_strdup(const char *text)
     if (copy)
         memcpy(copy, text, length);
     return copy;
+}
+
+void base_trim(void)
+{
+#if defined(__GLIBC__)
+    (void)malloc_trim(0);
+#endif
 }
 
 void base_wipe(void *block, size_t bytes)

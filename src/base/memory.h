@@ -17,6 +17,9 @@ void base_free(void *block);
  * alone. */
 void *base_regrow(void *block, size_t old_count, size_t new_count, size_t size);
 char *base_strdup(const char *text);
+/** Hands memory that is free back to the system, where the C library would keep it for later (glibc). After a
+ * stage that needed much and before a long one. */
+void base_trim(void);
 /** Overwrites with zeros in a way that the compiler keeps. */
 void base_wipe(void *block, size_t bytes);
 

@@ -229,6 +229,7 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
     TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
     TRY(record(s, r, &sampled, &account, ctx));
+    base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
     s = NULL;
 done:
