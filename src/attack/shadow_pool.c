@@ -17,7 +17,7 @@ enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 struct trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
-    char fingerprint[SHA256_HEX];
+    char fingerprint[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a training */
     const char *shape;
     struct sotto_head_recipe block; /* of linear heads */
     const size_t *todo;             /* models to train */
@@ -110,12 +110,12 @@ static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *
 {
     sotto_status status = SOTTO_OK;
     struct shadow_pool *s = t->pool;
-    struct shadow_identity id = identity(t, model);
     struct shadow_facts facts;
-    char path[SHADOW_PATH];
     TRY(accuracy(&facts.train_accuracy, t->plan, model, SHADOW_IN, h));
     TRY(accuracy(&facts.test_accuracy, t->plan, model, SHADOW_OUT, h));
     if (t->plan->cache) {
+        struct shadow_identity id = identity(t, model);
+        char path[SHADOW_PATH];
         TRY(shadow_cache_path(path, t->plan->cache, &id));
         TRY(sotto_head_save(path, h));
         TRY(shadow_cache_add(t->plan->cache, &id, &facts));
@@ -220,10 +220,11 @@ static sotto_status look_up(struct trainer *t, size_t *todo)
     const struct shadow_plan *p = t->plan;
     struct shadow_pool *s = t->pool;
     for (size_t m = 0; m < s->models; m++) {
-        struct shadow_identity id = identity(t, m);
         bool found = false;
-        if (p->cache)
+        if (p->cache) {
+            struct shadow_identity id = identity(t, m);
             TRY(fetch(&found, s, m, p->cache, &id));
+        }
         if (found)
             continue;
         if (p->shards < 2 || m % p->shards == p->shard)
@@ -283,7 +284,8 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
         (struct sotto_context){.threads = p->ctx ? p->ctx->threads : 0, .stop = p->ctx ? p->ctx->stop : NULL};
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
     TRY(make_weights(s, p));
-    head_data_fingerprint(t.fingerprint, p->data);
+    if (p->cache)
+        head_data_fingerprint(t.fingerprint, p->data);
     TRY(look_up(&t, todo));
     if (in_blocks(p)) {
         for (size_t first = 0; first < t.count; first += BLOCK)

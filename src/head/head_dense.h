@@ -84,35 +84,72 @@ static void multiply(const struct product *p)
     }
 }
 
-INLINE void apply_adam(const struct head_update *u, const struct head_layer *layer, size_t offset,
-                       const real *gradient, size_t count, int flush)
+/* An update of the weights from an offset on: its constants as vectors, and where it happens. */
+struct vector_update {
+    vec rate, forget1, forget2, epsilon;
+    real *w, *mean, *square;
+};
+
+INLINE struct vector_update vectors_of(const struct head_update *u, const struct head_layer *layer,
+                                       size_t offset)
 {
-    real *w = layer->w + offset, *mean = layer->mean + offset, *square = layer->square + offset;
-    vec rate = v_all(-u->rate), forget1 = v_all(u->forget1), forget2 = v_all(u->forget2),
-        epsilon = v_all(u->epsilon);
-    for (size_t i = 0; i < count; i += LANES) {
-        vec g = v_load(gradient + i), m = v_load(mean + i), s = v_load(square + i);
-        m = v_fma(forget1, g - m, m);
-        s = v_fma(forget2, v_fma(g, g, -s), s);
-        v_store(mean + i, flush ? v_flush(m) : m);
-        v_store(square + i, flush ? v_flush(s) : s);
-        v_store(w + i, v_fma(rate, v_over_root(m, s, epsilon), v_load(w + i)));
-    }
+    int adam = u->adam;
+    return (struct vector_update){.rate = v_all(-u->rate),
+                                  .forget1 = v_all(u->forget1),
+                                  .forget2 = v_all(u->forget2),
+                                  .epsilon = v_all(u->epsilon),
+                                  .w = layer->w + offset,
+                                  .mean = adam ? layer->mean + offset : NULL,
+                                  .square = adam ? layer->square + offset : NULL};
+}
+
+INLINE void apply_sgd(const struct vector_update *u, size_t at, vec g)
+{
+    v_store(u->w + at, v_fma(u->rate, g, v_load(u->w + at)));
+}
+
+INLINE void apply_adam(const struct vector_update *u, size_t at, vec g, int flush)
+{
+    vec m = v_load(u->mean + at), s = v_load(u->square + at);
+    m = v_fma(u->forget1, g - m, m);
+    s = v_fma(u->forget2, v_fma(g, g, -s), s);
+    v_store(u->mean + at, flush ? v_flush(m) : m);
+    v_store(u->square + at, flush ? v_flush(s) : s);
+    v_store(u->w + at, v_fma(u->rate, v_over_root(m, s, u->epsilon), v_load(u->w + at)));
 }
 
 INLINE void apply(const struct head_update *u, const struct head_layer *layer, size_t offset,
                   const real *gradient, size_t count)
 {
-    if (u->adam && u->flush) {
-        apply_adam(u, layer, offset, gradient, count, 1);
-    } else if (u->adam) {
-        apply_adam(u, layer, offset, gradient, count, 0);
-    } else {
-        real *w = layer->w + offset;
-        vec rate = v_all(-u->rate);
+    struct vector_update v = vectors_of(u, layer, offset);
+    if (u->adam && u->flush)
         for (size_t i = 0; i < count; i += LANES)
-            v_store(w + i, v_fma(rate, v_load(gradient + i), v_load(w + i)));
-    }
+            apply_adam(&v, i, v_load(gradient + i), 1);
+    else if (u->adam)
+        for (size_t i = 0; i < count; i += LANES)
+            apply_adam(&v, i, v_load(gradient + i), 0);
+    else
+        for (size_t i = 0; i < count; i += LANES)
+            apply_sgd(&v, i, v_load(gradient + i));
+}
+
+/* The same for a gradient of at most 8 vectors that is in registers. */
+INLINE void apply_vectors(const struct head_update *u, const struct head_layer *layer, size_t offset,
+                          const vec *gradient, int vectors)
+{
+    struct vector_update v = vectors_of(u, layer, offset);
+    if (u->adam && u->flush)
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; j++)
+            apply_adam(&v, (size_t)j * LANES, gradient[j], 1);
+    else if (u->adam)
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; j++)
+            apply_adam(&v, (size_t)j * LANES, gradient[j], 0);
+    else
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; j++)
+            apply_sgd(&v, (size_t)j * LANES, gradient[j]);
 }
 
 /* tile (strip, ld) = gradient of the weights of `strip` inputs, summed over the rows in order. */

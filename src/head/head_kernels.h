@@ -56,9 +56,11 @@ struct head_kernels {
     /** Forward, gradient of the MEAN cross-entropy over the rows, update. Returns the summed loss in nats. */
     double (*step)(const struct head_net *net, const real *x, const int64_t *y, size_t rows,
                    const struct head_update *update);
-    /** The same for records of zeros and ones, bit for bit. */
-    double (*step_bits)(const struct head_net *net, const struct head_bit_rows *bits, const int64_t *y,
-                        size_t rows, const struct head_update *update);
+    /** Fills bits->records of the first `rows` records from bits->words, for `in` columns. */
+    void (*turn_bits)(const struct head_bit_rows *bits, size_t rows, size_t in);
+    /** A step for records of zeros and ones, bit for bit that of step(), without the loss. */
+    void (*step_bits)(const struct head_net *net, const struct head_bit_rows *bits, const int64_t *y, size_t rows,
+                      const struct head_update *update);
     /** Forward, then diff of every layer = gradients of each record's OWN loss; changes no weight. */
     void (*gradients)(const struct head_net *net, const real *x, const int64_t *y, size_t rows);
     /** out (rows, classes) = softmax of logits (rows, ld); out is dense. */

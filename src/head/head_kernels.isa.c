@@ -3,12 +3,10 @@
  *
  * The weight gradient never exists as a whole: blocks of it go from registers through the first-level cache
  * into the update. */
-#include "head/head_bits.h"
 #include "head/head_dense.h"
+#include "head/head_sparse.h"
 
 #include <string.h>
-
-enum { LISTED_VECTORS = 8 };
 
 static void forward_from(const struct head_net *net, size_t first, const real *input, size_t stride,
                          size_t rows)
@@ -40,95 +38,6 @@ static void forward(const struct head_net *net, const real *x, size_t rows)
     forward_from(net, 0, x, net->layer[0].in, rows);
 }
 
-/* out (vectors) = from + the rows `list` of b, added in order. */
-INLINE void add_listed(real *out, const real *from, const real *b, size_t ldb, const uint16_t *list,
-                       size_t count, int vectors, int open)
-{
-    vec sum[LISTED_VECTORS];
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-        sum[j] = v_load(from + (size_t)j * LANES);
-    for (size_t k = 0; k < count; k++) {
-        const real *row = b + (size_t)list[k] * ldb;
-#pragma GCC unroll 8
-        for (int j = 0; j < vectors; j++)
-            sum[j] += v_load(row + (size_t)j * LANES);
-    }
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-        v_store(out + (size_t)j * LANES, open ? sum[j] : v_max(sum[j], (vec){0}));
-}
-
-/* A row of `ld` sums, as many vectors at a time as registers hold. */
-INLINE void add_listed_row(real *out, const real *from, const real *b, size_t ldb, const uint16_t *list,
-                           size_t count, int open)
-{
-    size_t column = 0;
-    for (; ldb - column >= (size_t)LISTED_VECTORS * LANES; column += (size_t)LISTED_VECTORS * LANES)
-        add_listed(out + column, from + column, b + column, ldb, list, count, LISTED_VECTORS, open);
-    for (; column < ldb; column += LANES)
-        add_listed(out + column, from + column, b + column, ldb, list, count, 1, open);
-}
-
-/* out (vectors) = from + the rows of b that `mask` (count words) names, added in order. from NULL: zero. */
-INLINE void add_masked(real *out, const real *from, const real *b, size_t ldb, const uint64_t *mask,
-                       size_t count, int vectors)
-{
-    vec sum[LISTED_VECTORS];
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-        sum[j] = from ? v_load(from + (size_t)j * LANES) : (vec){0};
-    for (size_t w = 0; w < count; w++)
-        for (uint64_t left = mask[w]; left; left &= left - 1) {
-            const real *row = b + (w * 64 + (size_t)__builtin_ctzll(left)) * ldb;
-#pragma GCC unroll 8
-            for (int j = 0; j < vectors; j++)
-                sum[j] += v_load(row + (size_t)j * LANES);
-        }
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-        v_store(out + (size_t)j * LANES, sum[j]);
-}
-
-INLINE void add_masked_row(real *out, const real *from, const real *b, size_t ldb, const uint64_t *mask,
-                           size_t count)
-{
-    size_t column = 0;
-    for (; ldb - column >= (size_t)LISTED_VECTORS * LANES; column += (size_t)LISTED_VECTORS * LANES)
-        add_masked(out + column, from ? from + column : NULL, b + column, ldb, mask, count, LISTED_VECTORS);
-    for (; column < ldb; column += LANES)
-        add_masked(out + column, from ? from + column : NULL, b + column, ldb, mask, count, 1);
-}
-
-/* Where registers hold a whole row of sums: 64 inputs at a time, whose weights the first-level cache keeps
- * while all records look at them. */
-static void forward_squares(const struct head_layer *layer, const struct head_bit_rows *ones, size_t rows,
-                            int open)
-{
-    const real *bias = layer->w + layer->in * layer->ld;
-    for (size_t w = 0; w < head_bit_words(layer->in); w++)
-        for (size_t r = 0; r < rows; r++) {
-            real *out = layer->value + r * layer->ld;
-            add_masked_row(out, w == 0 ? bias : out, layer->w + w * 64 * layer->ld, layer->ld,
-                           &ones->word[r][w], 1);
-        }
-    for (size_t i = 0; !open && i < rows * layer->ld; i += LANES)
-        v_store(layer->value + i, v_max(v_load(layer->value + i), (vec){0}));
-}
-
-static void forward_bits(const struct head_net *net, const struct head_bit_rows *ones, size_t rows)
-{
-    const struct head_layer *layer = &net->layer[0];
-    int open = net->layers == 1;
-    if (layer->ld <= (size_t)LISTED_VECTORS * LANES)
-        forward_squares(layer, ones, rows, open);
-    else
-        for (size_t r = 0; r < rows; r++)
-            add_listed_row(layer->value + r * layer->ld, layer->w + layer->in * layer->ld, layer->w,
-                           layer->ld, ones->column[r], ones->count[r], open);
-    forward_from(net, 1, layer->value, layer->ld, rows);
-}
-
 INLINE real largest_of(const real *logits, size_t classes)
 {
     real top = logits[0];
@@ -137,8 +46,7 @@ INLINE real largest_of(const real *logits, size_t classes)
         vec most = v_load(logits);
         for (k = LANES; k + LANES <= classes; k += LANES)
             most = v_max(v_load(logits + k), most);
-        for (size_t i = 0; i < LANES; i++)
-            top = most[i] > top ? most[i] : top;
+        top = v_largest(most);
     }
     for (; k < classes; k++)
         top = logits[k] > top ? logits[k] : top;
@@ -157,14 +65,14 @@ INLINE real exponentials(real *out, const real *logits, size_t ld, size_t classe
 }
 
 /* Each sum is taken in order, so it waits for every addition; rows side by side wait together. */
-enum { SIDE_BY_SIDE = 4 };
+enum { SIDE_BY_SIDE = 8 };
 INLINE void sums_of(real sum[SIDE_BY_SIDE], const real *x, size_t ld, size_t rows, size_t classes)
 {
     for (size_t r = 0; r < SIDE_BY_SIDE; r++)
         sum[r] = 0;
     if (rows == SIDE_BY_SIDE) {
         for (size_t k = 0; k < classes; k++)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (size_t r = 0; r < SIDE_BY_SIDE; r++)
                 sum[r] += x[r * ld + k];
         return;
@@ -247,22 +155,11 @@ static void update(const struct head_layer *layer, const real *input, size_t str
     apply(u, layer, layer->in * layer->ld, tile, layer->ld);
 }
 
-static void update_bits(const struct head_layer *layer, const struct head_bit_rows *ones, size_t rows,
-                        real *tile, const struct head_update *u)
-{
-    for (size_t i = 0; i < layer->in; i++) {
-        add_masked_row(tile, NULL, layer->diff, layer->ld, ones->rows + i * ones->row_words, ones->row_words);
-        apply(u, layer, i * layer->ld, tile, layer->ld);
-    }
-    bias_gradient(tile, layer, rows);
-    apply(u, layer, layer->in * layer->ld, tile, layer->ld);
-}
-
 /* What both kinds of input share: the loss, and all layers but the first. */
-static double backward_to_first(const struct head_net *net, const int64_t *y, size_t rows,
-                                const struct head_update *u)
+INLINE double backward_to_first(const struct head_net *net, const int64_t *y, size_t rows,
+                                const struct head_update *u, int wanted)
 {
-    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows, 1);
+    double loss = loss_gradient(&net->layer[net->layers - 1], y, rows, (real)1 / (real)rows, wanted);
     for (size_t l = net->layers; l-- > 1;) {
         const struct head_layer *layer = &net->layer[l], *below = layer - 1;
         backward(below, layer, rows); /* needs the weights from before the update */
@@ -275,18 +172,19 @@ static double step(const struct head_net *net, const real *x, const int64_t *y, 
                    const struct head_update *u)
 {
     forward(net, x, rows);
-    double loss = backward_to_first(net, y, rows, u);
+    double loss = backward_to_first(net, y, rows, u, 1);
     update(&net->layer[0], x, net->layer[0].in, rows, net->tile, u);
     return loss;
 }
 
-static double step_bits(const struct head_net *net, const struct head_bit_rows *ones, const int64_t *y,
-                        size_t rows, const struct head_update *u)
+static void step_bits(const struct head_net *net, const struct head_bit_rows *ones, const int64_t *y,
+                      size_t rows, const struct head_update *u)
 {
-    forward_bits(net, ones, rows);
-    double loss = backward_to_first(net, y, rows, u);
-    update_bits(&net->layer[0], ones, rows, net->tile, u);
-    return loss;
+    const struct head_layer *first = &net->layer[0];
+    forward_bits(first, ones, rows, net->layers == 1);
+    forward_from(net, 1, first->value, first->ld, rows);
+    backward_to_first(net, y, rows, u, 0);
+    update_bits(first, ones, rows, net->tile, u);
 }
 
 static void gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
@@ -312,4 +210,4 @@ static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_
 }
 
 extern const struct head_kernels ISA_NAME(head_kernels);
-const struct head_kernels ISA_NAME(head_kernels) = {forward, step, step_bits, gradients, softmax};
+const struct head_kernels ISA_NAME(head_kernels) = {forward, step, turn_bits, step_bits, gradients, softmax};

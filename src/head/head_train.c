@@ -15,7 +15,7 @@ static size_t batch_rows(const struct head_data *data, const struct sotto_head_r
 }
 
 /* Called twice: to measure, then to place. */
-static void layout(struct head_trainer *t, size_t batch, size_t ones)
+static void layout(struct head_trainer *t, size_t batch)
 {
     struct arena *a = &t->memory;
     int adam = strcmp(t->recipe->trainer, "adam") == 0;
@@ -36,15 +36,11 @@ static void layout(struct head_trainer *t, size_t batch, size_t ones)
     t->order = arena_take(a, t->data->n, sizeof *t->order);
     if (!t->sparse)
         return;
-    t->bits.start = arena_take(a, t->data->n + 1, sizeof *t->bits.start);
-    t->bits.column = arena_take(a, ones + 1, sizeof *t->bits.column);
-    t->bit_rows.column = arena_take(a, batch, sizeof *t->bit_rows.column);
-    t->bit_rows.count = arena_take(a, batch, sizeof *t->bit_rows.count);
-    t->bits.word = arena_take(a, t->data->n * head_bit_words(t->data->d), sizeof *t->bits.word);
-    t->bit_rows.word = arena_take(a, batch, sizeof *t->bit_rows.word);
-    t->bit_rows.row_words = head_bit_words(batch);
-    t->bit_rows.rows =
-        arena_take(a, head_bit_words(t->data->d) * 64 * t->bit_rows.row_words, sizeof *t->bit_rows.rows);
+    size_t words = head_bit_words(t->data->d);
+    t->bits = arena_take(a, t->data->n * words, sizeof *t->bits);
+    t->bit_rows.batch = head_bit_words(batch) * 64;
+    t->bit_rows.words = arena_take(a, words * t->bit_rows.batch, sizeof *t->bit_rows.words);
+    t->bit_rows.records = arena_take(a, words * t->bit_rows.batch, sizeof *t->bit_rows.records);
 }
 
 sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
@@ -64,13 +60,12 @@ sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *d
                     size_multiply(&ignored, batch_rows(data, recipe), (layer->ld + data->d) * sizeof(real)),
                 "head: layer %zu is %zu x %zu; its size does not fit in memory", l, layer->out, layer->in);
     }
-    size_t ones = 0;
-    t->sparse = batch_rows(data, recipe) <= UINT16_MAX && head_bits_suit(&ones, data);
-    layout(t, batch_rows(data, recipe), ones);
+    t->sparse = head_bits_suit(data);
+    layout(t, batch_rows(data, recipe));
     TRY(arena_reserve(&t->memory, "head trainer"));
-    layout(t, batch_rows(data, recipe), ones);
+    layout(t, batch_rows(data, recipe));
     if (t->sparse)
-        head_bits_fill(&t->bits, data);
+        head_bits_fill(t->bits, data);
 done:
     return status;
 }
@@ -100,9 +95,9 @@ static void initialise(struct head_trainer *t)
 static size_t append(struct head_trainer *t, size_t rows, size_t record)
 {
     if (t->sparse) {
-        t->bit_rows.column[rows] = t->bits.column + t->bits.start[record];
-        t->bit_rows.word[rows] = t->bits.word + record * head_bit_words(t->data->d);
-        t->bit_rows.count[rows] = t->bits.start[record + 1] - t->bits.start[record];
+        size_t words = head_bit_words(t->data->d);
+        for (size_t w = 0; w < words; w++)
+            t->bit_rows.words[w * t->bit_rows.batch + rows] = t->bits[record * words + w];
     } else {
         memcpy(t->x + rows * t->data->d, t->data->x + record * t->data->d, t->data->d * sizeof *t->x);
     }
@@ -155,7 +150,7 @@ sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *s
             size_t rows = gather(t, slots, subset, start, n - start < batch ? n : start + batch);
             struct head_update update = head_update_at(r, ++steps);
             if (t->sparse) {
-                head_bit_rows_turn(&t->bit_rows, rows, t->data->d);
+                t->kernels->turn_bits(&t->bit_rows, rows, t->data->d);
                 t->kernels->step_bits(&t->net, &t->bit_rows, t->y, rows, &update);
             } else {
                 t->kernels->step(&t->net, t->x, t->y, rows, &update);

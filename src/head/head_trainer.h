@@ -19,7 +19,7 @@ struct head_trainer {
     int64_t *y;     /* (batch) */
     int64_t *order; /* (n) */
     bool sparse;    /* the records are bits, mostly zeros: x is not used, these are */
-    struct head_bits bits;
+    uint64_t *bits; /* (n, head_bit_words(d)) */
     struct head_bit_rows bit_rows;
 };
 

@@ -53,6 +53,18 @@ INLINE vec v_all(real x)
     return x - (vec){0}; /* x - 0 keeps -0 */
 }
 
+INLINE real v_largest(vec v)
+{
+#if defined(__AVX512F__) && !defined(HEAD_REAL_IS_DOUBLE)
+    return _mm512_reduce_max_ps((__m512)v);
+#else
+    real top = v[0];
+    for (size_t i = 1; i < LANES; i++)
+        top = v[i] > top ? v[i] : top;
+    return top;
+#endif
+}
+
 #ifdef HEAD_REAL_IS_DOUBLE
 
 typedef int64_t bits __attribute__((vector_size(VECTOR_BYTES), may_alias));
