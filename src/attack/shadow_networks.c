@@ -231,7 +231,8 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
     if (!t.todo || !s->networks)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
     TRY(plan_machine(&t));
-    head_data_fingerprint(t.fingerprint, p->data);
+    if (p->cache)
+        head_data_fingerprint(t.fingerprint, p->data);
     TRY(take_stock(&t));
     TRY(par_chunks(t.count, t.lanes, train_one, &t));
     s->trained = t.count;

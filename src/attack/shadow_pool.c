@@ -7,6 +7,7 @@
 #include "attack/posterior.h"
 #include "attack/shadow_cache.h"
 #include "base/file.h"
+#include "head/head_bits.h"
 #include "head/head_crew.h"
 #include "par/par.h"
 #include "rng/rng.h"
@@ -17,10 +18,12 @@ enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 struct trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
-    char fingerprint[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a training */
+    char fingerprint[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a
+                                     training */
     const char *shape;
     struct sotto_head_recipe block; /* of linear heads */
-    const size_t *todo;             /* models to train */
+    uint64_t *bits;     /* of MLPs: the records, once for all models, if they are bits (head_bits.h) */
+    const size_t *todo; /* models to train */
     size_t count;
     struct sotto_context quiet; /* the caller's, without its sinks: those need not be thread-safe */
     atomic_size_t finished;
@@ -88,20 +91,37 @@ done:
     return status;
 }
 
-static sotto_status accuracy(double *out, const struct shadow_plan *p, size_t model, enum shadow_use kind,
+/* The records of one kind that a shadow uses, where they lie. Free *record with base_free(). */
+static sotto_status part_of(struct head_part *out, size_t **record, const struct trainer *t, size_t model,
+                            enum shadow_use kind)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *data = t->plan->data;
+    const uint8_t *use = t->plan->use + model * data->n;
+    size_t n = 0;
+    *record = base_alloc(data->n, sizeof **record);
+    if (!*record)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the numbers of %zu records", data->n);
+    for (size_t i = 0; i < data->n; i++)
+        if (use[i] == kind)
+            (*record)[n++] = i;
+    *out = (struct head_part){.data = data, .record = *record, .n = n, .bits = t->bits};
+done:
+    return status;
+}
+
+static sotto_status accuracy(double *out, const struct trainer *t, size_t model, enum shadow_use kind,
                              const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    struct head_data part;
-    float *x = NULL;
-    int64_t *y = NULL;
+    struct head_part part;
+    size_t *record = NULL;
     *out = NAN;
-    TRY(shadow_records(&x, &y, &part, p, model, kind));
+    TRY(part_of(&part, &record, t, model, kind));
     if (part.n)
-        TRY(sotto_head_accuracy(out, h, part.x, part.y, part.n, part.d));
+        TRY(head_part_accuracy(out, h, &part));
 done:
-    base_free(x);
-    base_free(y);
+    base_free(record);
     return status;
 }
 
@@ -111,8 +131,8 @@ static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *
     sotto_status status = SOTTO_OK;
     struct shadow_pool *s = t->pool;
     struct shadow_facts facts;
-    TRY(accuracy(&facts.train_accuracy, t->plan, model, SHADOW_IN, h));
-    TRY(accuracy(&facts.test_accuracy, t->plan, model, SHADOW_OUT, h));
+    TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, h));
+    TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, h));
     if (t->plan->cache) {
         struct shadow_identity id = identity(t, model);
         char path[SHADOW_PATH];
@@ -137,18 +157,17 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     size_t model = t->todo[chunk];
     struct sotto_head_recipe recipe = shadow_recipe(p, model);
     struct head_trainer trainer = {0};
-    struct head_data own;
+    struct head_part own;
     struct sotto_head *h = NULL;
-    float *x = NULL;
-    int64_t *y = NULL;
-    TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
-    TRY(head_data_check(&own, false, &t->quiet));
-    TRY(head_trainer_plan(&trainer, &own, &recipe));
+    size_t *record = NULL;
+    TRY(part_of(&own, &record, t, model, SHADOW_IN));
+    TRY(head_part_check(&own, &t->quiet));
+    TRY(head_trainer_plan_part(&trainer, &own, &recipe));
     TRY(head_trainer_run(&trainer, NULL, NULL, &t->quiet, NULL));
     TRY(sotto_head_copy(&h, t->pool->shape));
     head_trainer_export(&trainer, h->parameters);
     h->recipe = recipe;
-    head_recipe_hash(h->recipe_hash, &recipe, own.d, own.classes);
+    head_recipe_hash(h->recipe_hash, &recipe, p->data->d, p->data->classes);
     TRY(deliver(t, model, h));
     size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
     if (thread == 0)
@@ -156,8 +175,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
 done:
     head_trainer_clear(&trainer);
     sotto_head_free(h);
-    base_free(x);
-    base_free(y);
+    base_free(record);
     return status;
 }
 
@@ -291,10 +309,12 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
         for (size_t first = 0; first < t.count; first += BLOCK)
             TRY(train_block(&t, first, t.count - first < BLOCK ? t.count - first : BLOCK));
     } else {
+        TRY(head_bits_make(&t.bits, p->data));
         TRY(par_chunks(t.count, par_threads(p->ctx), train_one, &t));
     }
     s->trained = t.count;
 done:
+    base_free(t.bits);
     base_free(todo);
     return status;
 }

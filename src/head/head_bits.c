@@ -1,26 +1,36 @@
 #include "head/head_bits.h"
 
-bool head_bits_suit(const struct head_data *data)
+#include "head/head_kernels.h"
+
+/* Most data that is not bits shows it at once, and needs no memory for the answer. */
+static bool starts_with_bits(const struct head_data *data)
 {
-    size_t cells = data->n * data->d, count = 0;
-    for (size_t i = 0; i < data->n; i++) {
-        const float *row = data->x + i * data->d;
-        uint32_t set = 0, other = 0; /* without a branch in it the loop runs in vectors */
-        for (size_t j = 0; j < data->d; j++) {
-            set += row[j] == 1;
-            other += row[j] != 0;
-        }
-        if (set != other)
+    for (size_t j = 0; j < data->d; j++)
+        if (data->x[j] != 0 && data->x[j] != 1)
             return false;
-        count += set;
-    }
-    return count <= cells / 3;
+    return true;
 }
 
-void head_bits_fill(uint64_t *bits, const struct head_data *data)
+sotto_status head_bits_make(uint64_t **out, const struct head_data *data)
 {
-    size_t words = head_bit_words(data->d);
-    for (size_t i = 0; i < data->n; i++)
-        for (size_t j = 0; j < data->d; j++)
-            bits[i * words + j / 64] |= (uint64_t)(data->x[i * data->d + j] == 1) << j % 64;
+    sotto_status status = SOTTO_OK;
+    enum cpu_isa isa;
+    const struct head_kernels *kernels = head_kernels_find(&isa);
+    size_t count = head_bit_words(data->d), ones = 0, i = 0;
+    uint64_t *bits = NULL;
+    *out = NULL;
+    if (!starts_with_bits(data))
+        goto done;
+    bits = base_alloc(data->n, count * sizeof *bits);
+    if (!bits)
+        FAIL(SOTTO_ENOMEM, "cannot allocate %zu records of %zu bits", data->n, data->d);
+    while (i < data->n && kernels->pack_bits(bits + i * count, &ones, data->x + i * data->d, data->d))
+        i++;
+    if (i == data->n && ones <= data->n * data->d / 3) {
+        *out = bits;
+        bits = NULL;
+    }
+done:
+    base_free(bits);
+    return status;
 }

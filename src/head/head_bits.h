@@ -14,16 +14,24 @@ static inline size_t head_bit_words(size_t count)
 {
     return (count + 63) / 64;
 }
-/* True if every feature is 0 or 1, at most a third of them 1. */
-bool head_bits_suit(const struct head_data *data);
-/* bits (n, head_bit_words(d)) = the features. */
-void head_bits_fill(uint64_t *bits, const struct head_data *data);
+/* *out (n, head_bit_words(d)) = the features, if every one is 0 or 1 and at most a third of them are 1;
+ * otherwise NULL. Free it with base_free(). ENOMEM. */
+sotto_status head_bits_make(uint64_t **out, const struct head_data *data);
 
 /* One batch, both ways round. */
 struct head_bit_rows {
-    size_t batch;      /* most records, rounded up to 64 */
-    uint64_t *words;   /* (head_bit_words(d), batch): a word of each record side by side */
-    uint64_t *records; /* (batch / 64, d rounded up to 64): record r of a column is bit r % 64 of word r / 64 */
+    size_t batch;    /* most records, rounded up to 64 */
+    uint64_t *words; /* (head_bit_words(d), batch): a word of each record side by side */
+    uint64_t
+        *records; /* (batch / 64, d rounded up to 64): record r of a column is bit r % 64 of word r / 64 */
 };
+/* Record `record` of a table of bits becomes row `row` of the batch. */
+static inline void head_bit_rows_put(const struct head_bit_rows *b, size_t row, const uint64_t *table,
+                                     size_t record, size_t d)
+{
+    size_t count = head_bit_words(d);
+    for (size_t w = 0; w < count; w++)
+        b->words[w * b->batch + row] = table[record * count + w];
+}
 
 #endif

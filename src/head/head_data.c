@@ -4,6 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
+static sotto_status refuse_constant(size_t rows)
+{
+    return status_fail(
+        SOTTO_EINVAL, "features: all %zu rows are the same; there is nothing to learn from constant features",
+        rows);
+}
+
 static sotto_status check_features(const struct head_data *data, bool convex, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -29,46 +36,79 @@ static sotto_status check_features(const struct head_data *data, bool convex, co
     if (constant && convex)
         context_log(ctx, SOTTO_LOG_WARNING, "features: all %zu rows are the same: nothing can be learnt",
                     data->n);
-    REQUIRE(!constant || convex,
-            "features: all %zu rows are the same; there is nothing to learn from constant features", data->n);
+    if (constant && !convex)
+        TRY(refuse_constant(data->n));
 done:
     return status;
 }
 
-static sotto_status check_labels(const struct head_data *data, bool convex, const struct sotto_context *ctx)
+static bool constant_part(const struct head_part *p)
+{
+    const float *first = p->data->x + head_part_record(p, 0) * p->data->d;
+    for (size_t i = 1; i < p->n; i++) {
+        const float *row = p->data->x + head_part_record(p, i) * p->data->d;
+        for (size_t j = 0; j < p->data->d; j++)
+            if (row[j] != first[j])
+                return false;
+    }
+    return true;
+}
+
+static sotto_status check_labels(const struct head_part *p, bool convex, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    size_t present = 0;
-    size_t *counts = base_alloc(data->classes, sizeof *counts);
+    const int64_t *y = p->data->y;
+    size_t present = 0, classes = p->data->classes;
+    size_t *counts = base_alloc(classes, sizeof *counts);
     if (!counts)
-        FAIL(SOTTO_ENOMEM, "labels: cannot count %zu classes", data->classes);
-    for (size_t i = 0; i < data->n; i++) {
-        REQUIRE(data->y[i] >= 0 && (uint64_t)data->y[i] < data->classes,
-                "labels: row %zu holds %lld; expected 0 to %zu", i, (long long)data->y[i], data->classes - 1);
-        present += counts[data->y[i]]++ == 0;
+        FAIL(SOTTO_ENOMEM, "labels: cannot count %zu classes", classes);
+    for (size_t i = 0; i < p->n; i++) {
+        int64_t label = y[head_part_record(p, i)];
+        REQUIRE(label >= 0 && (uint64_t)label < classes, "labels: row %zu holds %lld; expected 0 to %zu", i,
+                (long long)label, classes - 1);
+        present += counts[label]++ == 0;
     }
     REQUIRE(present > 1 || convex,
-            "labels: all %zu records are of class %lld; a head needs at least 2 classes", data->n,
-            (long long)data->y[0]);
-    if (present < data->classes)
-        context_log(ctx, SOTTO_LOG_WARNING, "only %zu of %zu classes occur in the labels", present,
-                    data->classes);
+            "labels: all %zu records are of class %lld; a head needs at least 2 classes", p->n,
+            (long long)y[head_part_record(p, 0)]);
+    if (present < classes)
+        context_log(ctx, SOTTO_LOG_WARNING, "only %zu of %zu classes occur in the labels", present, classes);
 done:
     base_free(counts);
+    return status;
+}
+
+static sotto_status check_counts(const struct head_part *p)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(p->data->d >= 1, "features: the second dimension is 0; expected at least 1 column");
+    REQUIRE(p->data->classes >= 2, "a head needs at least 2 classes (got %zu)", p->data->classes);
+    REQUIRE(p->n >= 2, "features: %zu records; at least 2 are needed to train a head", p->n);
+    REQUIRE(p->n >= p->data->classes,
+            "features: %zu records for %zu classes; at least one record a class is needed", p->n,
+            p->data->classes);
+done:
     return status;
 }
 
 sotto_status head_data_check(const struct head_data *data, bool convex, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(data->d >= 1, "features: the second dimension is 0; expected at least 1 column");
-    REQUIRE(data->classes >= 2, "a head needs at least 2 classes (got %zu)", data->classes);
-    REQUIRE(data->n >= 2, "features: %zu records; at least 2 are needed to train a head", data->n);
-    REQUIRE(data->n >= data->classes,
-            "features: %zu records for %zu classes; at least one record a class is needed", data->n,
-            data->classes);
-    TRY(check_labels(data, convex, ctx));
+    struct head_part all = head_part_all(data);
+    TRY(check_counts(&all));
+    TRY(check_labels(&all, convex, ctx));
     TRY(check_features(data, convex, ctx));
+done:
+    return status;
+}
+
+sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_counts(part));
+    TRY(check_labels(part, false, ctx));
+    if (constant_part(part))
+        TRY(refuse_constant(part->n));
 done:
     return status;
 }

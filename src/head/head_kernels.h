@@ -13,6 +13,8 @@
 #include "base/cpu.h"
 #include "sotto/head.h"
 
+#include <stdbool.h>
+
 #ifndef HEAD_REAL
 #define HEAD_REAL float
 #endif
@@ -53,14 +55,19 @@ struct head_bit_rows; /* head_bits.h */
 struct head_kernels {
     /** Fills value of every layer for x (rows, layer[0].in). */
     void (*forward)(const struct head_net *net, const real *x, size_t rows);
+    /** The same for records of zeros and ones, bit for bit. */
+    void (*forward_bits)(const struct head_net *net, const struct head_bit_rows *bits, size_t rows);
     /** Forward, gradient of the MEAN cross-entropy over the rows, update. Returns the summed loss in nats. */
     double (*step)(const struct head_net *net, const real *x, const int64_t *y, size_t rows,
                    const struct head_update *update);
+    /** out (head_bit_words(d)) = a record's features as bits; adds their ones. False if one is neither 0
+     * nor 1. */
+    bool (*pack_bits)(uint64_t *out, size_t *ones, const float *x, size_t d);
     /** Fills bits->records of the first `rows` records from bits->words, for `in` columns. */
     void (*turn_bits)(const struct head_bit_rows *bits, size_t rows, size_t in);
     /** A step for records of zeros and ones, bit for bit that of step(), without the loss. */
-    void (*step_bits)(const struct head_net *net, const struct head_bit_rows *bits, const int64_t *y, size_t rows,
-                      const struct head_update *update);
+    void (*step_bits)(const struct head_net *net, const struct head_bit_rows *bits, const int64_t *y,
+                      size_t rows, const struct head_update *update);
     /** Forward, then diff of every layer = gradients of each record's OWN loss; changes no weight. */
     void (*gradients)(const struct head_net *net, const real *x, const int64_t *y, size_t rows);
     /** out (rows, classes) = softmax of logits (rows, ld); out is dense. */

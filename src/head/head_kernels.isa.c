@@ -177,14 +177,19 @@ static double step(const struct head_net *net, const real *x, const int64_t *y, 
     return loss;
 }
 
-static void step_bits(const struct head_net *net, const struct head_bit_rows *ones, const int64_t *y,
-                      size_t rows, const struct head_update *u)
+static void forward_all_bits(const struct head_net *net, const struct head_bit_rows *ones, size_t rows)
 {
     const struct head_layer *first = &net->layer[0];
     forward_bits(first, ones, rows, net->layers == 1);
     forward_from(net, 1, first->value, first->ld, rows);
+}
+
+static void step_bits(const struct head_net *net, const struct head_bit_rows *ones, const int64_t *y,
+                      size_t rows, const struct head_update *u)
+{
+    forward_all_bits(net, ones, rows);
     backward_to_first(net, y, rows, u, 0);
-    update_bits(first, ones, rows, net->tile, u);
+    update_bits(&net->layer[0], ones, rows, net->tile, u);
 }
 
 static void gradients(const struct head_net *net, const real *x, const int64_t *y, size_t rows)
@@ -210,4 +215,5 @@ static void softmax(real *out, const real *logits, size_t ld, size_t rows, size_
 }
 
 extern const struct head_kernels ISA_NAME(head_kernels);
-const struct head_kernels ISA_NAME(head_kernels) = {forward, step, turn_bits, step_bits, gradients, softmax};
+const struct head_kernels ISA_NAME(head_kernels) = {forward,   forward_all_bits, step,      pack_bits,
+                                                    turn_bits, step_bits,        gradients, softmax};

@@ -29,6 +29,22 @@ struct head_data {
     size_t n, d, classes;
 };
 
+/** Some of a table's records, borrowed. */
+struct head_part {
+    const struct head_data *data;
+    const size_t *record; /* (n): their numbers in the table; NULL: all of them, in order */
+    size_t n;
+    const uint64_t *bits; /* the whole table's features as bits (head_bits.h), or NULL */
+};
+static inline struct head_part head_part_all(const struct head_data *data)
+{
+    return (struct head_part){.data = data, .n = data->n};
+}
+static inline size_t head_part_record(const struct head_part *p, size_t i)
+{
+    return p->record ? p->record[i] : i;
+}
+
 /** Zeroed parameters; EINVAL for impossible widths, ENOMEM. */
 sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *width);
 /** Offset of layer l's weights in the parameter block; the bias follows after width[l] * width[l + 1]
@@ -60,6 +76,10 @@ bool head_recipe_convex(const struct sotto_head_recipe *r);
  * features. The last two are only warned about when `convex`: there a refusal must not depend on how the
  * records relate. */
 sotto_status head_data_check(const struct head_data *data, bool convex, const struct sotto_context *ctx);
+/** The same for part of a table that has been checked. */
+sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx);
+/** sotto_head_accuracy() on part of a table. */
+sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part);
 /** Fills in recipe, hashes and ISA level of a trained head. */
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa);

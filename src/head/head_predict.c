@@ -1,6 +1,7 @@
 /* The query handler (heads of trainers that scaled records to a norm scale queries, too): rows go through the
  * same kernels as in training, in batches that fit a core's cache; the softmax of the answers is taken in
  * double, shifted by the largest logit. */
+#include "head/head_bits.h"
 #include "head/head_convex.h"
 #include "head/moments.h"
 
@@ -13,15 +14,17 @@ struct predictor {
     struct arena memory;
     struct head_net net;
     const struct head_kernels *kernels;
-    double clip;    /* what the convex trainers do to every record; 0: nothing */
-    float *clipped; /* (ROWS, d), if they do */
+    double clip;   /* what the convex trainers do to every record; 0: nothing */
+    float *copied; /* (ROWS, d): records that are clipped, or do not lie side by side */
+    struct head_bit_rows bits;
 };
 
 static void layout(struct predictor *p, const struct sotto_head *h)
 {
     p->net.layers = h->layers;
-    if (p->clip > 0)
-        p->clipped = arena_take(&p->memory, ROWS * h->width[0], sizeof *p->clipped);
+    p->copied = arena_take(&p->memory, ROWS * h->width[0], sizeof *p->copied);
+    p->bits.batch = ROWS;
+    p->bits.words = arena_take(&p->memory, head_bit_words(h->width[0]) * ROWS, sizeof *p->bits.words);
     for (size_t l = 0; l < h->layers; l++) {
         struct head_layer *layer = &p->net.layer[l];
         *layer = (struct head_layer){
@@ -64,8 +67,29 @@ static const struct head_layer *logits_of(const struct predictor *p, const float
 {
     size_t d = p->net.layer[0].in;
     for (size_t i = 0; p->clip > 0 && i < rows; i++)
-        convex_clip(p->clipped + i * d, x + i * d, d, p->clip);
-    p->kernels->forward(&p->net, p->clip > 0 ? p->clipped : x, rows);
+        convex_clip(p->copied + i * d, x + i * d, d, p->clip);
+    p->kernels->forward(&p->net, p->clip > 0 ? p->copied : x, rows);
+    return &p->net.layer[p->net.layers - 1];
+}
+
+/* The same for records start .. start + rows of a part. */
+static const struct head_layer *logits_of_part(const struct predictor *p, const struct head_part *part,
+                                               size_t start, size_t rows)
+{
+    const float *x = part->data->x;
+    size_t d = part->data->d;
+    if (!part->record && (!part->bits || p->clip > 0))
+        return logits_of(p, x + start * d, rows);
+    for (size_t i = 0; i < rows; i++) {
+        size_t record = head_part_record(part, start + i);
+        if (part->bits && p->clip == 0)
+            head_bit_rows_put(&p->bits, i, part->bits, record, d);
+        else
+            memcpy(p->copied + i * d, x + record * d, d * sizeof *x);
+    }
+    if (!part->bits || p->clip > 0)
+        return logits_of(p, p->copied, rows);
+    p->kernels->forward_bits(&p->net, &p->bits, rows);
     return &p->net.layer[p->net.layers - 1];
 }
 
@@ -101,28 +125,35 @@ done:
     return status;
 }
 
-sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h, const float *x, const int64_t *y,
-                                 size_t n, size_t d)
+sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part)
 {
     sotto_status status = SOTTO_OK;
     struct predictor p = {0};
-    size_t classes = sotto_head_classes(h), right = 0;
-    TRY(check_width(h, d));
+    size_t classes = sotto_head_classes(h), right = 0, n = part->n;
+    TRY(check_width(h, part->data->d));
     REQUIRE(n > 0, "accuracy of 0 records is undefined; expected at least 1");
     TRY(plan(&p, h));
     for (size_t start = 0; start < n; start += ROWS) {
         size_t rows = n - start < ROWS ? n - start : ROWS;
-        const struct head_layer *last = logits_of(&p, x + start * d, rows);
+        const struct head_layer *last = logits_of_part(&p, part, start, rows);
         for (size_t i = 0; i < rows; i++) {
             const float *z = last->value + i * last->ld;
             size_t best = 0;
             for (size_t k = 1; k < classes; k++)
                 best = z[k] > z[best] ? k : best;
-            right += y[start + i] == (int64_t)best;
+            right += part->data->y[head_part_record(part, start + i)] == (int64_t)best;
         }
     }
     *out = (double)right / (double)n;
 done:
     arena_clear(&p.memory);
     return status;
+}
+
+sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h, const float *x, const int64_t *y,
+                                 size_t n, size_t d)
+{
+    struct head_data data = {x, y, n, d, sotto_head_classes(h)};
+    struct head_part all = head_part_all(&data);
+    return head_part_accuracy(out, h, &all);
 }

@@ -1,6 +1,7 @@
 /* head_sparse.h - the first layer of records of zeros and ones: sums of the rows that a mask selects.
  *
- * Sums are taken in order, as in the dense product, whose fma(0, w, s) = s are left out. Included by *.isa.c only.
+ * Sums are taken in order, as in the dense product, whose fma(0, w, s) = s are left out. Included by *.isa.c
+ * only.
  */
 #ifndef HEAD_HEAD_SPARSE_H
 #define HEAD_HEAD_SPARSE_H
@@ -8,10 +9,13 @@
 #include "head/head_bits.h"
 #include "head/head_dense.h"
 
-enum { SUM_VECTORS = 8, SOME_VECTORS = 2 }; /* vectors of a sum that registers hold at a time; of the rest of a row */
+enum {
+    SUM_VECTORS = 8,
+    SOME_VECTORS = 2
+}; /* vectors of a sum that registers hold at a time; of the rest of a row */
 
-/* The pointer in a register, so that the vectors of a row lie at constant distances from it. Without this, gcc
- * gives each vector an index register of its own, and an addition becomes two operations. */
+/* The pointer in a register, so that the vectors of a row lie at constant distances from it. Without this,
+ * gcc gives each vector an index register of its own, and an addition becomes two operations. */
 INLINE const real *in_register(const real *p)
 {
     __asm__("" : "+r"(p));
@@ -96,20 +100,47 @@ static void update_bits(const struct head_layer *layer, const struct head_bit_ro
     apply(u, layer, layer->in * layer->ld, tile, layer->ld);
 }
 
+static bool pack_bits(uint64_t *out, size_t *ones, const float *x, size_t d)
+{
+    for (size_t first = 0; first < d; first += 64, x += 64) {
+        size_t count = d - first < 64 ? d - first : 64;
+        uint64_t set = 0, other = 0;
+#if defined(__AVX512F__)
+        for (size_t j = 0; j < count; j += 16) {
+            __mmask16 here = (__mmask16)(count - j < 16 ? (1u << (count - j)) - 1 : 0xffff);
+            __m512 v = _mm512_maskz_loadu_ps(here, x + j);
+            set |= (uint64_t)_mm512_cmp_ps_mask(v, _mm512_set1_ps(1), _CMP_EQ_OQ) << j;
+            other |= (uint64_t)_mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_NEQ_UQ) << j;
+        }
+#else
+        for (size_t j = 0; j < count; j++) {
+            set |= (uint64_t)(x[j] == 1) << j;
+            other |= (uint64_t)(x[j] != 0) << j;
+        }
+#endif
+        if (set != other)
+            return false;
+        *out++ = set;
+        *ones += (size_t)__builtin_popcountll(set);
+    }
+    return true;
+}
+
 /* Eight words: a level without vectors as long takes several. */
 typedef uint64_t octet __attribute__((vector_size(64), may_alias));
 
-/* Words that are `step` apart in a vector exchange the bits that are `step` apart in each: those of `low` stay
- * in the first word of a pair. */
-#define EXCHANGE(a, step, low, first)                                                                          \
-    do {                                                                                                       \
-        octet keep = ((first) & (low)) | (~(first) & ~(low));                                                  \
-        octet place = {0 ^ (step), 1 ^ (step), 2 ^ (step), 3 ^ (step),                                         \
-                       4 ^ (step), 5 ^ (step), 6 ^ (step), 7 ^ (step)};                                        \
-        for (int k = 0; k < 8; k++) {                                                                          \
-            octet other = __builtin_shuffle((a)[k], place);                                                    \
-            (a)[k] = ((a)[k] & keep) | (other << (step) & ~keep & (first)) | (other >> (step) & ~keep & ~(first)); \
-        }                                                                                                      \
+/* Words that are `step` apart in a vector exchange the bits that are `step` apart in each: those of `low`
+ * stay in the first word of a pair. */
+#define EXCHANGE(a, step, low, first)                                                                        \
+    do {                                                                                                     \
+        octet keep = ((first) & (low)) | (~(first) & ~(low));                                                \
+        octet place = {0 ^ (step), 1 ^ (step), 2 ^ (step), 3 ^ (step),                                       \
+                       4 ^ (step), 5 ^ (step), 6 ^ (step), 7 ^ (step)};                                      \
+        for (int k = 0; k < 8; k++) {                                                                        \
+            octet other = __builtin_shuffle((a)[k], place);                                                  \
+            (a)[k] = ((a)[k] & keep) | (other << (step) & ~keep & (first)) |                                 \
+                     (other >> (step) & ~keep & ~(first));                                                   \
+        }                                                                                                    \
     } while (0)
 
 /* Bit j of word i changes places with bit i of word j: quarters, then quarters of quarters (Warren, Hacker's

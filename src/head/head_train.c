@@ -9,15 +9,16 @@
 #include <math.h>
 #include <string.h>
 
-static size_t batch_rows(const struct head_data *data, const struct sotto_head_recipe *r)
+static size_t batch_rows(const struct head_trainer *t)
 {
-    return r->batch < data->n ? r->batch : data->n;
+    return t->recipe->batch < t->part.n ? t->recipe->batch : t->part.n;
 }
 
 /* Called twice: to measure, then to place. */
-static void layout(struct head_trainer *t, size_t batch)
+static void layout(struct head_trainer *t)
 {
     struct arena *a = &t->memory;
+    size_t batch = batch_rows(t);
     int adam = strcmp(t->recipe->trainer, "adam") == 0;
     size_t widest = 0;
     for (size_t l = 0; l < t->net.layers; l++) {
@@ -33,21 +34,20 @@ static void layout(struct head_trainer *t, size_t batch)
     t->net.tile = arena_take(a, HEAD_TILE_ROWS * widest, sizeof(real));
     t->x = arena_take(a, batch * t->data->d, sizeof *t->x);
     t->y = arena_take(a, batch, sizeof *t->y);
-    t->order = arena_take(a, t->data->n, sizeof *t->order);
+    t->order = arena_take(a, t->part.n, sizeof *t->order);
     if (!t->sparse)
         return;
     size_t words = head_bit_words(t->data->d);
-    t->bits = arena_take(a, t->data->n * words, sizeof *t->bits);
     t->bit_rows.batch = head_bit_words(batch) * 64;
     t->bit_rows.words = arena_take(a, words * t->bit_rows.batch, sizeof *t->bit_rows.words);
     t->bit_rows.records = arena_take(a, words * t->bit_rows.batch, sizeof *t->bit_rows.records);
 }
 
-sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
-                               const struct sotto_head_recipe *recipe)
+static sotto_status plan(struct head_trainer *t)
 {
     sotto_status status = SOTTO_OK;
-    *t = (struct head_trainer){.recipe = recipe, .data = data};
+    const struct head_data *data = t->data;
+    const struct sotto_head_recipe *recipe = t->recipe;
     t->kernels = head_kernels_find(&t->isa);
     t->net.layers = recipe->hidden_count + 1;
     for (size_t l = 0; l < t->net.layers; l++) {
@@ -57,22 +57,42 @@ sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *d
         layer->ld = head_padded(layer->out);
         size_t ignored;
         REQUIRE(size_multiply(&ignored, layer->in + 1, layer->ld * sizeof(real)) &&
-                    size_multiply(&ignored, batch_rows(data, recipe), (layer->ld + data->d) * sizeof(real)),
+                    size_multiply(&ignored, batch_rows(t), (layer->ld + data->d) * sizeof(real)),
                 "head: layer %zu is %zu x %zu; its size does not fit in memory", l, layer->out, layer->in);
     }
-    t->sparse = head_bits_suit(data);
-    layout(t, batch_rows(data, recipe));
+    layout(t);
     TRY(arena_reserve(&t->memory, "head trainer"));
-    layout(t, batch_rows(data, recipe));
-    if (t->sparse)
-        head_bits_fill(t->bits, data);
+    layout(t);
 done:
     return status;
+}
+
+sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
+                               const struct sotto_head_recipe *recipe)
+{
+    sotto_status status = SOTTO_OK;
+    *t = (struct head_trainer){.recipe = recipe, .data = data, .part = head_part_all(data)};
+    TRY(head_bits_make(&t->bits, data));
+    t->part.bits = t->bits;
+    t->sparse = t->bits != NULL;
+    TRY(plan(t));
+done:
+    return status;
+}
+
+sotto_status head_trainer_plan_part(struct head_trainer *t, const struct head_part *part,
+                                    const struct sotto_head_recipe *recipe)
+{
+    *t = (struct head_trainer){
+        .recipe = recipe, .data = part->data, .part = *part, .sparse = part->bits != NULL};
+    return plan(t);
 }
 
 void head_trainer_clear(struct head_trainer *t)
 {
     arena_clear(&t->memory);
+    base_free(t->bits);
+    t->bits = NULL;
 }
 
 static void initialise(struct head_trainer *t)
@@ -92,15 +112,13 @@ static void initialise(struct head_trainer *t)
     }
 }
 
-static size_t append(struct head_trainer *t, size_t rows, size_t record)
+static size_t append(struct head_trainer *t, size_t rows, size_t slot)
 {
-    if (t->sparse) {
-        size_t words = head_bit_words(t->data->d);
-        for (size_t w = 0; w < words; w++)
-            t->bit_rows.words[w * t->bit_rows.batch + rows] = t->bits[record * words + w];
-    } else {
-        memcpy(t->x + rows * t->data->d, t->data->x + record * t->data->d, t->data->d * sizeof *t->x);
-    }
+    size_t record = head_part_record(&t->part, slot), d = t->data->d;
+    if (t->sparse)
+        head_bit_rows_put(&t->bit_rows, rows, t->part.bits, record, d);
+    else
+        memcpy(t->x + rows * d, t->data->x + record * d, d * sizeof *t->x);
     t->y[rows] = t->data->y[record];
     return rows + 1;
 }
@@ -140,7 +158,7 @@ sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *s
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = t->recipe;
-    size_t n = t->data->n, batch = batch_rows(t->data, r);
+    size_t n = t->part.n, batch = batch_rows(t);
     size_t steps = 0;
     initialise(t);
     for (size_t epoch = 0; epoch < r->epochs; epoch++) {

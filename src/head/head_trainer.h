@@ -15,11 +15,12 @@ struct head_trainer {
     enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
-    float *x;       /* (batch, d): gathered records */
-    int64_t *y;     /* (batch) */
-    int64_t *order; /* (n) */
-    bool sparse;    /* the records are bits, mostly zeros: x is not used, these are */
-    uint64_t *bits; /* (n, head_bit_words(d)) */
+    struct head_part part; /* of data: what is trained on */
+    float *x;              /* (batch, d): gathered records */
+    int64_t *y;            /* (batch) */
+    int64_t *order;        /* (part.n) */
+    bool sparse;           /* the records are bits, mostly zeros: x is not used, these are */
+    uint64_t *bits;        /* those of the part, if it did not bring them */
     struct head_bit_rows bit_rows;
 };
 
@@ -40,6 +41,10 @@ struct head_subset {
 /** All memory; data and recipe (checked) must outlive the trainer. */
 sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
                                const struct sotto_head_recipe *recipe);
+/** The same for part of a table: its i-th record takes the place of record i. Bits that the part brings are
+ *  used. */
+sotto_status head_trainer_plan_part(struct head_trainer *t, const struct head_part *part,
+                                    const struct sotto_head_recipe *recipe);
 /** Trains from scratch; allocates nothing. slots NULL: all n records; subset NULL: all. Honours ctx's stop
  *  flag between epochs; reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
 sotto_status head_trainer_run(struct head_trainer *t, const struct head_slots *slots,

@@ -69,12 +69,13 @@ double rng_unit(struct rng *r)
     return (double)(rng_u64(r) >> 11) * 0x1p-53;
 }
 
+/* The first 2^64 mod n values would be counted once too often. They are below n, so that the division which
+ * tells is hardly ever needed. */
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
-    uint64_t threshold = (0 - n) % n; /* 2^64 mod n: values below it would be counted once too often */
     for (;;) {
         uint64_t x = rng_u64(r);
-        if (x >= threshold)
+        if (x >= n || x >= (0 - n) % n)
             return x % n;
     }
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,16 +72,35 @@ static void ones_alone_give_the_dense_bits(void **state)
     unsetenv("SOTTO_ISA");
 }
 
+static bool are_bits(const float *features, size_t n, size_t d)
+{
+    struct head_data some = {features, y, n, d, 2};
+    uint64_t *bits = NULL;
+    assert_int_equal(head_bits_make(&bits, &some), SOTTO_OK);
+    for (size_t i = 0; bits && i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            assert_int_equal(bits[i * head_bit_words(d) + j / 64] >> j % 64 & 1, features[i * d + j] == 1);
+    base_free(bits);
+    return bits != NULL;
+}
+
 static void only_sparse_bits_are_treated_so(void **state)
 {
     (void)state;
-    float few[] = {0, 0, 1, 0, 0, 0}, many[] = {0, 1, 1, 0, 0, 1}, number[] = {0, 0, 2, 0, 0, 0};
-    struct head_data d = {few, y, 2, 3, 2};
-    assert_true(head_bits_suit(&d));
-    d.x = many;
-    assert_false(head_bits_suit(&d));
-    d.x = number;
-    assert_false(head_bits_suit(&d));
+    static const char *const levels[] = {"v2", "v3", "v4"};
+    for (size_t l = 0; l < 3; l++) {
+        float few[] = {0, 0, 1, 0, 0, 0}, many[] = {0, 1, 1, 0, 0, 1}, number[] = {0, 0, 1, 0, 2, 0};
+        setenv("SOTTO_ISA", levels[l], 1);
+        assert_true(are_bits(few, 2, 3));
+        assert_false(are_bits(many, 2, 3));
+        assert_false(are_bits(number, 2, 3));
+        number[4] = NAN;
+        assert_false(are_bits(number, 2, 3));
+        number[0] = 0.5f;
+        assert_false(are_bits(number, 2, 3));
+        assert_true(are_bits(x, N, D));
+    }
+    unsetenv("SOTTO_ISA");
 }
 
 int main(void)
