@@ -27,9 +27,10 @@ static void print_input(const struct sotto_residual_input *in, const struct sott
 {
     if (json) {
         printf("{\"schema\": \"sotto.residual/1\", \"kind\": \"additive\", \"proved\": {\"adjacency\": "
-               "\"one input replaced, its label kept\", \"labels\": \"%s\", \"delta\": %.17g, \"radius\": "
-               "%.17g, "
+               "\"%s\", \"labels\": \"%s\", \"delta\": %.17g, \"radius\": %.17g, "
                "\"input_noise\": %.17g, \"uses\": %zu, \"copies\": %zu",
+               in->label_epsilon > 0 ? "one record replaced, input and label"
+                                     : "one input replaced, its label kept",
                in->label_epsilon > 0 ? "randomised response" : "public, not protected", in->delta, in->radius,
                in->noise, in->uses, in->copies);
         print_number("label_epsilon", in->label_epsilon);

@@ -45,11 +45,25 @@ static sotto_status read_shared(struct sotto_train_privacy *p, const struct opti
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
 }
 
+/* What has a meaning for noisy inputs alone. */
+static sotto_status refuse_of_inputs(const struct options *o)
+{
+    if (option_flag(o, "no-clip"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "train: --no-clip belongs to --certify-inputs; leave --radius out to clip nothing");
+    if (option_given(o, "label-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "train: --label-epsilon belongs to --certify-inputs; 'sotto protect "
+                                      "--mechanism randomised-response' releases labels by themselves");
+    return SOTTO_OK;
+}
+
 sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct options *o)
 {
     sotto_train_privacy_defaults(p);
     if (option_flag(o, "certify-inputs"))
         return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
+    if (refuse_of_inputs(o) != SOTTO_OK)
+        return SOTTO_EUSAGE;
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
@@ -79,6 +93,7 @@ sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct
             return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd, not to --certify-inputs",
                             private_options[i].name);
     p->no_clip = option_flag(o, "no-clip");
+    p->label_epsilon = option_real(o, "label-epsilon");
     return read_shared(p, o);
 }
 
@@ -91,8 +106,5 @@ sotto_status train_privacy_refuse(const struct options *o)
                 "train: --%s belongs to --dp-sgd%s; plain training draws no noise that a certificate "
                 "counts on",
                 private_options[i].name, private_options[i].inputs ? " or --certify-inputs" : "");
-    if (option_flag(o, "no-clip"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "train: --no-clip belongs to --certify-inputs; leave --radius out to clip nothing");
-    return SOTTO_OK;
+    return refuse_of_inputs(o);
 }

@@ -50,10 +50,14 @@ static const struct option_row rows[] = {
     {"radius", OPTION_REAL, "R", "0", "resnet8, resnet20: clip inputs to this L2 norm (0: not)", NULL},
     {"certify-inputs", OPTION_FLAG, NULL, NULL,
      "release every input with noise once an epoch: ledger, certificate; needs --radius; labels count as "
-     "public",
+     "public unless --label-epsilon",
      NULL},
     {"no-clip", OPTION_FLAG, NULL, NULL,
      "certify-inputs: refuse inputs larger than --radius instead of clipping", NULL},
+    {"label-epsilon", OPTION_REAL, "E", "0",
+     "certify-inputs: release labels too, by randomised response of this epsilon, once a record (0: labels "
+     "count as public)",
+     NULL},
     {"no-skip", OPTION_FLAG, NULL, NULL, "resnet8, resnet20: without skip connections", NULL},
     {"ensemble", OPTION_COUNT, "E", "1",
      "resnet8, resnet20: members trained together on the mean of their logits", NULL},

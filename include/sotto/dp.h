@@ -252,8 +252,12 @@ struct sotto_reserve {
     const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
                         new run */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
-    int inputs_only; /**< 1: a contribution is a record's input, its label is public: adjacent is one INPUT
-                        replaced, its label kept ("replace-input"); needs sampled.replace_one */
+    int inputs_only;    /**< 1: a contribution is a record's input, its label is public: adjacent is one INPUT
+                           replaced, its label kept ("replace-input"); needs sampled.replace_one */
+    const char *labels; /**< inputs_only: the hash of the entry, in the same ledger, by which the labels of
+                           the same records were released by sotto_dp_randomise() (its certificate's
+                           ledger.hash); the run's certificate counts both, so adjacent is one RECORD
+                           replaced. NULL: labels are public */
 };
 struct sotto_steps;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of

@@ -111,6 +111,8 @@ struct sotto_train_privacy {
     double average; /**< [0: none] decay of the moving average of the weights that is then the result */
     int no_clip; /**< [0] noisy inputs: they are taken to lie within the radius; one that does not is an error
                   */
+    double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
+                             randomised response of this epsilon, which the certificate counts */
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
     const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
     const char *ledger, *purpose; /**< as in struct sotto_release */
@@ -145,10 +147,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
  * each input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
  * residual.input_noise from the operating system, after the ledger was charged; the network is trained on
  * that copy, and what else it does (noise in blocks, members, augmentation) is post-processing. Labels count
- * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"). privacy: target (epsilon:
- * the smallest input_noise for it is found, options must give none), noise_mode, reserve (epochs at a time),
- * no_clip, fingerprint, ledger, purpose, budget, insecure. Losses and accuracies are of noisy inputs, and
- * shown. An interrupted epoch is drawn and charged anew.
+ * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
+ * then they are released too, by randomised response, before the first step, and whole records are protected
+ * ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
+ * none), noise_mode, reserve (epochs at a time), no_clip, label_epsilon, fingerprint, ledger, purpose,
+ * budget, insecure. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
+ * and charged anew; released labels are kept in the checkpoint.
  *
  * EINVAL also: no radius; members that would read copies of their own; with no_clip an input larger than the
  * radius, which is named. Other errors as of sotto_train() and sotto_dp_reserve(). */
@@ -183,8 +187,8 @@ SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
  * seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
  * both. */
 SOTTO_API void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats);
-/** What of `repeats` answers is averaged: logits [0], or probabilities (logits are then the logarithms of their
- * mean). */
+/** What of `repeats` answers is averaged: logits [0], or probabilities (logits are then the logarithms of
+ * their mean). */
 SOTTO_API void sotto_network_average(struct sotto_network *n, int probabilities);
 /** Query handler: out (n, classes), probabilities or logits, of rows x (n, d), images as (C, H, W) in [0, 1].
  * f32, inference mode; without noise the rows around a record do not change its bits. EINVAL: d is not the

@@ -125,7 +125,7 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
     if (strcmp(randomness, "os") != 0)
         l->seeded++;
     l->imported += imported;
-    l->inputs_only += json_find(entry, "protects") != NULL;
+    l->inputs_only += json_find(entry, "protects") && !json_find(entry, "labels");
     bool proved = !imported && (strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0);
     TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, entry));
     const char *adjacency = json_text(json_find(entry, "adjacency"));

@@ -35,6 +35,7 @@ struct sotto_steps {
     char entry[65];
     /* for the certificate: */
     struct run_facts facts;
+    char label_entry[65];
     struct run_record run;
     struct sotto_account account; /* of all steps that the run has charged */
     size_t first_step;
@@ -91,6 +92,9 @@ static sotto_status check(const struct sotto_reserve *r)
             "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
             "reserve: samples of a fixed size need the number of records");
+    REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
+            "reserve: labels that were released belong to a run that protects inputs; expected the hash of "
+            "their entry");
     REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
             (int)r->noise_mode);
 done:
@@ -138,12 +142,32 @@ static sotto_status name_run(char id[RUN_ID + 1])
     return SOTTO_OK;
 }
 
+/* The labels of this run, which the same ledger was charged for. */
+static sotto_status find_labels(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_labels labels;
+    if (!r->labels)
+        goto done;
+    TRY(run_labels_read(&labels, ledger, r->labels));
+    REQUIRE(labels.count == r->records, "reserve: %zu labels were released, of %zu records", labels.count,
+            r->records);
+    memcpy(s->label_entry, r->labels, sizeof s->label_entry);
+    s->facts.label_scale = labels.scale;
+    s->facts.label_entry = s->label_entry;
+    s->run.seeded = labels.seeded;
+done:
+    return status;
+}
+
 /* What the run has charged before, and what it costs with this reservation. */
 static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger,
                              const struct sotto_sampled *sampled)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
+    TRY(find_labels(s, r, ledger));
+    bool seeded = s->run.seeded || r->insecure;
     if (r->run) {
         TRY(run_record_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
         REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
@@ -157,9 +181,9 @@ static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *
     all.steps += s->run.charged;
     all.replace_one = r->sampled.replace_one;
     TRY(sotto_account_sampled(&s->account, &all));
-    run_put_adjacency(&s->account, &s->facts);
+    TRY(run_complete_account(&s->account, &s->facts));
     run_put_note(&s->account, &s->facts);
-    s->run.seeded = s->run.seeded || r->insecure;
+    s->run.seeded = s->run.seeded || seeded;
 done:
     return status;
 }
@@ -199,9 +223,15 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     struct sotto_steps *s = NULL;
     TRY(check(r));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
-    const struct run_facts facts = {
-        r->sampled.mechanism, scale,         r->max_grad_norm,    sampled.sample_rate, r->dimension,
-        sampled.clipping,     r->noise_mode, r->inputs_only != 0, sampled.sampling};
+    const struct run_facts facts = {.mechanism = r->sampled.mechanism,
+                                    .scale = scale,
+                                    .max_grad_norm = r->max_grad_norm,
+                                    .sample_rate = sampled.sample_rate,
+                                    .dimension = r->dimension,
+                                    .clipping = sampled.clipping,
+                                    .noise_mode = r->noise_mode,
+                                    .inputs_only = r->inputs_only != 0,
+                                    .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.replace_one = sampled.sampling == SOTTO_SAMPLING_FIXED && r->sampled.replace_one;
     TRY(sotto_account_sampled(&account, &sampled));

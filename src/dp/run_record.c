@@ -7,12 +7,14 @@
 #include "dp/mechanism.h"
 #include "num/interval.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LEDGER_LIMIT = 1 << 28 };
 
 static const char *const noise_modes[] = {"exact", "fast"};
+static const char label_mechanism[] = "randomised-response";
 
 const char *sotto_noise_mode_name(enum sotto_noise_mode mode)
 {
@@ -49,12 +51,43 @@ void run_put_facts(struct json **object, const struct run_facts *f)
     json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
     if (f->inputs_only)
         json_put_text(object, "protects", "inputs");
+    if (f->label_scale > 0) {
+        struct json *labels = json_make_object();
+        json_put_text(&labels, "mechanism", label_mechanism);
+        json_put_real(&labels, "scale", f->label_scale);
+        json_put_text(&labels, "entry", f->label_entry);
+        json_put(object, "labels", labels);
+    }
 }
 
-void run_put_adjacency(struct sotto_account *account, const struct run_facts *f)
+/* NAN: no bound, and none of the sum. */
+static double plus(double x, double y)
+{
+    return isnan(x) ? x : iv_add(iv(x), iv(y)).hi;
+}
+
+/* A replaced record replaces an input and a label, which are released apart: their losses add up. */
+static sotto_status add_labels(struct sotto_account *a, const struct run_facts *f)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_sensitivity one = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
+    struct sotto_account labels;
+    TRY(sotto_account_release(&labels, label_mechanism, f->label_scale, &one, 0, 1));
+    a->epsilon.upper = plus(a->epsilon.upper, labels.epsilon.upper);
+    for (size_t i = 0; i < a->bound_count; i++)
+        a->bounds[i].epsilon = plus(a->bounds[i].epsilon, labels.epsilon.upper);
+    a->pure_epsilon = plus(a->pure_epsilon, labels.pure_epsilon);
+    a->zcdp_rho = plus(a->zcdp_rho, labels.zcdp_rho);
+    snprintf(a->adjacency, sizeof a->adjacency, "replace-one");
+done:
+    return status;
+}
+
+sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *f)
 {
     if (f->inputs_only)
         snprintf(account->adjacency, sizeof account->adjacency, "replace-input");
+    return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
 }
 
 const char *run_sampler(const struct run_facts *f)
@@ -73,6 +106,21 @@ void run_put_note(struct sotto_account *account, const struct run_facts *f)
             "fast noise: proved for real numbers; floating-point and timing attacks, and that it ends at "
             "%.3g scales, are not excluded",
             fast_reach(mechanism_find(f->mechanism)->fast));
+}
+
+static sotto_status get_labels(struct run_facts *f, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    f->label_scale = 0;
+    f->label_entry = NULL;
+    if (!json_member(object, "labels"))
+        goto done;
+    TRY(json_get_real(&f->label_scale, object, name, "labels.scale"));
+    TRY(json_get_text(&f->label_entry, object, name, "labels.entry"));
+    if (!f->inputs_only || !(f->label_scale > 0))
+        FAIL(SOTTO_EFORMAT, "%s: 'labels' needs a scale above 0 and a run that protects inputs", name);
+done:
+    return status;
 }
 
 sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name)
@@ -98,6 +146,7 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
         FAIL(SOTTO_EFORMAT, "%s: 'protects' is not inputs", name);
     if (sotto_sampling_find(&f.sampling, sampling ? sampling : "poisson") != SOTTO_OK)
         FAIL(SOTTO_EFORMAT, "%s: 'sampling' is neither poisson nor fixed", name);
+    TRY(get_labels(&f, object, name));
     *out = f;
 done:
     return status;
@@ -125,7 +174,9 @@ static bool same_facts(const struct run_facts *a, const struct run_facts *b)
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
            a->dimension == b->dimension && a->clipping == b->clipping && a->noise_mode == b->noise_mode &&
-           a->inputs_only == b->inputs_only && a->sampling == b->sampling;
+           a->inputs_only == b->inputs_only && a->sampling == b->sampling &&
+           a->label_scale == b->label_scale &&
+           (a->label_scale == 0 || strcmp(a->label_entry, b->label_entry) == 0);
 }
 
 /* One line of the ledger; others than this run's reservations are passed over. */
@@ -147,8 +198,8 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
     REQUIRE(same_facts(&found, facts),
-            "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode "
-            "or adjacency",
+            "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode, "
+            "adjacency or release of labels",
             run->id, index, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;
     run_record_add(run, (int64_t)index, hash, first_step, steps);
@@ -156,28 +207,86 @@ done:
     return status;
 }
 
+/* Lines of a ledger, one after the other. */
+struct lines {
+    const char *ledger;
+    unsigned char *data;
+    char *next;
+    size_t size;
+    struct json *entry; /* of the last line that was read */
+};
+
+static sotto_status open_lines(struct lines *l, const char *ledger)
+{
+    *l = (struct lines){.ledger = ledger};
+    sotto_status status = file_read(&l->data, &l->size, ledger, LEDGER_LIMIT);
+    l->next = (char *)l->data;
+    return status;
+}
+
+/* *entry NULL after the last line. */
+static sotto_status next_line(const struct json **entry, struct lines *l)
+{
+    sotto_status status = SOTTO_OK;
+    json_free(l->entry);
+    l->entry = NULL;
+    char *end = memchr(l->next, '\n', l->size - (size_t)(l->next - (char *)l->data));
+    if (end)
+        status = json_parse(&l->entry, l->next, (size_t)(end - l->next), l->ledger);
+    *entry = l->entry;
+    l->next = end ? end + 1 : l->next;
+    return status;
+}
+
+static void close_lines(struct lines *l)
+{
+    json_free(l->entry);
+    base_free(l->data);
+}
+
 sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
                              const struct run_facts *facts)
 {
     sotto_status status = SOTTO_OK;
     struct run_record run = {.reservations = json_make_array()};
-    struct json *entry = NULL;
-    unsigned char *data = NULL;
-    size_t size;
+    const struct json *entry;
+    struct lines lines;
     memcpy(run.id, id, sizeof run.id);
-    TRY(file_read(&data, &size, ledger, LEDGER_LIMIT));
-    for (char *line = (char *)data, *end; (end = memchr(line, '\n', size - (size_t)(line - (char *)data)));
-         line = end + 1) {
-        TRY(json_parse(&entry, line, (size_t)(end - line), ledger));
+    TRY(open_lines(&lines, ledger));
+    TRY(next_line(&entry, &lines));
+    while (entry) {
         TRY(take_line(&run, entry, last, ledger, facts));
-        json_free(entry);
-        entry = NULL;
+        TRY(next_line(&entry, &lines));
     }
     *out = run;
     run.reservations = NULL;
 done:
-    json_free(entry);
-    base_free(data);
+    close_lines(&lines);
     run_record_free(&run);
+    return status;
+}
+
+sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *hash)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_labels found;
+    const char *mechanism = NULL, *own, *randomness;
+    const struct json *entry;
+    struct lines lines;
+    TRY(open_lines(&lines, ledger));
+    do {
+        TRY(next_line(&entry, &lines));
+        own = entry ? json_text(json_find(entry, "hash")) : NULL;
+    } while (entry && !(own && strcmp(own, hash) == 0));
+    mechanism = entry ? json_text(json_find(entry, "mechanism")) : NULL;
+    REQUIRE(mechanism && strcmp(mechanism, label_mechanism) == 0,
+            "%s holds no release of labels with the hash %.16s...; another ledger paid for it", ledger, hash);
+    TRY(json_get_real(&found.scale, entry, ledger, "scale"));
+    TRY(json_get_size(&found.count, entry, ledger, "dimension"));
+    TRY(json_get_text(&randomness, entry, ledger, "randomness"));
+    found.seeded = strcmp(randomness, "os") != 0;
+    *out = found;
+done:
+    close_lines(&lines);
     return status;
 }

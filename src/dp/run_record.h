@@ -15,8 +15,10 @@ struct run_facts {
     size_t dimension; /* of a step */
     enum sotto_norm clipping;
     enum sotto_noise_mode noise_mode;
-    bool inputs_only; /* adjacent sets differ in an input; labels are public */
+    bool inputs_only; /* adjacent sets differ in an input; labels are public, or were released: */
     enum sotto_sampling sampling;
+    double label_scale;      /* of the randomised response that released them; 0: public */
+    const char *label_entry; /* hash of its entry in the same ledger */
 };
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
  * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */
@@ -24,8 +26,9 @@ double run_multiplier(const struct run_facts *facts);
 /** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
  * multiplier. */
 void run_put_facts(struct json **object, const struct run_facts *facts);
-/** Names the adjacency of runs that protect inputs only; of others it is as it is. */
-void run_put_adjacency(struct sotto_account *account, const struct run_facts *facts);
+/** Names the adjacency of runs on inputs, of others it is as it is; adds what the release of labels costs to
+ * every bound: whole records are then protected. EINVAL: no such scale. */
+sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *facts);
 /** Reads them back; texts are borrowed. EFORMAT. */
 sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name);
 
@@ -47,6 +50,14 @@ struct run_record {
  *  `facts`: what they must agree with. EINVAL: they do not; ENOENT, EIO, ENOMEM. */
 sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
                              const struct run_facts *facts);
+/** A release of labels by randomised response, as its entry tells it. */
+struct run_labels {
+    double scale;
+    size_t count; /* labels */
+    bool seeded;
+};
+/** The entry of hash `entry`. EINVAL: the ledger has none, or it is no such release; ENOENT, EIO, ENOMEM. */
+sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *entry);
 void run_record_add(struct run_record *run, int64_t index, const char *hash, size_t first_step, size_t steps);
 void run_record_free(struct run_record *run);
 

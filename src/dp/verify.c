@@ -134,7 +134,7 @@ static sotto_status derive(struct sotto_account *a, const struct facts *f, doubl
                                           f->run_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
                                       .sampling = f->run_facts.sampling};
     TRY(sotto_account_sampled(a, &all));
-    run_put_adjacency(a, &f->run_facts);
+    TRY(run_complete_account(a, &f->run_facts));
     run_put_note(a, &f->run_facts);
 done:
     return status;
@@ -259,6 +259,21 @@ static void check_run(struct checks *c, const struct facts *f, const struct json
          "reservation %.16s..., entry %.16s...", hash ? hash : "(none)", f->hash);
 }
 
+/* The labels that the run counts on were released as the certificate says. */
+static sotto_status check_labels(struct checks *c, const struct facts *f, const char *path)
+{
+    struct run_labels labels = {0};
+    if (!(f->run_facts.label_scale > 0))
+        return SOTTO_OK;
+    sotto_status status = run_labels_read(&labels, path, f->run_facts.label_entry);
+    if (status != SOTTO_OK && status != SOTTO_EINVAL && status != SOTTO_EFORMAT)
+        return status;
+    note(c, "labels",
+         status == SOTTO_OK && labels.scale == f->run_facts.label_scale && !(labels.seeded && f->claim),
+         "released at scale %g, the certificate says %g", labels.scale, f->run_facts.label_scale);
+    return SOTTO_OK;
+}
+
 /* The ledger knows exactly the reservations that the certificate lists, up to its own. */
 static sotto_status check_reservations(struct checks *c, const struct facts *f, const char *path)
 {
@@ -348,6 +363,7 @@ static sotto_status check_ledger(struct checks *c, const struct json *certificat
         goto done;
     if (f->run) {
         TRY(check_reservations(c, f, path));
+        TRY(check_labels(c, f, path));
         goto done;
     }
     while (start > (char *)data && start[-1] != '\n')

@@ -17,6 +17,30 @@ static sotto_status save_private(struct sotto_tensors *t, const struct checkpoin
     TRY(sotto_tensors_add(t, "private.clip", SOTTO_F8, 1, (const size_t[]){1}, &p->clip));
     if (p->average)
         TRY(nn_model_export(t, p->average, "average.", 1));
+    if (p->labels) {
+        TRY(sotto_tensors_set_metadata(t, "label_entry", p->label_entry));
+        TRY(sotto_tensors_add(t, "private.labels", SOTTO_I8, 1, &p->label_count, p->labels));
+    }
+done:
+    return status;
+}
+
+/* A label outside the classes would be read beyond the end of an answer. */
+static sotto_status load_labels(struct checkpoint_private *p, const struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *entry = sotto_tensors_metadata(t, "label_entry");
+    const struct sotto_array *labels = sotto_tensors_find(t, "private.labels");
+    bool good = entry && strlen(entry) == sizeof p->label_entry - 1 && labels && labels->dtype == SOTTO_I8 &&
+                labels->count == p->label_count;
+    for (size_t i = 0; good && i < p->label_count; i++) {
+        int64_t label = ((const int64_t *)labels->data)[i];
+        good = label >= 0 && (uint64_t)label < p->classes;
+    }
+    if (!good)
+        FAIL(SOTTO_EFORMAT, "%s: the labels that this run was charged for are missing or damaged", path);
+    strcpy(p->label_entry, entry);
+    memcpy(p->labels, labels->data, p->label_count * sizeof *p->labels);
 done:
     return status;
 }
@@ -37,6 +61,8 @@ static sotto_status load_private(struct checkpoint_private *p, const struct sott
     p->clip = *(const double *)clip->data;
     if (p->average)
         TRY(nn_model_import(p->average, t, "average.", 1));
+    if (p->labels)
+        TRY(load_labels(p, t, path));
 done:
     return status;
 }

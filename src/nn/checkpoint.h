@@ -9,12 +9,15 @@ struct training_progress {
     uint64_t step;
     double loss_sum, accuracy_sum, epoch_loss, epoch_accuracy;
 };
-/** What a private run keeps besides: the run's name in its ledger, the clipping norm where it has got to, and
- * the weights' moving average (NULL: none). */
+/** What a private run keeps besides: the run's name in its ledger, the clipping norm where it has got to, the
+ * weights' moving average (NULL: none), and labels that were released to train on (NULL: none). */
 struct checkpoint_private {
     char run[48];
     double clip;
     struct nn_model *average;
+    int64_t *labels; /* (label_count), each in 0 .. classes - 1 */
+    size_t label_count, classes;
+    char label_entry[65]; /* hash of their entry in the ledger */
 };
 /** What a run with an adversary keeps besides: its optimizer; sums over the running epoch and their number of
  * steps, means over the last complete one. */

@@ -1,12 +1,14 @@
 /* Training on inputs that were released with noise: what is proved rests on the noise alone (derivations/
  * residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
  * charged; the training below sees nothing else of them, so weights, losses and checkpoints are
- * post-processing. Labels are used as they are: they count as public.
+ * post-processing. Labels are used as they are, and count as public, or are released once, before the first
+ * step, by randomised response.
  *
  * The network is trained without its row of input noise, because its inputs have it already, and gets that
  * row back at the end: it answers as one that was trained with noise of its own. */
 #include "train/noisy_inputs.h"
 
+#include "io/json.h"
 #include "nn/model.h"
 #include "train/supervised.h"
 
@@ -58,12 +60,44 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                                           .insecure_seed = p->insecure_seed + epoch,
                                           .run = r->state.run[0] ? r->state.run : NULL,
                                           .noise_mode = p->noise_mode,
-                                          .inputs_only = 1};
+                                          .inputs_only = 1,
+                                          .labels = r->state.labels ? r->state.label_entry : NULL};
     sotto_steps_close(r->reserved);
     r->reserved = NULL;
     TRY(sotto_dp_reserve(&r->reserved, &request, r->t.ctx));
     snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
 done:
+    return status;
+}
+
+/* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
+ * this stream is none of the inputs'. */
+static sotto_status release_labels(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_privacy *p = &r->p;
+    char *certificate = NULL;
+    struct json *read = NULL;
+    const char *entry;
+    const struct sotto_release request = {
+        .mechanism = "randomised-response",
+        .scale = NAN,
+        .target = {p->label_epsilon, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .fingerprint = p->fingerprint ? p->fingerprint : r->data->sha256,
+        .ledger = p->ledger,
+        .purpose = p->purpose ? p->purpose : "labels of a network on noisy inputs",
+        .records = r->n,
+        .budget = p->budget,
+        .insecure = p->insecure,
+        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63)};
+    TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
+    TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
+    TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
+    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", entry);
+done:
+    json_free(read);
+    sotto_text_free(certificate);
     return status;
 }
 
@@ -131,6 +165,11 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
     REQUIRE(target != (a->input_noise > 0),
             "a certificate for inputs needs either input noise above 0 or a target epsilon");
     REQUIRE(!target || r->p.target.epsilon > 0, "epsilon must be > 0 (got %g)", r->p.target.epsilon);
+    REQUIRE(r->p.label_epsilon >= 0 && isfinite(r->p.label_epsilon),
+            "the labels' epsilon must be 0 (they are public) or above (got %g)", r->p.label_epsilon);
+    REQUIRE(!target || r->p.label_epsilon < r->p.target.epsilon,
+            "the labels alone would take epsilon %g of the target of %g; nothing is left for the inputs",
+            r->p.label_epsilon, r->p.target.epsilon);
     REQUIRE(
         !a->separate_inputs && !a->independent,
         "members that read noisy copies of their own would each be a release; a certificate counts on one "
@@ -170,7 +209,8 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs)
                                           .steps = epochs,
                                           .delta = r->p.target.delta,
                                           .replace_one = 1};
-    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.target.epsilon));
+    double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
+    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon));
     r->noise = multiplier * r->radius * (1 + 0x1p-30);
 done:
     return status;
@@ -197,6 +237,11 @@ static sotto_status make_room(struct noisy_run *r)
                                          .classes = r->data->classes,
                                          .synthetic = r->data->synthetic};
     memcpy(r->released.name, r->data->name, sizeof r->released.name);
+    if (r->p.label_epsilon > 0) {
+        r->state.labels = r->labels;
+        r->state.label_count = r->n;
+        r->state.classes = r->data->classes;
+    }
 done:
     return status;
 }
@@ -207,9 +252,9 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
     int length =
         snprintf(r->text, sizeof r->text,
                  "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
-                 "zu\ndelta=%.17g\ninsecure=%d\n",
+                 "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
                  r->radius, r->noise, !r->p.no_clip, sotto_noise_mode_name(r->p.noise_mode),
-                 r->t.options.epochs, r->p.target.delta, r->p.insecure != 0);
+                 r->t.options.epochs, r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
     length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,
@@ -263,6 +308,8 @@ static sotto_status run(struct noisy_run *r)
     r->loop.step.draw = draw;
     TRY(training_loop_resume(&r->loop));
     supervised_announce(&r->t, &r->loop);
+    if (r->state.labels && !r->loop.resumed)
+        TRY(release_labels(r));
     TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
     if (r->loop.resumed)
         context_log(

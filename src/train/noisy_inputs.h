@@ -2,6 +2,6 @@
 #ifndef TRAIN_NOISY_INPUTS_H
 #define TRAIN_NOISY_INPUTS_H
 
-enum { NOISY_INPUTS_TEXT = 384 };
+enum { NOISY_INPUTS_TEXT = 448 };
 
 #endif

@@ -1,13 +1,15 @@
 /* Training on released inputs: the certificate is the account of the noise, what is trained on is clipped
- * input and noise of the scale that was charged, an interrupted run pays again, and what would break the
- * proof is refused before anything is charged. */
+ * input and noise of the scale that was charged, an interrupted run pays again, labels are flipped by the law
+ * that is charged, and what would break the proof is refused before anything is charged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "io/json.h"
+#include "sotto/io.h"
 #include "sotto/residual.h"
 #include "sotto/train.h"
 #include "temporary_folder.h"
@@ -210,6 +212,162 @@ static void an_interrupted_epoch_is_charged_again(void **state)
     x[3] -= .5f;
 }
 
+/* Stopped in its first epoch, a run leaves the labels that it trains on in its checkpoint: true ones with
+ * probability e^t / (e^t + k - 1), the others all alike. The seed repeats them. What goes on keeps them and
+ * pays once. */
+static void labels_are_flipped_once_by_the_law(void **state)
+{
+    (void)state;
+    enum { MANY = 4000, CLASSES = 4 };
+    const double t = 1, keep = exp(t) / (exp(t) + CLASSES - 1);
+    static float few[MANY * D];
+    static int64_t truth[MANY];
+    char checkpoint[128], *text = NULL;
+    struct sotto_dataset many = {
+        .name = "many", .n = MANY, .features = few, .columns = D, .labels = truth, .classes = CLASSES};
+    strcpy(many.sha256, "many");
+    for (size_t i = 0; i < MANY; i++)
+        truth[i] = (int64_t)(i * i % CLASSES == 1) * 2; /* classes 0 and 2 */
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct stopper stopper = {.steps = 3}; /* stops after one step */
+    struct sotto_context ctx = {.threads = 1, .stop = &stopper.stop, .progress = watch, .user = &stopper};
+    struct sotto_network *n = NULL;
+    strcpy(checkpoint, path_of("state"));
+    o.checkpoint = checkpoint;
+    o.epochs = 1;
+    o.batch = MANY / 2;
+    o.residual.kind = NULL, o.residual.gamma = 0;
+    p.noise_mode = SOTTO_NOISE_FAST;
+    p.label_epsilon = t;
+    p.insecure = 1;
+    p.insecure_seed = 5;
+    assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &ctx), SOTTO_ESTOPPED);
+    struct sotto_tensors saved = {0};
+    assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
+    const struct sotto_array *found = sotto_tensors_find(&saved, "private.labels");
+    assert_non_null(found);
+    size_t kept = 0, to[CLASSES] = {0};
+    for (size_t i = 0; i < MANY; i++) {
+        int64_t label = ((const int64_t *)found->data)[i];
+        assert_true(label >= 0 && label < CLASSES);
+        kept += label == truth[i];
+        to[label] += label != truth[i];
+    }
+    sotto_tensors_clear(&saved);
+    assert_true(fabs((double)kept - MANY * keep) < 4 * sqrt(MANY * keep * (1 - keep)));
+    /* of n flipped zeros and twos a third each goes to 1 and to 3 */
+    double third = (MANY - (double)kept) / 3;
+    assert_true(fabs((double)to[1] - third) < 4 * sqrt(2 * third / 3 * 1.5));
+    assert_true(fabs((double)to[3] - third) < 4 * sqrt(2 * third / 3 * 1.5));
+    if (sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &single) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+    assert_non_null(strstr(network_fact(n, "randomness"), "no privacy guarantee"));
+    assert_non_null(strstr(network_fact(n, "input_release"), "label_epsilon=1\n"));
+    sotto_text_free(text);
+    sotto_network_free(n);
+    size_t labels = 0, inputs = 0, size;
+    unsigned char *book;
+    assert_int_equal(file_read(&book, &size, ledger, 1 << 20), SOTTO_OK);
+    for (const char *at = (const char *)book; (at = strstr(at, "\"event\":\"")); at += 9) {
+        labels += strncmp(at + 9, "release\"", 8) == 0;
+        inputs += strncmp(at + 9, "reserve\"", 8) == 0;
+    }
+    base_free(book);
+    assert_int_equal(labels, 1);
+    assert_int_equal(inputs, 2);
+}
+
+static void labels_count_in_the_certificate(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct sotto_network *n = NULL;
+    struct json *c = NULL;
+    p.label_epsilon = 1.5;
+    must_train(&n, &c, &o, &p);
+    const struct sotto_residual_input in = {
+        .radius = 1, .noise = 2, .uses = EPOCHS, .copies = 1, .label_epsilon = 1.5, .delta = 1e-5};
+    struct sotto_residual_account a;
+    assert_int_equal(sotto_residual_input(&a, &in), SOTTO_OK);
+    assert_true(fabs(proved(c) / a.epsilon.upper - 1) < 1e-6);
+    assert_string_equal(json_text(json_find(c, "guarantee.proved.adjacency")), "replace-one");
+    json_free(c);
+    sotto_network_free(n);
+    n = NULL, c = NULL;
+    o.residual.input_noise = 0; /* a target holds for both together */
+    p.target.epsilon = 4;
+    must_train(&n, &c, &o, &p);
+    assert_true(proved(c) <= 4 && proved(c) > 3.999);
+    assert_true(fabs(account(sotto_network_recipe(n)->residual.input_noise) / 2.5 - 1) < 1e-4);
+    json_free(c);
+    sotto_network_free(n);
+}
+
+/* Labels that are coins cannot be learnt from inputs with hardly any noise; labels that are kept can. */
+static void training_sees_the_released_labels(void **state)
+{
+    (void)state;
+    float saved[N * D];
+    double loss[2];
+    memcpy(saved, x, sizeof x);
+    for (size_t i = 0; i < N * D; i++)
+        x[i] = y[i / D] ? .12f : -.12f;
+    for (int coins = 0; coins < 2; coins++) {
+        struct sotto_train_options o = options(1e-3);
+        struct sotto_train_privacy p = privacy();
+        struct sotto_train_result r;
+        struct sotto_network *n = NULL;
+        char *text = NULL;
+        o.epochs = 12;
+        o.lr = 1e-2;
+        o.residual.kind = NULL, o.residual.gamma = 0;
+        p.insecure = 1;
+        p.insecure_seed = 7;
+        p.noise_mode = SOTTO_NOISE_FAST;
+        p.label_epsilon = coins ? 1e-2 : 40;
+        assert_int_equal(sotto_train_noisy_inputs(&n, &text, &r, &records, NULL, 0, &o, &p, &single),
+                         SOTTO_OK);
+        loss[coins] = r.loss;
+        sotto_text_free(text);
+        sotto_network_free(n);
+    }
+    memcpy(x, saved, sizeof x);
+    assert_true(loss[0] < .1);
+    assert_true(loss[1] > .4);
+}
+
+static void damaged_labels_stop_a_run(void **state)
+{
+    (void)state;
+    char checkpoint[128];
+    int64_t labels[N];
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct stopper stopper = {0};
+    struct sotto_context ctx = {.threads = 1, .stop = &stopper.stop, .progress = watch, .user = &stopper};
+    struct sotto_network *n = NULL;
+    struct json *c = NULL;
+    strcpy(checkpoint, path_of("state"));
+    o.checkpoint = checkpoint;
+    p.label_epsilon = 1;
+    assert_int_equal(train(&n, &c, &o, &p, &ctx), SOTTO_ESTOPPED);
+    p.label_epsilon = 2; /* not the run that was begun */
+    assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EINVAL);
+    p.label_epsilon = 1;
+    struct sotto_tensors saved = {0};
+    assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
+    memcpy(labels, sotto_tensors_find(&saved, "private.labels")->data, sizeof labels);
+    labels[N - 1] = 2; /* classes are 0 and 1 */
+    memcpy(sotto_tensors_find(&saved, "private.labels")->data, labels, sizeof labels);
+    assert_int_equal(sotto_safetensors_save(checkpoint, &saved), SOTTO_OK);
+    sotto_tensors_clear(&saved);
+    assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "labels that this run was charged for"));
+}
+
 static void what_breaks_the_proof_is_refused(void **state)
 {
     (void)state;
@@ -230,6 +388,11 @@ static void what_breaks_the_proof_is_refused(void **state)
     REFUSED(o.residual.input_noise = 0, "either input noise above 0 or a target epsilon");
     REFUSED(p.target.epsilon = 4, "either input noise above 0 or a target epsilon");
     REFUSED(o.residual.input_noise = 0; p.target.epsilon = -4, "epsilon must be > 0");
+    REFUSED(p.label_epsilon = -1, "labels' epsilon must be 0");
+    REFUSED(p.label_epsilon = INFINITY, "labels' epsilon must be 0");
+    REFUSED(p.label_epsilon = NAN, "labels' epsilon must be 0");
+    REFUSED(o.residual.input_noise = 0; p.target.epsilon = 4;
+            p.label_epsilon = 4, "nothing is left for the inputs");
     REFUSED(o.residual.members = 2; o.residual.separate_inputs = 1, "copies of their own");
     REFUSED(o.residual.members = 2; o.residual.independent = 1, "copies of their own");
     REFUSED(o.residual.gamma = -1, "gamma");
@@ -268,6 +431,7 @@ static void no_memory_is_an_error(void **state)
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     o.epochs = 1;
+    p.label_epsilon = 1;
     for (long at = 0;; at += 2 + at) {
         struct sotto_network *n = NULL;
         struct json *c = NULL;
@@ -291,6 +455,10 @@ int main(void)
                                        TEST(a_target_finds_the_noise),
                                        TEST(noise_is_what_training_sees),
                                        TEST(an_interrupted_epoch_is_charged_again),
+                                       TEST(labels_are_flipped_once_by_the_law),
+                                       TEST(labels_count_in_the_certificate),
+                                       TEST(training_sees_the_released_labels),
+                                       TEST(damaged_labels_stop_a_run),
                                        TEST(what_breaks_the_proof_is_refused),
                                        TEST(a_promise_that_holds_is_kept),
                                        TEST(no_memory_is_an_error)};
