@@ -177,10 +177,11 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
         struct layer_run *run = &p->runs[i];
         struct activation *dst = run->dst;
         run->spec->layer->forward(run, &p->pass);
-        if (run->spec->residual != SOURCE_NONE)
+        bool noisy = run->spec->noise.kind != NN_NOISE_NONE;
+        if (run->spec->residual != SOURCE_NONE && (!noisy || run->spec->noise.relative))
             tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
                        dst->count, p->threads);
-        if (run->spec->noise.kind != NN_NOISE_NONE)
+        if (noisy)
             residual_noise_forward(run, noise_source(p, i), &p->pass);
         if (run->spec->relu && !run->relu)
             tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
@@ -190,11 +191,18 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
 }
 
 /* The row's gradient also belongs to its residual source: the sum passes it on unchanged, in the same memory
- * unless another row has written a gradient there. */
+ * unless another row has written a gradient there. Multiplicative noise changes it on the way; a gradient in
+ * the same memory only after the layer has read it. */
 static void backward_residual(struct nn_plan *p, size_t i)
 {
     int source = p->runs[i].spec->residual;
     struct activation *dst = p->runs[i].dst;
+    if (source >= 0 && p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE) {
+        if (p->flow[i].copy_residual || p->flow[i].add_residual)
+            residual_noise_backward(&p->runs[i], plan_activation(p, source),
+                                    p->flow[i].copy_residual ? RESIDUAL_COPY : RESIDUAL_ADD, &p->pass);
+        return;
+    }
     if (source >= 0 && p->flow[i].copy_residual)
         memcpy(plan_activation(p, source)->diff, dst->diff, dst->count * dtype_size(dst->dtype));
     if (source >= 0 && p->flow[i].add_residual)
@@ -225,15 +233,11 @@ void plan_backward_row(struct nn_plan *p, size_t i)
     if (p->runs[i].spec->noise.relative)
         residual_noise_backward_relative(&p->runs[i], &p->pass);
     backward_residual(p, i);
-    /* A gradient shared with the source of the sum may only change once the layer has read it. */
-    struct activation *source = noise_source(p, i);
-    int noisy = p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE && p->runs[i].spec->residual >= 0,
-        shared = noisy && source->diff == dst->diff;
-    if (noisy && !shared)
-        residual_noise_backward(&p->runs[i], source, &p->pass);
     backward_layer(p, i);
-    if (shared)
-        residual_noise_backward(&p->runs[i], source, &p->pass);
+    struct activation *source = noise_source(p, i);
+    if (p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE && p->runs[i].spec->residual >= 0 &&
+        source->diff == dst->diff)
+        residual_noise_backward(&p->runs[i], source, RESIDUAL_SHARED, &p->pass);
 }
 
 void nn_plan_backward(struct nn_plan *p)

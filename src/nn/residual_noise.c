@@ -29,10 +29,10 @@ struct job {
     const struct chacha_kernels *chacha;
     unsigned char key[CHACHA_KEY];
     void *to;
-    const void *gradient, *scale_by; /* NULL: plain */
-    float scale, floor, pull, mean;
+    const void *gradient, *residual; /* NULL: none */
+    float share, scale, floor, pull, mean;
     size_t count;
-    int half;
+    int half, keep, multiplied;
 };
 
 static sotto_status chunk(void *arg, size_t number, int thread)
@@ -47,12 +47,12 @@ static sotto_status chunk(void *arg, size_t number, int thread)
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
         if (job->gradient)
-            job->kernels->add_scaled_back(job->to, job->gradient, job->scale_by, first, z, job->scale,
-                                          job->floor, n, job->half);
-        else if (job->scale_by)
-            job->kernels->add_scaled(job->to, job->scale_by, first, z, job->scale, job->floor, n, job->half);
+            job->kernels->add_scaled_back(job->to, job->gradient, job->residual, first, z, job->keep,
+                                          job->share, job->scale, job->floor, n, job->half);
+        else if (job->multiplied)
+            job->kernels->add_scaled(job->to, job->residual, first, z, job->scale, job->floor, n, job->half);
         else
-            job->kernels->add(job->to, first, z, job->scale, n, job->half);
+            job->kernels->add(job->to, job->residual, first, z, job->scale, n, job->half);
     }
     return SOTTO_OK;
 }
@@ -124,7 +124,7 @@ static sotto_status chunk_pull(void *arg, size_t number, int thread)
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
-        job->kernels->pull(job->to, job->scale_by, first, z, job->pull, job->scale, job->mean, n, job->half);
+        job->kernels->pull(job->to, job->residual, first, z, job->pull, job->scale, job->mean, n, job->half);
     }
     return SOTTO_OK;
 }
@@ -173,21 +173,26 @@ static void prepare(struct job *job, const struct layer_run *run, const struct p
 
 void residual_noise_forward(struct layer_run *run, const struct activation *residual, const struct pass *pass)
 {
-    bool scaled = run->spec->noise.kind == NN_NOISE_MULTIPLICATIVE;
-    struct job job = {.to = run->dst->data, .scale_by = scaled ? residual->data : NULL};
+    struct job job = {.to = run->dst->data,
+                      .residual = residual ? residual->data : NULL,
+                      .multiplied = run->spec->noise.kind == NN_NOISE_MULTIPLICATIVE};
     prepare(&job, run, pass);
     if (run->spec->noise.relative) {
         measure(run, &job);
         job.scale = (float)(run->spec->noise.gamma * run->noise_deviation);
+        job.residual = NULL;
     }
     run_chunks(job.count, run->threads, chunk, &job);
 }
 
-void residual_noise_backward(struct layer_run *run, struct activation *residual, const struct pass *pass)
+void residual_noise_backward(struct layer_run *run, struct activation *residual, enum residual_share share,
+                             const struct pass *pass)
 {
-    if (run->spec->noise.kind != NN_NOISE_MULTIPLICATIVE)
-        return;
-    struct job job = {.to = residual->diff, .gradient = run->dst->diff, .scale_by = residual->data};
+    struct job job = {.to = residual->diff,
+                      .gradient = run->dst->diff,
+                      .residual = residual->data,
+                      .keep = share != RESIDUAL_COPY,
+                      .share = share != RESIDUAL_SHARED};
     prepare(&job, run, pass);
     run_chunks(job.count, run->threads, chunk, &job);
 }
@@ -197,7 +202,7 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
  */
 void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass)
 {
-    struct job job = {.to = run->dst->diff, .gradient = run->dst->diff, .scale_by = run->dst->data};
+    struct job job = {.to = run->dst->diff, .gradient = run->dst->diff, .residual = run->dst->data};
     struct sums s = {&job, run->noise_parts, 0};
     double total[2], gamma = run->spec->noise.gamma, deviation = run->noise_deviation;
     if (!(deviation > 0))

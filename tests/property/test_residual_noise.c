@@ -112,17 +112,31 @@ static void floors_are_as_defined(void **state)
     }
     k->add_scaled(y, x, 0, z, .5f, floor, N, 0);
     k->add_scaled(half_y, half_x, 0, z, .5f, floor, N, 1);
-    k->add_scaled_back(back, g, x, 0, z, .5f, floor, N, 0);
+    k->add_scaled_back(back, g, x, 0, z, 1, 0, .5f, floor, N, 0);
     for (int i = 0; i < N; i++) {
-        float size = fmaxf(fabsf(x[i]), floor), expected = .5f * z[i] * (x[i] < 0 ? -size : size);
+        float size = fmaxf(fabsf(x[i]), floor), expected = x[i] + .5f * z[i] * (x[i] < 0 ? -size : size);
         assert_true(fabsf(y[i] - expected) < 1e-6f * z[i]);
         assert_true(fabsf(bf16_to_float(half_y[i]) - expected) <= .01f * fabsf(expected));
         assert_true(back[i] == (fabsf(x[i]) > floor ? .5f * z[i] * g[i] : 0));
     }
-    memset(back, 0, sizeof back);
-    k->add_scaled_back(back, g, x, 0, z, .5f, 0, N, 0); /* no floor: everywhere */
+    /* No floor: everywhere. What is there is added to, or overwritten unread. */
+    for (int keep = 0; keep < 2; keep++) {
+        for (int i = 0; i < N; i++)
+            back[i] = keep ? (float)i : NAN, y[i] = 1;
+        k->add_scaled_back(back, g, x, 0, z, keep, 1, .5f, 0, N, 0);
+        k->add_scaled(y, x, 0, z, .5f, 0, N, 0);
+        for (int i = 0; i < N; i++) {
+            assert_true(back[i] == (keep ? (float)i : 0) + (1 + .5f * z[i]) * g[i]);
+            assert_true(y[i] == 1 + x[i] * (1 + .5f * z[i]));
+        }
+    }
+    /* Plain numbers, with and without something that is summed with them. */
     for (int i = 0; i < N; i++)
-        assert_true(back[i] == .5f * z[i] * g[i]);
+        y[i] = back[i] = 1;
+    k->add(y, NULL, 0, z, .5f, N, 0);
+    k->add(back, x, 0, z, .5f, N, 0);
+    for (int i = 0; i < N; i++)
+        assert_true(y[i] == 1 + .5f * z[i] && back[i] == 1 + x[i] + .5f * z[i]);
 }
 
 /* ---- networks ---- */
