@@ -38,6 +38,16 @@ double defence_coin(uint64_t key, const float *row, size_t d)
     return ldexp((double)strtoull(hex, NULL, 16), -52);
 }
 
+double defence_pay(float *out, const float *row, size_t d, double budget, uint64_t key)
+{
+    double distance = 0;
+    for (size_t k = 0; k < d; k++)
+        distance += fabs((double)out[k] - (double)row[k]);
+    if (distance > budget && defence_coin(key, row, d) >= budget / distance)
+        memcpy(out, row, d * sizeof *out);
+    return fmin(budget, distance);
+}
+
 sotto_status defence_check_rows(const float *x, size_t n, size_t d, unsigned needs, const char *what)
 {
     sotto_status status = SOTTO_OK;

@@ -206,17 +206,8 @@ static bool find(struct search *q, const float *row)
 
 static void defend(float *out, double *cost, struct search *q, const float *row)
 {
-    double distance = 0, share = 0;
-    memcpy(out, row, q->k * sizeof *out);
-    *cost = 0;
-    if (!find(q, row))
-        return;
-    for (size_t i = 0; i < q->k; i++)
-        distance += fabs((double)q->best[i] - (double)row[i]);
-    share = distance > q->m->budget ? q->m->budget / distance : 1;
-    if (defence_coin(q->m->key, row, q->k) < share)
-        memcpy(out, q->best, q->k * sizeof *out);
-    *cost = fmin(q->m->budget, distance);
+    memcpy(out, find(q, row) ? q->best : row, q->k * sizeof *out);
+    *cost = defence_pay(out, row, q->k, q->m->budget, q->m->key);
 }
 
 static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)

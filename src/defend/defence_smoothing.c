@@ -39,15 +39,10 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
 {
     const struct model *m = model;
     for (size_t i = 0; i < n; i++, x += d, out += d) {
-        double distance = 0;
         smooth(out, x, d, m->temperature);
         if (defence_top(out, d) != defence_top(x, d)) /* two that became equal in single precision */
             memcpy(out, x, d * sizeof *out);
-        for (size_t k = 0; k < d; k++)
-            distance += fabs((double)out[k] - (double)x[k]);
-        if (distance > m->budget && defence_coin(m->key, x, d) >= m->budget / distance)
-            memcpy(out, x, d * sizeof *out);
-        cost[i] = fmin(m->budget, distance);
+        cost[i] = defence_pay(out, x, d, m->budget, m->key);
     }
     return SOTTO_OK;
 }

@@ -35,14 +35,9 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
     float first = (float)(1 / (double)d + gap), other = (float)(1 / (double)d - gap / (double)(d - 1));
     for (size_t i = 0; i < n; i++, x += d, out += d) {
         size_t top = defence_top(x, d);
-        double distance = 0, share;
         for (size_t k = 0; k < d; k++)
-            distance += fabs((double)(k == top ? first : other) - (double)x[k]);
-        share = distance > m->budget ? m->budget / distance : 1;
-        bool changed = defence_coin(m->key, x, d) < share;
-        for (size_t k = 0; k < d; k++)
-            out[k] = !changed ? x[k] : k == top ? first : other;
-        cost[i] = fmin(m->budget, distance);
+            out[k] = k == top ? first : other;
+        cost[i] = defence_pay(out, x, d, m->budget, m->key);
     }
     return SOTTO_OK;
 }
