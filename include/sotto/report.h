@@ -43,7 +43,8 @@ struct sotto_compared {
 };
 /** Utility, membership (worst attack), membership of the encoder (worst attack) and attribute of several models side by
  *  side; the first is the original. *json: a "sotto.compare/1" object that says per model and axis what changed, who is
- *  on the Pareto front, and who wins (something better, nothing worse; docs/FORMATS.md). *html: a page of it; may be
+ *  on the Pareto front, who wins (something better, nothing worse), and for each axis which winner mends it most: so is a
+ *  strength picked among several, a lambda or a budget (docs/FORMATS.md). *html: a page of it; may be
  *  NULL. Free both with sotto_text_free(). EINVAL: fewer than two models, names; ENOENT, EFORMAT:
  *  name the file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(char **json, char **html, const struct sotto_compared *rows,

@@ -5,7 +5,10 @@
  * Better: the whole interval lies beyond the original's interval. Worse: the estimate lies beyond the
  * original's interval, on the bad side; less is asked for that, so that doubt speaks against a defence. It
  * wins with something better and nothing worse. The front holds whoever no other beats or equals on every
- * axis that all have, with one better; by estimates, so neighbours on it may differ by chance. */
+ * axis that all have, with one better; by estimates, so neighbours on it may differ by chance. The choice for
+ * an axis is the winner that mends it most: how a strength (Talos's lambda, a budget) is picked among
+ * several.
+ */
 #include "report/compare.h"
 
 #include <math.h>
@@ -97,6 +100,20 @@ static enum compare_change change_of(const struct estimate *from, const struct e
     return (higher ? to->value < from->lower : to->value > from->upper) ? CHANGE_WORSE : CHANGE_NONE;
 }
 
+/* By estimates; the first of equals. */
+static size_t choose(const struct compare *c, int k)
+{
+    size_t best = 0;
+    double sign = compare_axes[k].higher_is_better ? 1 : -1;
+    for (size_t i = 1; i < c->count; i++) {
+        const struct compare_row *row = &c->rows[i];
+        if (!row->worse && row->change[k] == CHANGE_BETTER &&
+            (!best || sign * row->axis[k].value > sign * c->rows[best].axis[k].value))
+            best = i;
+    }
+    return best;
+}
+
 void compare_judge(struct compare *c)
 {
     for (int k = 0; k < AXES; k++) {
@@ -106,8 +123,8 @@ void compare_judge(struct compare *c)
     }
     for (size_t i = 0; i < c->count; i++) {
         struct compare_row *row = &c->rows[i];
-        bool better = false, worse = false;
-        row->front = true;
+        bool better = false;
+        row->front = true, row->worse = false;
         for (size_t j = 0; j < c->count; j++)
             row->front = row->front && !beats(&c->rows[j], row, c->shared);
         for (int k = 0; k < AXES; k++) {
@@ -115,11 +132,14 @@ void compare_judge(struct compare *c)
                 i ? change_of(&c->rows[0].axis[k], &row->axis[k], compare_axes[k].higher_is_better)
                   : CHANGE_UNKNOWN;
             /* an axis that only the original was measured on may hide the damage */
-            worse |= row->change[k] == CHANGE_WORSE || (i && c->rows[0].axis[k].given && !row->axis[k].given);
+            row->worse |=
+                row->change[k] == CHANGE_WORSE || (i && c->rows[0].axis[k].given && !row->axis[k].given);
             better |= row->change[k] == CHANGE_BETTER;
         }
-        row->wins = better && !worse;
+        row->wins = better && !row->worse;
     }
+    for (int k = 0; k < AXES; k++)
+        c->choice[k] = choose(c, k);
 }
 
 /* ---- writing ---- */
@@ -148,7 +168,8 @@ static struct json *row_json(const struct compare_row *row)
 static sotto_status dump(char **out, const struct compare *c, const char *title)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = json_make_object(), *rows = json_make_array(), *over = json_make_array();
+    struct json *doc = json_make_object(), *rows = json_make_array(), *over = json_make_array(),
+                *choice = json_make_object();
     json_put_text(&doc, "schema", "sotto.compare/1");
     json_put_text(&doc, "version", sotto_version());
     json_put_text(&doc, "title", title);
@@ -156,6 +177,9 @@ static sotto_status dump(char **out, const struct compare *c, const char *title)
         if (c->shared[k])
             json_push(&over, json_make_text(compare_axes[k].name));
     json_put(&doc, "front_over", over);
+    for (int k = 0; k < AXES; k++)
+        json_put_text(&choice, compare_axes[k].name, c->rows[c->choice[k]].name);
+    json_put(&doc, "choice", choice);
     for (size_t i = 0; i < c->count; i++)
         json_push(&rows, row_json(&c->rows[i]));
     json_put(&doc, "rows", rows);

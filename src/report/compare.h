@@ -19,14 +19,15 @@ struct compare_row {
     struct estimate axis[AXES];
     const char *by[AXES]; /* the attack behind the number, or NULL */
     enum compare_change change[AXES];
-    bool front, wins;
+    bool front, worse, wins; /* worse: on any axis */
 };
 struct compare {
     size_t count;
     struct compare_row *rows; /* (count); the first is what the others are compared with */
     bool shared[AXES];        /* every row has it: the front is over these */
+    size_t choice[AXES];      /* a row: who mends this axis most and breaks none; 0, the original: nobody */
 };
-/** Changes, front and wins from the estimates. */
+/** Changes, front, wins and choice from the estimates. */
 void compare_judge(struct compare *c);
 /** The document as a page. */
 sotto_status compare_page(char **html, const struct compare *c, const char *title);

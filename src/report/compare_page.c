@@ -56,6 +56,22 @@ static void table(struct page *p, const struct compare *c)
     page_html(p, "</tbody></table></div>\n");
 }
 
+/* For whom several rows are one defence at several strengths. */
+static void choices(struct page *p, const struct compare *c)
+{
+    page_html(p, "<p>Mends an axis most, beyond the interval, and breaks no other: ");
+    for (int k = 0; k < AXES; k++) {
+        page_html(p, k ? "; " : "");
+        page_html(p, compare_axes[k].title);
+        page_html(p, " &ndash; ");
+        if (c->choice[k])
+            page_name(p, c->rows[c->choice[k]].name);
+        else
+            page_html(p, "nobody");
+    }
+    page_html(p, ".</p>\n");
+}
+
 /* ---- the drawings ---- */
 
 struct scale {
@@ -146,6 +162,7 @@ sotto_status compare_page(char **html, const struct compare *c, const char *titl
         "attack that found nothing is no guarantee. A defence wins where something is better and nothing "
         "worse.</p>\n");
     table(&p, c);
+    choices(&p, c);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
     for (int k = AXIS_MEMBERSHIP; k < AXES; k++)
         if (c->shared[k] && c->shared[AXIS_UTILITY])

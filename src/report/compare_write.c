@@ -50,6 +50,18 @@ static void put_padded(struct page *p, const char *text, int width)
     page_html(p, cell);
 }
 
+static void put_choices(struct page *p, const struct json *doc)
+{
+    const char *original = json_text(json_member(json_at(json_member(doc, "rows"), 0), "name"));
+    page_html(p, "\nmends an axis most, beyond its interval, and breaks no other:\n");
+    for (int k = 0; k < AXES; k++) {
+        const char *name = json_text(json_member(json_member(doc, "choice"), compare_axes[k].name));
+        put_padded(p, compare_axes[k].name, 20);
+        page_html(p, name && original && strcmp(name, original) != 0 ? name : "nobody");
+        page_html(p, "\n");
+    }
+}
+
 sotto_status sotto_compare_summary(char **text, const char *json)
 {
     sotto_status status = SOTTO_OK;
@@ -77,6 +89,7 @@ sotto_status sotto_compare_summary(char **text, const char *json)
         put_padded(&p, holds(row, "front") ? "yes" : "no", 7);
         page_html(&p, i == 0 ? "-\n" : holds(row, "wins") ? "yes\n" : "no\n");
     }
+    put_choices(&p, doc);
     TRY(finish(text, &p));
 done:
     json_free(doc);

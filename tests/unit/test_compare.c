@@ -53,7 +53,7 @@ static void changes_by_hand(void **state)
         row("blunt", 0.775, 0.55, 0.50),    /* costs accuracy: only just beyond the interval */
         row("useless", 0.80, 0.55, 0.60),
     };
-    struct compare c = {6, rows, {false}};
+    struct compare c = {6, rows, {false}, {0}};
     compare_judge(&c);
     assert_true(c.shared[AXIS_UTILITY] && c.shared[AXIS_ATTRIBUTE] && !c.shared[AXIS_ENCODER]);
     static const bool wins[] = {false, true, false, false, false, false};
@@ -73,11 +73,34 @@ static void changes_by_hand(void **state)
     assert_int_equal(rows[0].change[AXIS_UTILITY], CHANGE_UNKNOWN);
 }
 
+/* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and nobody
+ * where the intervals meet. */
+static void the_choice_mends_most_and_breaks_nothing(void **state)
+{
+    (void)state;
+    struct compare_row rows[] = {
+        row("lambda 0", 0.80, 0.55, 0.60), row("lambda .5", 0.80, 0.55, 0.52),
+        row("lambda 1", 0.79, 0.56, 0.45), row("lambda 2", 0.785, 0.54, 0.45),
+        row("lambda 5", 0.50, 0.50, 0.20), /* the encoder is gone */
+    };
+    struct compare c = {5, rows, {false}, {9, 9, 9, 9}};
+    compare_judge(&c);
+    assert_int_equal(c.choice[AXIS_ATTRIBUTE], 2);
+    assert_int_equal(c.choice[AXIS_UTILITY], 0);
+    assert_int_equal(c.choice[AXIS_MEMBERSHIP], 0);
+    assert_int_equal(c.choice[AXIS_ENCODER], 0);
+    assert_true(rows[4].worse && !rows[2].worse);
+    c.count = 2;
+    rows[1].axis[AXIS_ATTRIBUTE] = about(0.565, 0.02);
+    compare_judge(&c);
+    assert_int_equal(c.choice[AXIS_ATTRIBUTE], 0);
+}
+
 static void what_was_not_measured_does_not_win(void **state)
 {
     (void)state;
     struct compare_row rows[] = {row("original", 0.8, 0.55, 0.6), row("half", 0.8, 0.55, 0.3)};
-    struct compare c = {2, rows, {false}};
+    struct compare c = {2, rows, {false}, {0}};
     compare_judge(&c);
     assert_true(rows[1].wins);
     rows[1].axis[AXIS_MEMBERSHIP].given = false;
@@ -90,7 +113,7 @@ static void dominated_models_leave_the_front(void **state)
 {
     (void)state;
     struct compare_row rows[] = {row("a", 0.8, 0.55, 0.6), row("b", 0.8, 0.54, 0.6), row("c", 0.9, 0.9, 0.9)};
-    struct compare c = {3, rows, {false}};
+    struct compare c = {3, rows, {false}, {0}};
     compare_judge(&c);
     assert_true(!rows[0].front && rows[1].front && rows[2].front);
 }
@@ -136,6 +159,8 @@ static void files_become_a_document_and_a_page(void **state)
     assert_true(json_number(json_find(doc, "rows[1].attribute.estimate")) == 0.4);
     assert_string_equal(json_text(json_find(doc, "rows[1].attribute.change")), "better");
     assert_int_equal(json_count(json_find(doc, "front_over")), 4);
+    assert_string_equal(json_text(json_find(doc, "choice.attribute")), "<b>\"t\"</b>");
+    assert_string_equal(json_text(json_find(doc, "choice.utility")), "original"); /* nobody */
     json_free(doc);
     assert_non_null(strstr(html, "&lt;b&gt;"));
     assert_null(strstr(html, "<b>\""));
@@ -144,6 +169,8 @@ static void files_become_a_document_and_a_page(void **state)
     assert_int_equal(sotto_compare_summary(&text, json), SOTTO_OK);
     assert_non_null(strstr(text, "0.400 [0.390, 0.410] better"));
     assert_non_null(strstr(text, "yes    yes\n"));
+    assert_non_null(strstr(text, "utility             nobody\n"));
+    assert_non_null(strstr(text, "attribute           <b>\"t\"</b>\n"));
     sotto_text_free(text);
     snprintf(path, sizeof path, "%s/out", folder);
     assert_int_equal(sotto_compare_write(path, json, html), SOTTO_OK);
@@ -203,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_by_hand),
+        cmocka_unit_test(the_choice_mends_most_and_breaks_nothing),
         cmocka_unit_test(what_was_not_measured_does_not_win),
         cmocka_unit_test(dominated_models_leave_the_front),
         cmocka_unit_test_setup_teardown(files_become_a_document_and_a_page, set_up, tear_down),
