@@ -44,6 +44,11 @@ static const struct option_row rows[] = {
      NULL},
     {"attribute", OPTION_TEXT, "FILE", NULL,
      "talos: a.npy, one value for each row of the set (whole numbers); default: the set's own", NULL},
+    {"bounded", OPTION_FLAG, NULL, NULL,
+     "talos: a record counts against the encoder only until the classifier knows no more of it than how "
+     "often "
+     "its value occurs (as published: without end, which large L do not survive)",
+     NULL},
     {"alternation", OPTION_TEXT, "RULE", "odd-even",
      "talos: odd-even, or two-pass: every epoch teaches the encoder, then the classifier", NULL},
     {"checkpoint", OPTION_TEXT, "FILE", NULL,
@@ -105,7 +110,7 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
 
 static sotto_status check_talos(const struct options *o)
 {
-    static const char *const own[] = {"lambda", "attribute", "alternation"};
+    static const char *const own[] = {"lambda", "attribute", "alternation", "bounded"};
     for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
         if (option_given(o, own[i]))
             return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --talos", own[i]);
@@ -155,7 +160,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_pretrain_result result;
     struct sotto_array chosen = {0}, attribute = {0};
     struct sotto_talos talos = {.lambda = option_real(o, "lambda"),
-                                .alternation = option_text(o, "alternation")};
+                                .alternation = option_text(o, "alternation"),
+                                .bounded = option_flag(o, "bounded")};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
     sotto_status status = image_rows(&chosen, data, o);
@@ -193,11 +199,11 @@ const struct verb verb_pretrain = {
     .name = "pretrain",
     .summary = "self-supervised encoder on PUBLIC images; the same command continues an interrupted run",
     .arguments = "",
-    .examples =
-        "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
-        "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
-        "-o encoder.safetensors\n"
-        "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
-        "  sotto pretrain --data synthetic-faces --talos --lambda 2 --epochs 20 -o encoder.safetensors",
+    .examples = "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
+                "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "
+                "-o encoder.safetensors\n"
+                "  sotto pretrain --data cifar10 --method rotation --epochs 20 -o encoder.safetensors\n"
+                "  sotto pretrain --data synthetic-faces --talos --bounded --lambda 2 --epochs 20 -o "
+                "encoder.safetensors",
     .options = rows,
     .run = run};

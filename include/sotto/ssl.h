@@ -11,12 +11,16 @@ extern "C" {
 /** Talos (He & Zhang 2021): the encoder is trained against a classifier that reads a sensitive attribute from its
  *  embeddings (three dense layers, 64 wide). Odd epochs, counted from 1, teach the classifier; even ones the encoder,
  *  on contrastive loss - lambda * classifier's loss. Twice the epochs of a plain run therefore give the encoder as many
- *  steps. It censors what this classifier finds and proves nothing: measure with an attacker of its own training
+ *  steps. As published that loss has no lower end: the encoder can make a classifier that stands still as wrong as it
+ *  likes, and from some lambda on does nothing else. Bounded, a record's part in the classifier's loss is
+ *  min(loss, -ln share of its value among the images): it stops to count once the classifier knows no more of it than
+ *  the shares tell. Talos censors what this classifier finds and proves nothing: measure with an attacker of its own training
  *  (sotto_audit() with features and attribute), also to choose lambda. */
 struct sotto_talos {
     double lambda;            /**< >= 0; 0: no censoring */
     const char *alternation;  /**< ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then the
                                    classifier, as in the authors' code */
+    int bounded;              /**< [0]; 1: the encoder's loss has a lower end (above) */
     const int64_t *attribute; /**< (data->n), >= 0; [NULL] the set's own */
 };
 /** Start from sotto_pretrain_defaults(), which fills in the values in brackets. A NULL text means its

@@ -129,7 +129,7 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
                                   nn_plan_output(r->plan));
     if (r->talos)
-        TRY(talos_loss(r->talos, rows));
+        TRY(talos_loss(r->talos, rows, adversary));
     if (adversary)
         nn_plan_backward_adversary(r->plan);
     else

@@ -90,8 +90,9 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
                  o->grey, o->blur);
     if (s->talos.on) {
         used = strlen(s->recipe);
-        snprintf(s->recipe + used, sizeof s->recipe - used, "talos=%s\nlambda=%.17g\nattribute=%s\n",
-                 s->talos.two_pass ? "two-pass" : "odd-even", s->talos.lambda, s->talos.sha256);
+        snprintf(s->recipe + used, sizeof s->recipe - used, "talos=%s\nlambda=%.17g\nattribute=%s\n%s",
+                 s->talos.two_pass ? "two-pass" : "odd-even", s->talos.lambda, s->talos.sha256,
+                 s->talos.bounded ? "bounded=yes\n" : "");
     }
     snprintf(s->machine, sizeof s->machine, "threads=%d\nisa=%s\nbackend=%s\n", s->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(s->backend));

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 64, VALUES_MAX = 1000 };
+enum { WIDTH = 64 };
 
 /* ---- settings ---- */
 
@@ -19,10 +19,12 @@ static sotto_status check_attribute(struct talos_setup *s, const int64_t *rows, 
     bool varies = false;
     for (size_t i = 0; i < n; i++) {
         int64_t value = s->attribute[rows[i]];
-        REQUIRE(value >= 0 && value < VALUES_MAX, "talos: row %lld has attribute %lld; expected 0 to %d",
-                (long long)rows[i], (long long)value, VALUES_MAX - 1);
+        REQUIRE(value >= 0 && value < TALOS_VALUES_MAX,
+                "talos: row %lld has attribute %lld; expected 0 to %d", (long long)rows[i], (long long)value,
+                TALOS_VALUES_MAX - 1);
         varies |= value != s->attribute[rows[0]];
         s->values = (size_t)value >= s->values ? (size_t)value + 1 : s->values;
+        s->share[value] += 1 / (double)n;
     }
     REQUIRE(varies, "talos: every image has attribute %lld; there is nothing to hide",
             (long long)s->attribute[rows[0]]);
@@ -53,6 +55,7 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *op
     s.two_pass = strcmp(alternation, "two-pass") == 0;
     REQUIRE(s.two_pass || strcmp(alternation, "odd-even") == 0,
             "alternation '%s' is unknown; expected one of: odd-even, two-pass", alternation);
+    s.bounded = options->bounded != 0;
     s.lambda = options->lambda;
     REQUIRE(s.lambda >= 0 && isfinite(s.lambda), "lambda must be finite and >= 0 (got %g)", s.lambda);
     s.attribute = options->attribute ? options->attribute : data->attribute;
@@ -153,7 +156,24 @@ static double accuracy(const float *logits, const int64_t *labels, size_t n, siz
     return (double)hits / (double)n;
 }
 
-sotto_status talos_loss(struct talos *t, const int64_t *rows)
+/* -L_C has no lower end: while C stands still the encoder can make it as wrong as it likes, and in the end
+ * does nothing else. Bounded, a record stops to count once C knows no more of it than someone who knows only
+ * how often each value occurs. */
+void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t n,
+                 const struct talos_setup *s)
+{
+    size_t values = s->values;
+    for (size_t i = 0; i < n; i++, diff += values, logits += values) {
+        size_t own = (size_t)labels[i];
+        double sum = 0; /* 1 / the probability of the record's own value */
+        for (size_t k = 0; k < values; k++)
+            sum += exp((double)logits[k] - (double)logits[own]);
+        if (1 / sum <= s->share[own])
+            memset(diff, 0, values * sizeof *diff);
+    }
+}
+
+sotto_status talos_loss(struct talos *t, const int64_t *rows, bool adversary)
 {
     size_t n = t->views * t->images;
     const float *logits = nn_plan_adversary_output(t->plan);
@@ -161,6 +181,8 @@ sotto_status talos_loss(struct talos *t, const int64_t *rows)
         t->labels[i] = t->setup->attribute[rows[i % t->images]];
     double loss =
         loss_softmax_cross_entropy(nn_plan_adversary_diff(t->plan), logits, t->labels, n, t->setup->values);
+    if (t->setup->bounded && !adversary)
+        talos_bound(nn_plan_adversary_diff(t->plan), logits, t->labels, n, t->setup);
     if (!isfinite(loss))
         return status_fail(SOTTO_EDIVERGED, "talos: the adversary's loss became %s",
                            isnan(loss) ? "NaN" : "infinite");

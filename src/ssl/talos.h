@@ -15,13 +15,15 @@ struct checkpoint_adversary;
 struct metric_log;
 struct talos;
 
+enum { TALOS_VALUES_MAX = 1000 };
 /** What a run with Talos is fixed by; in struct pretrain_setup. */
 struct talos_setup {
-    bool on, two_pass;
+    bool on, two_pass, bounded;
     double lambda;
     const int64_t *attribute; /* (data->n), borrowed */
     size_t values;
-    char sha256[SHA256_HEX]; /* of the attribute of the rows in training */
+    double share[TALOS_VALUES_MAX]; /* (values), of the rows in training */
+    char sha256[SHA256_HEX];        /* of the attribute of the rows in training */
 };
 /** EINVAL: no attribute, one out of range or the same for all rows; lambda or alternation. */
 sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *options,
@@ -32,6 +34,10 @@ struct nn_adversary talos_adversary(const struct talos_setup *s);
 size_t talos_passes(const struct talos_setup *s);
 /** Whether the walk number `pass` (from 0) teaches C; else projector and encoder. */
 bool talos_teaches_adversary(const struct talos_setup *s, uint64_t pass);
+/** diff (n, values), the gradient of L_C, becomes that of its bounded form, the mean of min(L_i, -ln share of
+ * the record's value): 0 in rows where C gives the value no more than its share. */
+void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t n,
+                 const struct talos_setup *s);
 
 /** Borrows setup, model and plan; images: rows of a view in a step, views of each. `config`: both optimizers.
  */
@@ -41,8 +47,9 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
 void talos_free(struct talos *t);
 struct nn_optimizer *talos_task_optimizer(struct talos *t);
 /** After a forward pass over all views of the images `rows`: L_C over all of them, (7), its gradient where
- * the plan expects it; added to the epoch's sums. EDIVERGED: L_C is not finite. */
-sotto_status talos_loss(struct talos *t, const int64_t *rows);
+ * the plan expects it (bounded, if so set, unless it is to teach C); added to the epoch's sums. EDIVERGED:
+ * L_C is not finite. */
+sotto_status talos_loss(struct talos *t, const int64_t *rows, bool adversary);
 /** The step of whoever's turn it is. */
 void talos_update(struct talos *t, double lr, bool adversary);
 /** Means over the epoch that ends: adversary_loss and adversary_accuracy; starts the next. */

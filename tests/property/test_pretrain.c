@@ -6,79 +6,21 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "nn/nn.h"
-#include "sotto/ssl.h"
+#include "pretraining.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-enum { PATH = 96 };
-static char folder[] = "/tmp/sotto-test-XXXXXX";
-static struct sotto_dataset *images;
-
-static void in_folder(char out[PATH], const char *name)
-{
-    snprintf(out, PATH, "%s/%s", folder, name);
-}
 
 static int set_up(void **state)
 {
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    return sotto_dataset_open(&images, "synthetic-images-n14", NULL) == SOTTO_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    sotto_dataset_free(images);
-    return rmdir(folder);
-}
-
-static struct sotto_pretrain_options tiny(void)
-{
-    struct sotto_pretrain_options o;
-    sotto_pretrain_defaults(&o);
-    o.epochs = 2;
-    o.batch = 4; /* 14 images: 3 steps an epoch, two images dropped */
-    o.seed = 5;
-    return o;
-}
-
-/* Stops the run once `stop_after` images are done. */
-struct stopper {
-    volatile sig_atomic_t stop;
-    uint64_t stop_after;
-};
-static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
-{
-    struct stopper *s = user;
-    (void)stage, (void)total, (void)unit;
-    if (done >= s->stop_after)
-        s->stop = 1;
-}
-
-static void train(char sha256[65], struct sotto_pretrain_result *result,
-                  const struct sotto_pretrain_options *o, int threads)
-{
-    struct sotto_context ctx = {.threads = threads};
-    struct sotto_encoder *e;
-    assert_int_equal(sotto_pretrain(&e, result, images, NULL, 0, o, &ctx), SOTTO_OK);
-    strcpy(sha256, sotto_encoder_sha256(e));
-    sotto_encoder_free(e);
+    return open_images(state, "synthetic-images-n14");
 }
 
 static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
 {
     (void)state;
-    char checkpoint[PATH], whole[65], resumed[65];
+    const char *checkpoint = path_of("c.safetensors");
+    char whole[65], resumed[65];
     struct sotto_pretrain_result one, two;
-    in_folder(checkpoint, "c.safetensors");
     static const struct {
         const char *method, *encoder;
         size_t batch, stride;
@@ -93,11 +35,7 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
         size_t steps = one.steps;
         o.checkpoint = checkpoint;
         for (size_t stop = 1; stop < steps; stop += cases[i].stride) {
-            struct stopper s = {0, stop * o.batch};
-            struct sotto_context ctx = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
-            struct sotto_encoder *e = NULL;
-            assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx), SOTTO_ESTOPPED);
-            assert_null(e);
+            train_until(&o, stop * o.batch);
             train(resumed, &two, &o, 2);
             assert_string_equal(resumed, whole);
             assert_true(one.loss == two.loss && one.accuracy == two.accuracy && two.steps == steps);
@@ -109,10 +47,10 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
 static void a_finished_run_is_not_repeated(void **state)
 {
     (void)state;
-    char checkpoint[PATH], first[65], again[65];
+    const char *checkpoint = path_of("c.safetensors");
+    char first[65], again[65];
     struct sotto_pretrain_result one, two;
     struct sotto_pretrain_options o = tiny();
-    in_folder(checkpoint, "c.safetensors");
     o.checkpoint = checkpoint;
     o.epochs = 1;
     train(first, &one, &o, 2);
@@ -156,30 +94,16 @@ static void more_steps_allocate_nothing_more(void **state)
     assert_true(used[0] == used[1]);
 }
 
-static size_t count_text(const char *path, const char *text)
-{
-    unsigned char *data;
-    size_t size, n = 0;
-    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
-    for (const char *at = (const char *)data; (at = strstr(at, text)); at++)
-        n++;
-    base_free(data);
-    return n;
-}
-
 static void metrics_are_logged_once_an_epoch(void **state)
 {
     (void)state;
-    char checkpoint[PATH], metrics[PATH], sha256[65];
-    in_folder(checkpoint, "c.safetensors");
-    in_folder(metrics, "metrics.jsonl");
+    char sha256[65];
+    const char *checkpoint = path_of("c.safetensors"), *metrics = path_of("metrics.jsonl");
     struct sotto_pretrain_options o = tiny();
     o.checkpoint = checkpoint;
     o.metrics = metrics;
-    struct stopper s = {0, 16}; /* inside the second epoch */
-    struct sotto_context ctx = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
     struct sotto_encoder *e = NULL;
-    assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx), SOTTO_ESTOPPED);
+    train_until(&o, 16); /* inside the second epoch */
     assert_int_equal(count_text(metrics, "\"name\":\"loss\""), 1);
     train(sha256, NULL, &o, 2);
     assert_int_equal(count_text(metrics, "\"name\":\"loss\""), 2);
@@ -190,16 +114,6 @@ static void metrics_are_logged_once_an_epoch(void **state)
     o.metrics = "/nonexistent/metrics.jsonl";
     o.checkpoint = NULL;
     assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, NULL), SOTTO_ECREATE);
-}
-
-static void expect_error(const struct sotto_pretrain_options *o, sotto_status expected, const char *text)
-{
-    struct sotto_encoder *e = NULL;
-    sotto_status status = sotto_pretrain(&e, NULL, images, NULL, 0, o, NULL);
-    if (status != expected || !strstr(sotto_error_text(), text))
-        fail_msg("expected %s '%s', got %s '%s'", sotto_status_name(expected), text,
-                 sotto_status_name(status), sotto_error_text());
-    assert_null(e);
 }
 
 static void bad_options_are_one_clear_line(void **state)
@@ -245,8 +159,8 @@ static void bad_options_are_one_clear_line(void **state)
 static void another_runs_checkpoint_is_refused(void **state)
 {
     (void)state;
-    char checkpoint[PATH], sha256[65];
-    in_folder(checkpoint, "c.safetensors");
+    const char *checkpoint = path_of("c.safetensors");
+    char sha256[65];
     struct sotto_pretrain_options o = tiny();
     o.epochs = 1;
     o.checkpoint = checkpoint;
@@ -313,5 +227,5 @@ int main(void)
         cmocka_unit_test(divergence_is_an_error),
         cmocka_unit_test(no_memory_is_an_error),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_images);
 }
