@@ -55,7 +55,7 @@ static void step(struct trainer *t, struct ntxent *loss, const int64_t *rows, in
     nn_plan_forward(t->plan, kind != 2, 0, 0);
     ntxent_run(loss, nn_plan_diff_output(t->plan), NULL, nn_plan_output(t->plan), 0.1f);
     if (t->talos)
-        check(talos_loss(t->talos, rows));
+        check(talos_loss(t->talos, rows, kind == 2));
     if (kind == 2)
         nn_plan_backward_adversary(t->plan);
     else
