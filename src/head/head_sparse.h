@@ -129,35 +129,37 @@ static bool pack_bits(uint64_t *out, size_t *ones, const float *x, size_t d)
 /* Eight words: a level without vectors as long takes several. */
 typedef uint64_t octet __attribute__((vector_size(64), may_alias));
 
-/* Words that are `step` apart in a vector exchange the bits that are `step` apart in each: those of `low`
- * stay in the first word of a pair. */
-#define EXCHANGE(a, step, low, first)                                                                        \
-    do {                                                                                                     \
-        octet keep = ((first) & (low)) | (~(first) & ~(low));                                                \
-        octet place = {0 ^ (step), 1 ^ (step), 2 ^ (step), 3 ^ (step),                                       \
-                       4 ^ (step), 5 ^ (step), 6 ^ (step), 7 ^ (step)};                                      \
-        for (int k = 0; k < 8; k++) {                                                                        \
-            octet other = __builtin_shuffle((a)[k], place);                                                  \
-            (a)[k] = ((a)[k] & keep) | (other << (step) & ~keep & (first)) |                                 \
-                     (other >> (step) & ~keep & ~(first));                                                   \
-        }                                                                                                    \
-    } while (0)
+/* Words and their partners, given as `other`, exchange bits: words in which `first` is set keep their `low`
+ * bits and take the partner's as their high ones, the partners the other way round. */
+INLINE octet exchange(octet word, octet other, int step, uint64_t low, octet first)
+{
+    octet keep = (first & low) | (~first & ~low);
+    return (word & keep) | (other << step & ~keep & first) | (other >> step & ~keep & ~first);
+}
 
 /* Bit j of word i changes places with bit i of word j: quarters, then quarters of quarters (Warren, Hacker's
  * Delight, section 7-3). */
 INLINE void turn_square(octet a[8])
 {
     static const uint64_t low[] = {0xffffffff, 0xffff0000ffff, 0xff00ff00ff00ff};
-    for (int level = 0, step = 4; step; level++, step /= 2)
+    const uint64_t all = UINT64_MAX;
+    for (int level = 0, step = 4; step; level++, step /= 2) /* words that lie in different vectors */
         for (int k = 0; k < 8; k++)
             if (!(k & step)) {
                 octet t = (a[k] >> (8 * step) ^ a[k + step]) & low[level];
                 a[k] ^= t << (8 * step);
                 a[k + step] ^= t;
             }
-    EXCHANGE(a, 4, 0x0f0f0f0f0f0f0f0full, ((octet){-1, -1, -1, -1, 0, 0, 0, 0}));
-    EXCHANGE(a, 2, 0x3333333333333333ull, ((octet){-1, -1, 0, 0, -1, -1, 0, 0}));
-    EXCHANGE(a, 1, 0x5555555555555555ull, ((octet){-1, 0, -1, 0, -1, 0, -1, 0}));
+    for (int k = 0; k < 8; k++) { /* 4, 2 and 1 apart in one */
+        octet v = a[k];
+        v = exchange(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3), 4, 0x0f0f0f0f0f0f0f0f,
+                     (octet){all, all, all, all, 0, 0, 0, 0});
+        v = exchange(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5), 2, 0x3333333333333333,
+                     (octet){all, all, 0, 0, all, all, 0, 0});
+        v = exchange(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6), 1, 0x5555555555555555,
+                     (octet){all, 0, all, 0, all, 0, all, 0});
+        a[k] = v;
+    }
 }
 
 static void turn_bits(const struct head_bit_rows *b, size_t rows, size_t in)

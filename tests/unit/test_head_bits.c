@@ -103,9 +103,121 @@ static void only_sparse_bits_are_treated_so(void **state)
     unsetenv("SOTTO_ISA");
 }
 
+/* Every third record, where it lies and copied out. */
+static void a_part_of_a_table_is_as_good_as_a_copy(void **state)
+{
+    (void)state;
+    enum { PART = N / 3 };
+    static float copy[PART * D], there[MOST], apart[MOST];
+    static size_t record[PART];
+    int64_t label[PART];
+    struct head_data own = {copy, label, PART, D, K};
+    uint64_t *bits;
+    for (size_t i = 0; i < PART; i++) {
+        record[i] = 3 * i + 1;
+        label[i] = y[record[i]];
+        memcpy(copy + i * D, x + record[i] * D, D * sizeof *x);
+    }
+    assert_int_equal(head_bits_make(&bits, &data), SOTTO_OK);
+    for (size_t with = 0; with < 2; with++) {
+        struct head_part part = {&data, record, PART, with ? bits : NULL};
+        struct sotto_head_recipe r;
+        struct head_trainer t;
+        struct sotto_head *h;
+        double accuracy, expected;
+        size_t count;
+        sotto_head_defaults(&r);
+        r.hidden_count = 1;
+        r.hidden[0] = 20;
+        r.epochs = 6;
+        r.batch = 7;
+        assert_int_equal(head_part_check(&part, NULL), SOTTO_OK);
+        assert_int_equal(head_trainer_plan_part(&t, &part, &r), SOTTO_OK);
+        assert_int_equal(t.sparse, with);
+        assert_int_equal(head_trainer_run(&t, NULL, NULL, NULL, NULL), SOTTO_OK);
+        head_trainer_export(&t, there);
+        head_trainer_clear(&t);
+        assert_int_equal(head_trainer_plan(&t, &own, &r), SOTTO_OK);
+        assert_int_equal(head_trainer_run(&t, NULL, NULL, NULL, NULL), SOTTO_OK);
+        head_trainer_export(&t, apart);
+        head_trainer_clear(&t);
+        assert_int_equal(sotto_head_train(&h, copy, label, PART, D, K, &r, NULL), SOTTO_OK);
+        float *weights = sotto_head_parameters(h, &count);
+        assert_memory_equal(there, apart, count * sizeof *there);
+        assert_memory_equal(there, weights, count * sizeof *there);
+        assert_int_equal(sotto_head_accuracy(&expected, h, copy, label, PART, D), SOTTO_OK);
+        assert_int_equal(head_part_accuracy(&accuracy, h, &part), SOTTO_OK);
+        assert_true(accuracy == expected && accuracy > 1.0 / K);
+        part.n = 0;
+        assert_int_equal(head_part_accuracy(&accuracy, h, &part), SOTTO_EINVAL);
+        sotto_head_free(h);
+    }
+    base_free(bits);
+}
+
+/* A convex trainer scales its records, so bits do not stand for them. */
+static void scaled_records_are_not_bits(void **state)
+{
+    (void)state;
+    static size_t record[N];
+    struct sotto_head_recipe r;
+    struct sotto_head *h;
+    uint64_t *bits;
+    double accuracy, expected;
+    for (size_t i = 0; i < N; i++)
+        record[i] = i;
+    sotto_head_defaults(&r);
+    r.trainer = "convex-sgd";
+    r.clip = 1;
+    assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
+    assert_int_equal(head_bits_make(&bits, &data), SOTTO_OK);
+    assert_int_equal(sotto_head_accuracy(&expected, h, x, y, N, D), SOTTO_OK);
+    struct head_part all = head_part_all(&data), listed = {&data, record, N, bits};
+    all.bits = bits;
+    assert_int_equal(head_part_accuracy(&accuracy, h, &all), SOTTO_OK);
+    assert_true(accuracy == expected);
+    assert_int_equal(head_part_accuracy(&accuracy, h, &listed), SOTTO_OK);
+    assert_true(accuracy == expected);
+    h->has_recipe = false; /* nothing says that records are to be scaled: this test would notice */
+    assert_int_equal(head_part_accuracy(&accuracy, h, &listed), SOTTO_OK);
+    assert_true(accuracy != expected);
+    sotto_head_free(h);
+    base_free(bits);
+}
+
+static void a_part_that_cannot_be_learnt_from_is_refused(void **state)
+{
+    (void)state;
+    size_t one_class[] = {0, 5, 10, 15, 20}, few[] = {1, 2, 3, 4};
+    struct head_part part = {.data = &data, .record = one_class, .n = 5};
+    assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "labels: all 5 records are of class 0; a head needs at least 2 classes");
+    part.record = few;
+    part.n = 4;
+    assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "features: 4 records for 5 classes; at least one record a class is needed");
+    int64_t labels[] = {0, 1, 2, 3, 4};
+    struct head_data constant = {x, labels, 5, D, K};
+    float *rows = calloc(5 * D, sizeof *rows);
+    constant.x = rows;
+    part = (struct head_part){.data = &constant, .n = 5};
+    assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
+    assert_string_equal(
+        sotto_error_text(),
+        "features: all 5 rows are the same; there is nothing to learn from constant features");
+    rows[4 * D + 2] = 1;
+    assert_int_equal(head_part_check(&part, NULL), SOTTO_OK);
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ones_alone_give_the_dense_bits),
-                                       cmocka_unit_test(only_sparse_bits_are_treated_so)};
+                                       cmocka_unit_test(only_sparse_bits_are_treated_so),
+                                       cmocka_unit_test(a_part_of_a_table_is_as_good_as_a_copy),
+                                       cmocka_unit_test(scaled_records_are_not_bits),
+                                       cmocka_unit_test(a_part_that_cannot_be_learnt_from_is_refused)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
