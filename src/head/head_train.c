@@ -73,7 +73,6 @@ sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *d
     sotto_status status = SOTTO_OK;
     *t = (struct head_trainer){.recipe = recipe, .data = data, .part = head_part_all(data)};
     TRY(head_bits_make(&t->bits, data));
-    t->part.bits = t->bits;
     t->sparse = t->bits != NULL;
     TRY(plan(t));
 done:
@@ -83,9 +82,20 @@ done:
 sotto_status head_trainer_plan_part(struct head_trainer *t, const struct head_part *part,
                                     const struct sotto_head_recipe *recipe)
 {
+    sotto_status status = SOTTO_OK;
+    size_t count = head_bit_words(part->data->d);
     *t = (struct head_trainer){
         .recipe = recipe, .data = part->data, .part = *part, .sparse = part->bits != NULL};
-    return plan(t);
+    TRY(plan(t));
+    if (!t->sparse)
+        goto done;
+    t->bits = base_alloc(part->n, count * sizeof *t->bits); /* small enough for the second-level cache */
+    if (!t->bits)
+        FAIL(SOTTO_ENOMEM, "cannot allocate %zu records of %zu bits", part->n, part->data->d);
+    for (size_t i = 0; i < part->n; i++)
+        memcpy(t->bits + i * count, part->bits + head_part_record(part, i) * count, count * sizeof *t->bits);
+done:
+    return status;
 }
 
 void head_trainer_clear(struct head_trainer *t)
@@ -116,7 +126,7 @@ static size_t append(struct head_trainer *t, size_t rows, size_t slot)
 {
     size_t record = head_part_record(&t->part, slot), d = t->data->d;
     if (t->sparse)
-        head_bit_rows_put(&t->bit_rows, rows, t->part.bits, record, d);
+        head_bit_rows_put(&t->bit_rows, rows, t->bits, slot, d);
     else
         memcpy(t->x + rows * d, t->data->x + record * d, d * sizeof *t->x);
     t->y[rows] = t->data->y[record];

@@ -20,7 +20,7 @@ struct head_trainer {
     int64_t *y;            /* (batch) */
     int64_t *order;        /* (part.n) */
     bool sparse;           /* the records are bits, mostly zeros: x is not used, these are */
-    uint64_t *bits;        /* those of the part, if it did not bring them */
+    uint64_t *bits;        /* (part.n, head_bit_words(d)) */
     struct head_bit_rows bit_rows;
 };
 
@@ -41,8 +41,8 @@ struct head_subset {
 /** All memory; data and recipe (checked) must outlive the trainer. */
 sotto_status head_trainer_plan(struct head_trainer *t, const struct head_data *data,
                                const struct sotto_head_recipe *recipe);
-/** The same for part of a table: its i-th record takes the place of record i. Bits that the part brings are
- *  used. */
+/** The same for part of a table: its i-th record takes the place of record i. Only a part that brings bits is
+ *  trained on by them. */
 sotto_status head_trainer_plan_part(struct head_trainer *t, const struct head_part *part,
                                     const struct sotto_head_recipe *recipe);
 /** Trains from scratch; allocates nothing. slots NULL: all n records; subset NULL: all. Honours ctx's stop
