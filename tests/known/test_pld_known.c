@@ -13,7 +13,8 @@
 
 static struct interval compose(const char *mechanism, double shift, size_t count, double delta)
 {
-    const struct composed_release item = {mechanism, {shift, shift}, SOTTO_NORM_L1, 1, false, count};
+    const struct composed_release item = {mechanism, {shift, shift}, SOTTO_NORM_L1,         1,
+                                          false,     count,          SOTTO_SAMPLING_POISSON};
     struct interval epsilon;
     assert_int_equal(account_pld(&epsilon, &item, 1, delta), SOTTO_OK);
     return epsilon;

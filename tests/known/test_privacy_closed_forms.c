@@ -239,8 +239,11 @@ static void sampled_iterations(void **state)
         close_to(same, known[i][3], 1e-11);
     }
     struct sotto_account a;
-    struct sotto_sampled s = {"gaussian", 1.5,           0.04, 2250,
-                              1e-5,       SOTTO_NORM_L2, 0}; /* Opacus: 7.32911117143, on a grid of orders */
+    struct sotto_sampled s = {
+        "gaussian", 1.5,
+        0.04,       2250,
+        1e-5,       SOTTO_NORM_L2,
+        0,          SOTTO_SAMPLING_POISSON}; /* Opacus: 7.32911117143, on a grid of orders */
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
     assert_string_equal(a.bounds[1].name, "renyi");
     assert_true(a.bounds[1].epsilon < 7.32911117143 && a.bounds[1].epsilon > 7.328);

@@ -276,7 +276,8 @@ static void closed_forms_lie_inside(void **state)
         double k = floor(exp(7 * rng_unit(&r))) + 1, t = exp(2 * rng_unit(&r) - 1) / sqrt(k);
         double delta = exp(-30 * rng_unit(&r) - 2);
         struct interval exact = i % 2 ? m->composed(iv(t), k, delta) : m->epsilon(iv(t * sqrt(k)), delta);
-        const struct composed_release item = {m->name, {t, t}, SOTTO_NORM_L1, 1, false, (size_t)k};
+        const struct composed_release item = {m->name, {t, t},    SOTTO_NORM_L1,         1,
+                                              false,   (size_t)k, SOTTO_SAMPLING_POISSON};
         struct interval e = compose(&item, 1, delta);
         if (i % 2 == 0)
             exact =
@@ -285,8 +286,8 @@ static void closed_forms_lie_inside(void **state)
             fail_msg("%s t %g k %g delta %g: [%.17g, %.17g] against [%.17g, %.17g]", m->name, t, k, delta,
                      e.lo, e.hi, exact.lo, exact.hi);
         /* negative control: three percent less shift is a claim that does not hold */
-        const struct composed_release less = {m->name,  {t * 0.97, t * 0.97}, SOTTO_NORM_L1, 1, false,
-                                              (size_t)k};
+        const struct composed_release less = {m->name,   {t * 0.97, t * 0.97},  SOTTO_NORM_L1, 1, false,
+                                              (size_t)k, SOTTO_SAMPLING_POISSON};
         assert_true(exact.hi == 0 || compose(&less, 1, delta).hi < exact.lo);
     }
 }
@@ -320,7 +321,8 @@ static void epsilon_is_monotone(void **state)
         last = a.epsilon.upper;
     }
     for (int i = 0; i < 5; i++) { /* rate 1 at the end */
-        struct composed_release item = {"gaussian", {1, 1}, SOTTO_NORM_L2, ldexp(1, i - 4), false, 10};
+        struct composed_release item = {"gaussian", {1, 1}, SOTTO_NORM_L2,         ldexp(1, i - 4),
+                                        false,      10,     SOTTO_SAMPLING_POISSON};
         struct interval e = compose(&item, 1, 1e-6);
         assert_true(i == 0 || e.lo > last);
         last = e.hi;
@@ -339,9 +341,14 @@ static void extremes(void **state)
                  {1e4, 0.01, 1e4, 1e-5, 1},     {1, 1e-12, 10, 1e-5, 1},        {1, 0.01, 1, 0.9, 1},
                  {5, 1, 3, 1e-9, 1e-4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sotto_sampled s = {
-            "gaussian", cases[i].sigma, cases[i].rate, (size_t)cases[i].steps, cases[i].delta, SOTTO_NORM_L2,
-            0};
+        struct sotto_sampled s = {"gaussian",
+                                  cases[i].sigma,
+                                  cases[i].rate,
+                                  (size_t)cases[i].steps,
+                                  cases[i].delta,
+                                  SOTTO_NORM_L2,
+                                  0,
+                                  SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
         double width = a.epsilon.upper - a.epsilon.lower;
@@ -358,8 +365,9 @@ static void calibration_never_overshoots(void **state)
     for (int i = 0; i < 3; i++)
         for (int kind = 0; kind < 4; kind++) {
             int norm = kind % 2;
-            struct sotto_sampled s = {norm ? "laplace" : "gaussian", 0,       0.01, 200, 1e-5,
-                                      (enum sotto_norm)norm,         kind / 2};
+            struct sotto_sampled s = {
+                norm ? "laplace" : "gaussian", 0, 0.01, 200, 1e-5, (enum sotto_norm)norm, kind / 2,
+                SOTTO_SAMPLING_POISSON};
             struct sotto_account a;
             assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, targets[i]), SOTTO_OK);
             assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);

@@ -210,7 +210,8 @@ static void single_releases_are_the_curve_itself(void **state)
     for (int i = 0; i < 4; i++) {
         const struct mechanism *m = mechanism_at((size_t)(i % 3));
         double t = 0.3 + i, delta = pow(10, -1 - 3 * i);
-        const struct composed_release item = {m->name, {t, t}, SOTTO_NORM_L1, 1, false, 1};
+        const struct composed_release item = {m->name, {t, t}, SOTTO_NORM_L1,         1,
+                                              false,   1,      SOTTO_SAMPLING_POISSON};
         struct interval exact = m->epsilon(iv(t), delta), e;
         assert_int_equal(account_pld(&e, &item, 1, delta), SOTTO_OK);
         if (!(e.lo <= exact.hi && e.hi >= exact.lo && e.hi - e.lo <= 1e-9))

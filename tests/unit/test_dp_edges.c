@@ -25,8 +25,9 @@
 
 static struct interval together(const char *mechanism, enum sotto_norm norm, double rate)
 {
-    const struct composed_release items[] = {{mechanism, {0.5, 0.5}, norm, rate, false, 2},
-                                             {mechanism, {0.5, 0.5}, norm, rate, false, 3}};
+    const struct composed_release items[] = {
+        {mechanism, {0.5, 0.5}, norm, rate, false, 2, SOTTO_SAMPLING_POISSON},
+        {mechanism, {0.5, 0.5}, norm, rate, false, 3, SOTTO_SAMPLING_POISSON}};
     struct interval e;
     assert_int_equal(account_pld(&e, items, 2, 1e-3), SOTTO_OK);
     return e;

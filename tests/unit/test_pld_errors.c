@@ -57,7 +57,8 @@ static void absurd_parameters_have_answers(void **state)
         for (int j = 0; j < 3; j++)
             for (int m = 0; m < 2; m++) {
                 const struct composed_release item = {
-                    m ? "laplace" : "gaussian", {shifts[i], shifts[i]}, SOTTO_NORM_L1, rates[j], false, 3};
+                    m ? "laplace" : "gaussian", {shifts[i], shifts[i]}, SOTTO_NORM_L1, rates[j], false, 3,
+                    SOTTO_SAMPLING_POISSON};
                 struct interval e;
                 assert_int_equal(account_pld(&e, &item, 1, 1e-5), SOTTO_OK);
                 if (!(e.lo >= 0 && e.lo <= e.hi))
