@@ -193,7 +193,11 @@ struct sotto_sensitivity_sample {
 };
 /** Draws `pairs` pairs i != j of records. Both heads of a pair see every common record in the same batch
  *  slot; slot i holds record i in one head and record j in the other, slot j stays empty in both, so each
- *  trains on n - 1 records. Pairs run in parallel, one head a thread; results do not depend on threads.
+ *  trains on n - 1 records. Pairs run in parallel; results do not depend on threads.
+ *
+ *  Linear heads of the trainers adam and sgd are trained near one another (docs/derivations/head.md, section
+ *  6): a change is then known to some 1e-4 of itself, its norms to some 1e-5, besides the rounding of weights
+ *  in single precision.
  *
  *  One head is trained twice, apart from the others: were its bits to differ, the trainer would not be a
  * function and the differences would measure its noise (EINVAL). Logs the maxima and gamma so far as the

@@ -17,7 +17,7 @@ enum cpu_isa cpu_best_isa(void)
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512cd"))
         best = CPU_V4;
-    if (best == CPU_V4 && __builtin_cpu_supports("avx512bf16"))
+    if (best == CPU_V4 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"))
         best = CPU_V4_BF16;
 #endif
     const char *cap = getenv("SOTTO_ISA");

@@ -3,16 +3,19 @@
 #define HEAD_HEAD_BLOCK_H
 
 #include "head/head_lanes.h"
+#include "head/head_near.h"
 #include "head/head_trainer.h"
 
 struct head_block {
     struct arena memory;
     struct head_lanes lanes;
+    struct head_near near;
     const struct head_lane_kernels *kernels;
+    const struct near_kernels *near_kernels;
     enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
-    float *x;         /* (batch, d): gathered records, shared by the heads */
+    float *x;         /* (batch, d): gathered records, shared by the heads; not near a reference */
     int64_t *y;       /* (batch) */
     int64_t *order;   /* (n) */
     size_t *position; /* (n): inverse of order */
@@ -23,9 +26,11 @@ struct head_block {
 /** Groups of HEAD_PAD heads whose weights and moments stay in a second-level cache. */
 size_t head_block_groups(const struct head_data *data);
 /** Memory for groups * HEAD_PAD heads; recipe must be of a linear head and outlive the block, as must data.
- */
+ * reference: that of this data and recipe, or NULL; with one, heads are those of head_near.h and have no
+ * subset. */
 sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
-                             const struct sotto_head_recipe *recipe, size_t groups);
+                             const struct sotto_head_recipe *recipe, size_t groups,
+                             const struct head_reference *reference);
 /** Trains heads 0 .. count-1, each with its own slots and its own column of the subset (head h: member + h);
  *  bit for bit the same in any company, and what head_trainer_run() gives one by one up to rounding: on
  * 10,000 records of 128 features and 10 classes, no weight differs by more than 1e-7 after 20 epochs of 20

@@ -104,7 +104,8 @@ static sotto_status plan(struct head_crew *c, size_t together)
         else if (c->kind == CREW_ONES)
             TRY(head_trainer_plan(&w->trainer, c->data, c->recipe));
         else
-            TRY(head_block_plan(&w->block, c->data, c->recipe, groups));
+            TRY(head_block_plan(&w->block, c->data, c->recipe, groups,
+                                c->reference.n > 0 ? &c->reference : NULL));
         w->slots = base_alloc(c->chunk, sizeof *w->slots);
         w->parameters = base_alloc(c->chunk, c->parameters * sizeof *w->parameters);
         if (!w->slots || !w->parameters)
@@ -125,6 +126,7 @@ static void clear(struct head_crew *c)
         base_free(w->parameters);
     }
     base_free(c->workers);
+    head_reference_clear(&c->reference);
 }
 
 sotto_status head_crew_run(const struct head_data *data, const struct sotto_head_recipe *recipe, size_t heads,
@@ -138,6 +140,9 @@ sotto_status head_crew_run(const struct head_data *data, const struct sotto_head
                           .parameters = head_parameter_count(recipe, data->d, data->classes),
                           .threads = (size_t)par_threads(ctx)};
     struct shift s = {.crew = &c, .job = job};
+    if (job->near && !head_recipe_convex(recipe) && recipe->hidden_count == 0 &&
+        head_reference_fits(data, recipe))
+        TRY(head_reference_make(&c.reference, data, recipe, ctx));
     TRY(plan(&c, job->together));
     TRY(par_chunks((heads + c.chunk - 1) / c.chunk, (int)c.threads, run_chunk, &s));
     context_progress(ctx, job->stage, heads / job->together, heads / job->together, job->unit);

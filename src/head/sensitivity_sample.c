@@ -176,7 +176,8 @@ sotto_status sensitivity_sample(struct sotto_sensitivity_sample *out, const stru
     sotto_status status = SOTTO_OK;
     struct sotto_head_recipe r = *recipe;
     struct sampler s = {.pairs = pairs, .n = data->n, .ctx = ctx};
-    struct head_job job = {.stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .arg = &s};
+    struct head_job job = {
+        .stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .near = true, .arg = &s};
     struct sotto_context silent = ctx ? *ctx : (struct sotto_context){0};
     silent.progress = NULL;
     TRY(head_recipe_check_open(&r));

@@ -140,10 +140,9 @@ static void misaligned_slots_inflate_the_change(void **state)
     assert_true(sum / 10 > 1.5 * s.mean_l2);
 }
 
-static void threads_do_not_change_bits(void **state)
+static void check_threads(size_t hidden)
 {
-    (void)state;
-    struct sotto_head_recipe r = recipe(9);
+    struct sotto_head_recipe r = recipe(hidden);
     struct sotto_sensitivity_sample one, two, three;
     memset(&one, 0, sizeof one), memset(&two, 0, sizeof two), memset(&three, 0, sizeof three);
     struct sotto_context ctx = {.threads = 1};
@@ -158,6 +157,13 @@ static void threads_do_not_change_bits(void **state)
     assert_true(one.mean_l1 > 0 && one.mean_l1 <= one.l1 && one.mean_l2 <= one.l2);
     assert_int_equal(strlen(one.recipe_hash), 64);
     assert_int_equal(strlen(one.fingerprint), 64);
+}
+
+static void threads_do_not_change_bits(void **state)
+{
+    (void)state;
+    check_threads(9);
+    check_threads(0); /* in blocks, near a reference */
 }
 
 /* Whole batches, a last partial batch, a batch of one record (which may be the empty slot), one batch of all;
@@ -188,7 +194,7 @@ static void blocks_of_heads_equal_heads_trained_alone(void **state)
         struct head_block b;
         struct head_trainer t;
         float together[PARAMETERS], alone[PARAMETERS];
-        assert_int_equal(head_block_plan(&b, &data, &r, GROUPS), SOTTO_OK);
+        assert_int_equal(head_block_plan(&b, &data, &r, GROUPS, NULL), SOTTO_OK);
         assert_int_equal(head_trainer_plan(&t, &data, &r), SOTTO_OK);
         assert_int_equal(head_block_run(&b, slots, &subset, HEADS, NULL), SOTTO_OK);
         for (size_t h = 0; h < HEADS; h++) {
@@ -211,7 +217,7 @@ static void blocks_allocate_nothing_while_training(void **state)
     struct head_data data = {x, y, N, D, K};
     struct head_slots slots = {.hole = 1, .rival_slot = 2, .rival = 1};
     struct head_block b;
-    assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data)), SOTTO_OK);
+    assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data), NULL), SOTTO_OK);
     uint64_t before = base_alloc_count();
     assert_int_equal(head_block_run(&b, &slots, NULL, 1, NULL), SOTTO_OK);
     assert_int_equal(base_alloc_count(), before);
