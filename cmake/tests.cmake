@@ -18,6 +18,8 @@ foreach(kind IN LISTS SOTTO_TEST_KINDS)
     set_tests_properties(${kind}/${name} PROPERTIES LABELS ${kind} TIMEOUT 600)
   endforeach()
 endforeach()
+# It compiles kernels itself, as cmake/library.cmake does.
+set_property(TARGET test_head_gradient APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
 
 # tests/fuzz/fuzz_*.c define LLVMFuzzerTestOneInput; the ordinary build links a driver that replays the corpus.
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
