@@ -30,10 +30,10 @@ INLINE vec turn(vec x, int n)
     return x << n | x >> (32 - n);
 }
 
-/* Whole bytes are turned by one shuffle where there is no rotation of vectors. */
+/* Whole bytes are turned by one shuffle where there is no rotation of vectors; clang sees that by itself. */
 INLINE vec turn_bytes(vec x, int bytes)
 {
-#if defined(__SSSE3__) && !defined(__AVX512F__)
+#if defined(__SSSE3__) && !defined(__AVX512F__) && !defined(__clang__)
     byte_vec at;
     for (int i = 0; i < VECTOR_BYTES; i++)
         at[i] = (uint8_t)((i & ~3) | ((i - bytes) & 3));
