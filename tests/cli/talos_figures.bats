@@ -3,7 +3,7 @@
 
 setup_file() {
   export experiments=$BATS_TEST_DIRNAME/../../experiments dir=$(mktemp -d)
-  export RECORDS=64 EPOCHS=1 BATCH=32 QUERIES=20 TALOS="bounded-1" NETWORKS=resnet8 THREADS=2 OMP_WAIT_POLICY=passive
+  export SET=synthetic-faces-n512 RECORDS=64 EPOCHS=1 BATCH=32 QUERIES=20 TALOS="bounded-1" NETWORKS=resnet8 THREADS=2 OMP_WAIT_POLICY=passive
 }
 teardown_file() { rm -rf "$dir"; }
 
