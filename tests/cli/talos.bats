@@ -26,6 +26,10 @@ refused() { # CODE TEXT COMMAND...
   run "$SOTTO" inspect e.safetensors
   [[ "$output" == *"talos"*"no guarantee"* ]]
   [[ "$output" != *"adversary."* ]] # the classifier stays behind
+  run grep -aq 'bounded=yes' e.safetensors
+  [ "$status" -eq 1 ]
+  "$SOTTO" pretrain "${common[@]}" --lambda 2 --bounded --epochs 2 -o b.safetensors
+  grep -aq 'bounded=yes' b.safetensors
 }
 
 @test "kill -9, then the same command: the same bytes" {
@@ -64,6 +68,7 @@ refused() { # CODE TEXT COMMAND...
   refused 65 "alternation 'both' is unknown" "$SOTTO" pretrain "${common[@]}" --alternation both -o e.safetensors
   refused 65 "talos goes with method simclr" "$SOTTO" pretrain "${common[@]}" --method rotation -o e.safetensors
   refused 64 "--lambda belongs to --talos" "$SOTTO" pretrain --data "$data" --lambda 1 -o e.safetensors
+  refused 64 "--bounded belongs to --talos" "$SOTTO" pretrain --data "$data" --bounded -o e.safetensors
 }
 
 @test "attack encoder: from two encoders and rows to a report" {
@@ -104,7 +109,7 @@ refused() { # CODE TEXT COMMAND...
   audit b.json '0.1\n0.2\n0.3\n0.4\n'
   run "$SOTTO" compare --model original=a.json --model other=b.json -o joint
   [ "$status" -eq 0 ]
-  [[ "$output" == *"original"*"1.000"*"other"*"0.500"* ]]
+  [[ "$output" == *"original"*"1.000"*"other"*"0.500"*"mends an axis most"*"membership          nobody"* ]]
   [ -e joint/compare.json ] && [ -e joint/compare.csv ] && [ -e joint/report.html ]
   run "$SOTTO" compare --model original=a.json --model other=b.json --json
   [[ "$output" == '{"schema":"sotto.compare/1",'* ]]
