@@ -4,14 +4,14 @@
 #   SOTTO       the program [sotto]            SET, RECORDS   data and records of each quarter [synthetic-faces, 1500]
 #   EPOCHS      the encoder's, also under Talos, whose classifier learns in as many besides [30]              SEED [1], THREADS [2], BATCH [128]
 #   ENCODER     network [keras-simclr]         PRETRAIN       more options of 'sotto pretrain' for all contrastive models
-#   TALOS       models with Talos: talos-LAMBDA as published, bounded-LAMBDA with --bounded [bounded-0.5 bounded-1 bounded-2 talos-0.1]
+#   TALOS       models with Talos: talos-LAMBDA as published, bounded-LAMBDA with --bounded [bounded-1 bounded-5 talos-1]
 #   ALTERNATION whose turn it is under Talos [odd-even, as published]                                         QUERIES of label-only attacks, per record [300]
 set -euo pipefail
 sotto=${SOTTO:-sotto}
 set=${SET:-synthetic-faces} n=${RECORDS:-1500} epochs=${EPOCHS:-30} seed=${SEED:-1}
 encoder=${ENCODER:-keras-simclr} threads=${THREADS:-2} batch=${BATCH:-128} alternation=${ALTERNATION:-odd-even} queries=${QUERIES:-300}
 read -ra pretrain <<< "${PRETRAIN:-}"
-read -ra talos <<< "${TALOS:-bounded-0.5 bounded-1 bounded-2 talos-0.1}"
+read -ra talos <<< "${TALOS:-bounded-1 bounded-5 talos-1}"
 out=${1:?"usage: ${0##*/} FOLDER; settings: library.sh"}
 quiet=(--threads "$threads" --quiet)
 
