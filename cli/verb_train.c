@@ -46,7 +46,11 @@ static const struct option_row rows[] = {
     {"relative", OPTION_FLAG, NULL, NULL,
      "additive: gamma counts in standard deviations of the block's result over the batch", NULL},
     {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
-    {"input-noise", OPTION_REAL, "PI", "0", "resnet8, resnet20: deviation of noise on the input", NULL},
+    {"input-noise", OPTION_REAL, "PI", NULL,
+     "resnet8, resnet20: deviation of noise on the input (default: half of gamma with additive noise that is "
+     "not "
+     "--relative, as in the paper; else, and with --certify-inputs, none)",
+     NULL},
     {"radius", OPTION_REAL, "R", "0", "resnet8, resnet20: clip inputs to this L2 norm (0: not)", NULL},
     {"certify-inputs", OPTION_FLAG, NULL, NULL,
      "release every input with noise once an epoch: ledger, certificate; needs --radius; labels count as "
@@ -122,6 +126,19 @@ static sotto_status read_choice(int *second, const struct options *o, const char
     return SOTTO_OK;
 }
 
+/* As in the paper, unless a certificate counts on it: then it is asked for, or found. */
+static double input_noise(const struct options *o)
+{
+    const char *kind = option_text(o, "residual-perturbation");
+    double gamma = option_real(o, "gamma");
+    if (option_given(o, "input-noise"))
+        return option_real(o, "input-noise");
+    return kind && strcmp(kind, "additive") == 0 && gamma > 0 && !option_flag(o, "relative") &&
+                   !option_flag(o, "certify-inputs")
+               ? gamma / 2
+               : 0;
+}
+
 static sotto_status read_options(struct sotto_train_options *t, const struct options *o)
 {
     size_t shape[3];
@@ -144,7 +161,7 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
     t->residual = (struct sotto_residual_noise){.kind = option_text(o, "residual-perturbation"),
                                                 .gamma = option_real(o, "gamma"),
                                                 .floor = option_real(o, "floor"),
-                                                .input_noise = option_real(o, "input-noise"),
+                                                .input_noise = input_noise(o),
                                                 .radius = option_real(o, "radius"),
                                                 .no_skip = option_flag(o, "no-skip"),
                                                 .members = (size_t)option_count(o, "ensemble"),

@@ -73,6 +73,17 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   done
 }
 
+@test "train: additive noise comes with half as much on the input, unless told otherwise" {
+  cd "$BATS_TEST_TMPDIR"
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --threads 1 --quiet -o m.safetensors)
+  "${train[@]}" --residual-perturbation additive --gamma 0.5
+  [[ "$("$SOTTO" inspect m.safetensors)" == *input_noise*:0.25,* ]]
+  "${train[@]}" --residual-perturbation additive --gamma 0.5 --input-noise 0
+  [[ "$("$SOTTO" inspect m.safetensors)" == *input_noise*:0.0,* ]]
+  "${train[@]}" --residual-perturbation multiplicative --gamma 0.5
+  [[ "$("$SOTTO" inspect m.safetensors)" == *input_noise*:0.0,* ]]
+}
+
 @test "train --certify-inputs: certificate and ledger agree; what breaks the proof is refused" {
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME="$BATS_TEST_TMPDIR/home"

@@ -250,9 +250,10 @@ static void seeded_labels_certify_nothing(void **state)
 static void forgeries_are_noticed(void **state)
 {
     (void)state;
-    char labels[65], weak[65], name[33], from[96], to[96];
+    char labels[65], weak[65], seeded[65], name[33], from[96], to[96];
     release_labels(labels, ledger, label_epsilon, 0);
     release_labels(weak, ledger, 2, 0);
+    release_labels(seeded, ledger, label_epsilon, 1);
     struct sotto_reserve r = reserve_of(labels);
     run_for(name, &r);
     char *text = saved();
@@ -260,6 +261,9 @@ static void forgeries_are_noticed(void **state)
     snprintf(to, sizeof to, "\"entry\": \"%s\"", weak);
     save_changed(text, from, to); /* labels that were released with less noise */
     must_verify(NULL);
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    snprintf(to, sizeof to, "\"entry\": \"%s\"", seeded);
+    save_changed(text, from, to); /* with seeded noise */
     assert_int_equal(verify_with(ledger), SOTTO_EGATE);
     save_changed(text, "\"labels\": {", "\"letters\": {"); /* labels that were not released at all */
     assert_int_equal(verify_with(NULL), SOTTO_EGATE);
