@@ -93,8 +93,7 @@ sotto_status run_complete_account(struct sotto_account *account, const struct ru
 const char *run_sampler(const struct run_facts *f)
 {
     return f->noise_mode == SOTTO_NOISE_FAST
-               ? RUN_FAST_SAMPLER
-               ": 48 or 64 bits of a ChaCha20 stream for each value, in the precision of the sums"
+               ? RUN_FAST_SAMPLER ": 48 or 64 bits of a ChaCha20 stream for each value, in single precision"
                : "exact, integers only: floor of the continuous law on a power-of-two lattice";
 }
 

@@ -273,8 +273,9 @@ static void forgeries_are_noticed(void **state)
     assert_int_equal(verify_with(NULL), SOTTO_EGATE);
     const char *damaged[][2] = {{"\"scale\": 1.333", "\"scale\": -1.333"},
                                 {"\"protects\": \"inputs\",", ""},
-                                {"\"entry\": ", "\"exit\": "}};
-    for (int i = 0; i < 3; i++) {
+                                {"\"entry\": ", "\"exit\": "},
+                                {"\"scale\": 1.333", "\"scalar\": 1.333"}};
+    for (int i = 0; i < 4; i++) {
         save_changed(text, damaged[i][0], damaged[i][1]);
         if (verify_with(NULL) != SOTTO_EFORMAT)
             fail_msg("%d: %s", i, sotto_error_text());
