@@ -8,20 +8,26 @@
 
 enum { LANE_VECTORS = HEAD_PAD / LANES };
 
-/* Relative logits z (others, HEAD_PAD) of one record to (softmax - one-hot) * weight, in place; the one-hot
- * part is left to the caller, because a shared record has one class and rivals have one each. */
-INLINE void lane_softmax(real *z, size_t others, vec weight)
+/* z = e^(z - top); returns their sum and the last class's, whose relative logit is 0. */
+INLINE vec lane_exponentials(real *z, size_t others, vec top)
 {
-    vec top = (vec){0}, sum;
-    for (size_t k = 0; k < others; k++)
-        top = v_max(v_load(z + k * HEAD_PAD), top);
-    sum = v_exp(-top); /* of the last class, whose relative logit is 0 */
+    vec sum = v_exp(-top);
     for (size_t k = 0; k < others; k++) {
         vec e = v_exp(v_load(z + k * HEAD_PAD) - top);
         v_store(z + k * HEAD_PAD, e);
         sum += e;
     }
-    vec scale = weight / sum;
+    return sum;
+}
+
+/* Relative logits z (others, HEAD_PAD) of one record to (softmax - one-hot) * weight, in place; the one-hot
+ * part is left to the caller, because a shared record has one class and rivals have one each. */
+INLINE void lane_softmax(real *z, size_t others, vec weight)
+{
+    vec top = (vec){0};
+    for (size_t k = 0; k < others; k++)
+        top = v_max(v_load(z + k * HEAD_PAD), top);
+    vec scale = weight / lane_exponentials(z, others, top);
     for (size_t k = 0; k < others; k++)
         v_store(z + k * HEAD_PAD, v_load(z + k * HEAD_PAD) * scale);
 }

@@ -195,19 +195,13 @@ static void differences(const struct head_lanes *s, const struct head_reference 
 INLINE void lane_differences(real *z, size_t others, const real *logit, const real *diff, size_t own,
                              vec weight)
 {
-    vec top = (vec){0}, sum;
+    vec top = (vec){0};
     for (size_t k = 0; k < others; k++) {
         vec x = v_load(z + k * HEAD_PAD) + v_all(logit[k]);
         v_store(z + k * HEAD_PAD, x);
         top = v_max(x, top);
     }
-    sum = v_exp(-top); /* of the last class */
-    for (size_t k = 0; k < others; k++) {
-        vec e = v_exp(v_load(z + k * HEAD_PAD) - top);
-        v_store(z + k * HEAD_PAD, e);
-        sum += e;
-    }
-    vec scale = weight / sum;
+    vec scale = weight / lane_exponentials(z, others, top);
     for (size_t k = 0; k < others; k++)
         v_store(z + k * HEAD_PAD, v_fma(v_load(z + k * HEAD_PAD), scale, -v_all(diff[k])));
     if (own < others)
