@@ -79,11 +79,26 @@ static sotto_status result_of(const struct loop *l)
     return l->first;
 }
 
+/* One thread: no parallel region around the loop, not even of one thread. Regions in the body would be
+ * nested, and libgomp starts the threads of nested regions anew every time. The pool is the caller's again
+ * afterwards, as behind a region. */
+static sotto_status run_alone(size_t chunks, par_body body, void *arg)
+{
+    sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
+    for (size_t chunk = 0; chunk < chunks && status == SOTTO_OK; chunk++)
+        status = body(arg, chunk, 0);
+    par_set_threads(pool);
+    return status;
+}
+
 sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg)
 {
     struct loop l = {.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
+    if (threads <= 1)
+        return run_alone(chunks, body, arg);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads > 0 ? threads : 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
     for (size_t chunk = 0; chunk < chunks; chunk++)
         run_chunk(&l, chunk);
@@ -93,8 +108,10 @@ sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg)
 sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg)
 {
     struct loop l = {.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
+    if (threads <= 1)
+        return run_alone(chunks, body, arg);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads > 0 ? threads : 1)
+#pragma omp parallel for schedule(static) num_threads(threads)
 #endif
     for (size_t chunk = 0; chunk < chunks; chunk++)
         run_chunk(&l, chunk);

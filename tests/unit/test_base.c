@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "base/file.h"
 #include "base/sha256.h"
 #include "par/par.h"
@@ -119,6 +123,31 @@ static void parallel_errors_are_the_first_by_chunk(void **state)
     }
 }
 
+/* Counts loops whose body stands inside of a parallel region, and leaves another pool behind. */
+static sotto_status look_around(void *arg, size_t chunk, int thread)
+{
+    (void)chunk;
+#ifdef _OPENMP
+    *(int *)arg += omp_get_level();
+#endif
+    par_set_threads(2);
+    return thread == 0 ? SOTTO_OK : status_fail(SOTTO_EINTERNAL, "thread %d", thread);
+}
+
+static void a_loop_of_one_thread_is_no_region(void **state)
+{
+    (void)state;
+    int levels = 0, before = par_pool_threads();
+    par_set_threads(3);
+    int pool = par_pool_threads(); /* 1 without OpenMP */
+    assert_int_equal(par_chunks(4, 1, look_around, &levels), SOTTO_OK);
+    assert_int_equal(par_pool_threads(), pool);
+    assert_int_equal(par_shares(4, 0, look_around, &levels), SOTTO_OK);
+    assert_int_equal(par_pool_threads(), pool);
+    assert_int_equal(levels, 0);
+    par_set_threads(before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +158,7 @@ int main(void)
         cmocka_unit_test(philox_known_answer),
         cmocka_unit_test(streams_are_functions_of_their_key),
         cmocka_unit_test(parallel_errors_are_the_first_by_chunk),
+        cmocka_unit_test(a_loop_of_one_thread_is_no_region),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
