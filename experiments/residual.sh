@@ -8,7 +8,7 @@
 #   loss       by the target's loss alone: no shadow
 # and for the rows named under `lira`, of seed 1, LiRA with noisy shadows. Rows, as the configuration lists them:
 #   plain, add-G, mul-G (noise G in every block; additive: half of it on the input), enE-G (E members, additive), noskip-G,
-#   group (no noise, group norm) and dpsgd (group norm; its shadows have no noise)
+#   group (no noise, group norm) and dpsgd (group norm; the plain attacker's shadow has no noise)
 # What is finished stays: a killed run goes on. Resistance that is measured here is no differential privacy.
 # usage: experiments/residual.sh FOLDER CONFIG.yaml [PRESET [ROW...]]      PRESET: scaled (default) or full
 #   SOTTO (sotto), THREADS (1), SEEDS (as configured), REPEATS (10); TABLE=1: only the table of what is there
@@ -84,7 +84,9 @@ row() {
   own=(--attacker-features "$split/attacker-features.npy" --attacker-labels "$split/attacker-labels.npy")
   train "$1" "$2"
   case $2 in
-    dpsgd) attack "$1" "$2" plain residual-mia "${own[@]}" --mismatch ;;
+    dpsgd)
+      attack "$1" "$2" plain residual-mia "${own[@]}" --mismatch
+      [[ "$attacks" != *adaptive* ]] || attack "$1" "$2" adaptive residual-mia "${own[@]}" ;;
     plain | group | noskip-0) attack "$1" "$2" plain residual-mia "${own[@]}" ;;
     *)
       attack "$1" "$2" plain residual-mia "${own[@]}" --plain-shadows

@@ -32,6 +32,7 @@ struct model_input {
     const struct sotto_head_recipe
         *recipe; /* of shadow heads, checked; NULL without a need for shadows, or */
     const struct sotto_train_options *network; /* of shadow networks, checked */
+    const struct sotto_train_privacy *privacy; /* of shadow networks trained by DP-SGD, else NULL */
     const struct sotto_attack_options *options;
     const struct sotto_context *ctx;
 };
@@ -42,7 +43,7 @@ static inline bool model_has_recipe(const struct model_input *in)
 }
 enum { MODEL_THRESHOLDS = 8 };
 struct model_result {
-    double threshold;   /* member if score > threshold; NAN: the attack fixes none */
+    double threshold;              /* member if score > threshold; NAN: the attack fixes none */
     double also[MODEL_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
     size_t also_count;
     struct json *facts; /* members for "model_attack": what was trained, asked, refused; NULL: none */

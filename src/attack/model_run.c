@@ -10,6 +10,7 @@
 #include "attack/record_overlap.h"
 #include "nn/nn.h"
 #include "par/par.h"
+#include "train/dp_sgd.h"
 #include "train/network.h"
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
@@ -24,6 +25,7 @@ struct model_work {
     double *posteriors;
     struct sotto_head_recipe recipe;
     struct sotto_train_options network;
+    struct sotto_train_privacy privacy;
 };
 
 static void clear(struct model_work *w)
@@ -132,10 +134,6 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     if (o->plain_shadows)
         n.residual = (struct sotto_residual_noise){0};
     char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
-    if (own && network_fact(in->target->network, "private_recipe") && !mismatch)
-        FAIL(SOTTO_EUSAGE,
-             "attack: the target was trained with noise in every step, shadows are trained without; say "
-             "--mismatch if that is meant");
     n.checkpoint = n.metrics = n.backend = NULL;
     if (n.channels == 0)
         n.channels = o->channels, n.height = o->height, n.width = o->width;
@@ -160,6 +158,22 @@ done:
     return status;
 }
 
+/* A target of DP-SGD has shadows of DP-SGD, by the fast sampler: the law is the same. Those who ask for
+ * another recipe, or none of its noise, have shadows without. */
+static sotto_status choose_privacy(struct model_input *out, struct model_work *w,
+                                   const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = in->target->network ? network_fact(in->target->network, "private_recipe") : NULL;
+    if (!text || o->mismatch || o->plain_shadows)
+        goto done;
+    TRY(dp_sgd_parse(&w->privacy, text, "the target", &w->network));
+    w->privacy.noise_mode = SOTTO_NOISE_FAST;
+    out->privacy = &w->privacy;
+done:
+    return status;
+}
+
 /* Are there records and a recipe for a shadow? */
 static bool can_rehearse(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
@@ -177,6 +191,7 @@ static sotto_status choose(struct model_input *out, struct model_work *w, const 
     REQUIRE(!o->recipe || !o->network, "attack: shadows are either heads or networks");
     if (shadows_are_networks(in, o)) {
         TRY(choose_network(&w->network, a, in, o));
+        TRY(choose_privacy(out, w, in, o));
         out->network = &w->network;
     } else {
         TRY(choose_recipe(&w->recipe, a, in, o));

@@ -43,21 +43,25 @@ done:
 struct drill {
     const struct sotto_head_recipe *recipe;
     const struct sotto_train_options *network;
+    const struct sotto_train_privacy *privacy;
 };
 
 static struct drill usual_drill(const struct model_input *in, const struct sotto_head_recipe *recipe)
 {
-    return (struct drill){recipe ? recipe : in->recipe, recipe ? NULL : in->network};
+    return (struct drill){recipe ? recipe : in->recipe, recipe ? NULL : in->network,
+                          recipe ? NULL : in->privacy};
 }
 
 /* Records of another length than the target's are rows of a table, for all that is known. */
-static void take_network(struct shadow_army *a, const struct sotto_train_options *network)
+static void take_network(struct shadow_army *a, const struct drill *drill)
 {
+    const struct sotto_train_options *network = drill->network;
     size_t record = network->channels * network->height * network->width;
     a->network = *network;
     if (record && record != a->data.d)
         a->network.channels = a->network.height = a->network.width = 0;
     a->plan.network = &a->network;
+    a->plan.privacy = drill->privacy;
 }
 
 static sotto_status enlist(struct shadow_army *a, const struct model_input *in, size_t models,
@@ -87,7 +91,7 @@ static sotto_status enlist(struct shadow_army *a, const struct model_input *in, 
                                    .repeats = o->repeats,
                                    .ctx = in->ctx};
     if (drill.network)
-        take_network(a, drill.network);
+        take_network(a, &drill);
     TRY(shadow_pool_make(&a->pool, &a->plan));
 done:
     return status;
@@ -117,7 +121,8 @@ sotto_status shadow_army_make_networks(struct shadow_army *out, const struct mod
     sotto_status status = SOTTO_OK;
     *out = (struct shadow_army){0};
     TRY(make_up(out, in));
-    TRY(enlist(out, in, how_many(in, models), (struct drill){.network = network}, false));
+    TRY(enlist(out, in, how_many(in, models), (struct drill){.network = network, .privacy = in->privacy},
+               false));
 done:
     if (status != SOTTO_OK)
         shadow_army_clear(out);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 
-enum { SHADOW_RECIPE = 1664, SHADOW_PATH = 4096 };
+enum { SHADOW_RECIPE = 2432, SHADOW_PATH = 4096 };
 
 struct shadow_identity {
     const char *fingerprint; /* of the attacker's records */

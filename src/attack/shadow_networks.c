@@ -1,18 +1,21 @@
 /* Shadow networks, one per thread: a small network's barriers cost more than a second core brings, and a
  * large one gains nothing from sharing (bench/LOG.md). Only a pool with fewer networks than threads trains
- * them one after the other on all threads. Each is sotto_train() on its IN records; the bits depend on
- * threads and backend, so these are part of a shadow's name in the cache. */
+ * them one after the other on all threads. Each is sotto_train() on its IN records, or the same by DP-SGD;
+ * the bits depend on threads and backend, so these are part of a shadow's name in the cache. */
 #include "attack/shadow_cache.h"
 #include "attack/shadow_pool.h"
 
+#include "base/file.h"
 #include "nn/nn.h"
 #include "rng/rng.h"
+#include "train/dp_sgd.h"
 #include "train/supervised.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct network_trainer {
     const struct shadow_plan *plan;
@@ -34,26 +37,64 @@ static struct sotto_train_options options_of(const struct shadow_plan *p, size_t
     return o;
 }
 
+/* Every shadow has noise of its own, also from the same start; seeded, so that it has the same bits whoever
+ * trains it. */
+static struct sotto_train_privacy privacy_of(const struct shadow_plan *p, size_t model)
+{
+    struct sotto_train_privacy own = *p->privacy;
+    struct rng draw = rng_stream(p->seed, RNG_SPLIT, 6, model);
+    own.insecure = 1;
+    own.insecure_seed = rng_u64(&draw);
+    return own;
+}
+
 static sotto_status identity(struct shadow_identity *out, const struct network_trainer *t, size_t model)
 {
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = t->plan;
     struct sotto_train_options o = options_of(p, model);
-    char text[TRAIN_RECIPE_TEXT];
+    char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "";
     *out = (struct shadow_identity){.fingerprint = t->fingerprint,
                                     .use = p->use + model * p->data->n,
                                     .n = p->data->n,
                                     .shape = t->machine,
                                     .split_seed = p->seed};
     TRY(train_recipe_text(text, &o));
-    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes", text, o.channels, o.height,
-             o.width, p->data->classes);
+    if (p->privacy)
+        TRY(dp_sgd_describe(privately, p->privacy));
+    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes%s%s", text, o.channels, o.height,
+             o.width, p->data->classes, p->privacy ? " " : "", privately);
 done:
     return status;
 }
 
+/* The attacker rehearses on records of his own: nothing is spent, and the ledger goes when it is done. */
+static sotto_status train_privately(struct sotto_network **out, const struct sotto_dataset *rows,
+                                    const struct sotto_train_options *o,
+                                    const struct sotto_train_privacy *privacy,
+                                    const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_privacy p = *privacy;
+    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "", *certificate = NULL;
+    TRY(folder_temporary(folder, sizeof folder, "sotto-shadow"));
+    snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
+    p.ledger = ledger;
+    p.purpose = "shadow of an attack";
+    p.fingerprint = "records of an attacker";
+    TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
+done:
+    sotto_text_free(certificate);
+    if (ledger[0]) {
+        unlink(ledger);
+        rmdir(folder);
+    }
+    return status;
+}
+
 sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
-                                  const struct sotto_train_options *options, const struct sotto_context *ctx)
+                                  const struct sotto_train_options *options,
+                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
 {
     struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
     struct sotto_dataset rows = {.name = "attacker's records",
@@ -64,7 +105,8 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                  .classes = own->classes};
     struct sotto_train_options o = *options;
     o.batch = o.batch < own->n ? o.batch : own->n;
-    return sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
+    return privacy ? train_privately(out, &rows, &o, privacy, &quiet)
+                   : sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
 }
 
 static sotto_status accuracy(double *out, const struct network_trainer *t, size_t model, enum shadow_use kind,
@@ -106,6 +148,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     const struct shadow_plan *p = t->plan;
     size_t model = t->todo[chunk];
     struct sotto_train_options o = options_of(p, model);
+    struct sotto_train_privacy privacy;
     struct shadow_identity id;
     struct shadow_facts facts;
     struct sotto_network *n = NULL;
@@ -114,7 +157,9 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     float *x = NULL;
     int64_t *y = NULL;
     TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
-    TRY(shadow_network_train(&n, &own, &o, &t->own));
+    if (p->privacy)
+        privacy = privacy_of(p, model);
+    TRY(shadow_network_train(&n, &own, &o, p->privacy ? &privacy : NULL, &t->own));
     TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
     TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
     if (p->cache) {

@@ -12,6 +12,7 @@
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/dp.h"
+#include "train/dp_sgd.h"
 
 enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 
@@ -459,5 +460,7 @@ struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_
     json_put_real(&j, "train_accuracy", mean_of(s->train_accuracy, s));
     json_put_real(&j, "test_accuracy", mean_of(s->test_accuracy, s));
     json_put_text(&j, "recipe", recipe);
+    if (p->privacy && dp_sgd_describe(recipe, p->privacy) == SOTTO_OK)
+        json_put_text(&j, "private_recipe", recipe);
     return j;
 }

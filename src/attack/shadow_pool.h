@@ -19,6 +19,7 @@ struct shadow_plan {
     size_t models;
     const struct sotto_head_recipe *recipe;    /* of heads, checked; or */
     const struct sotto_train_options *network; /* of networks, checked, without files */
+    const struct sotto_train_privacy *privacy; /* of networks trained by DP-SGD, else NULL */
     bool same_start; /* all with the recipe's own initial weights and orders: the strongest attacker */
     size_t shard, shards;
     const char *cache; /* folder, or NULL */
@@ -69,9 +70,11 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
 /* shadow_pool_ask() of a pool of networks. */
 sotto_status shadow_network_ask(float *out, const struct shadow_pool *s, size_t model, const float *x,
                                 size_t n, size_t d, int logits, const struct sotto_context *ctx);
-/* One network on records of which *own is a part. Quiet; stops when ctx says so. */
+/* One network on records of which *own is a part; by DP-SGD unless privacy is NULL, with the noise of its
+ * insecure_seed. Quiet; stops when ctx says so. */
 sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
-                                  const struct sotto_train_options *options, const struct sotto_context *ctx);
+                                  const struct sotto_train_options *options,
+                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
 /* The records of one kind that a shadow uses, copied out. Free *x and *y with base_free(), also on failure.
  */
 sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,

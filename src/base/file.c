@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -157,6 +158,17 @@ sotto_status folder_make(const char *path)
 done:
     base_free(copy);
     return status;
+}
+
+sotto_status folder_temporary(char *out, size_t capacity, const char *name)
+{
+    const char *base = getenv("TMPDIR");
+    if (!base || !base[0])
+        base = "/tmp";
+    int length = snprintf(out, capacity, "%s/%s-XXXXXX", base, name);
+    if (length < 0 || (size_t)length >= capacity || !mkdtemp(out))
+        return status_fail(SOTTO_ECREATE, "cannot make a folder below %s", base);
+    return SOTTO_OK;
 }
 
 sotto_status folder_sync(const char *path)

@@ -1,10 +1,9 @@
 /* The order of the groups, the folder they write to, and the report. */
-#include "base/memory.h"
+#include "base/file.h"
 #include "io/json.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,16 +13,6 @@ void sotto_selftest_clear(struct sotto_selftest *t)
 {
     base_free(t->checks);
     *t = (struct sotto_selftest){0};
-}
-
-static sotto_status make_folder(char *out, size_t capacity)
-{
-    const char *base = getenv("TMPDIR");
-    int length = snprintf(out, capacity, "%s/sotto-selftest-XXXXXX", base && base[0] ? base : "/tmp");
-    if (length < 0 || (size_t)length >= capacity || !mkdtemp(out))
-        return status_fail(SOTTO_ECREATE, "selftest: cannot make a folder below %s",
-                           base && base[0] ? base : "/tmp");
-    return SOTTO_OK;
 }
 
 static const struct sotto_check *first_failure(const struct sotto_selftest *t)
@@ -43,7 +32,11 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     size_t draws = options->draws ? options->draws : DRAWS;
     REQUIRE(draws >= LEAST_DRAWS && draws <= (size_t)1 << 26,
             "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, draws);
-    TRY(make_folder(folder, sizeof folder));
+    status = folder_temporary(folder, sizeof folder, "sotto-selftest");
+    if (status != SOTTO_OK) {
+        status_prefix("selftest");
+        goto done;
+    }
     selftest_known_answers(&c);
     selftest_agreement(&c);
     selftest_samplers(&c);

@@ -31,6 +31,10 @@ enum { DP_SGD_TEXT = 768 };
 sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n);
 /** Lines "key=value" of all that decides the run. */
 sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p);
+/** The inverse, of a network trained by `o`; all but the number of records is checked as dp_sgd_resolve()
+ * does. EFORMAT texts start with `where`. */
+sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, const char *where,
+                          const struct sotto_train_options *o);
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p);
 int dp_sgd_follows_quantile(const struct sotto_train_privacy *p);
 
