@@ -50,7 +50,18 @@ static const struct option_row rows[] = {
      "its value occurs (as published: without end, which large L do not survive)",
      NULL},
     {"alternation", OPTION_TEXT, "RULE", "odd-even",
-     "talos: odd-even, or two-pass: every epoch teaches the encoder, then the classifier", NULL},
+     "talos: odd-even; two-pass: every epoch teaches the encoder, then the classifier; joint: every step "
+     "both",
+     NULL},
+    {"adversary-steps", OPTION_COUNT, "N", "1", "talos: steps of the classifier on each batch of its turn",
+     NULL},
+    {"adversary-reads", OPTION_TEXT, "WHAT", "views",
+     "talos: views; images: as they are, as embeddings will be (half again as much work); views-of-three: "
+     "views, with "
+     "the images beside them in the batch",
+     NULL},
+    {"relu-logits", OPTION_FLAG, NULL, NULL,
+     "talos: ReLU on the classifier's logits too, as in the authors' code", NULL},
     {"checkpoint", OPTION_TEXT, "FILE", NULL,
      "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
     {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
@@ -110,7 +121,8 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
 
 static sotto_status check_talos(const struct options *o)
 {
-    static const char *const own[] = {"lambda", "attribute", "alternation", "bounded"};
+    static const char *const own[] = {"lambda",          "attribute",       "alternation", "bounded",
+                                      "adversary-steps", "adversary-reads", "relu-logits"};
     for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
         if (option_given(o, own[i]))
             return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --talos", own[i]);
@@ -161,7 +173,10 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_array chosen = {0}, attribute = {0};
     struct sotto_talos talos = {.lambda = option_real(o, "lambda"),
                                 .alternation = option_text(o, "alternation"),
-                                .bounded = option_flag(o, "bounded")};
+                                .bounded = option_flag(o, "bounded"),
+                                .adversary_steps = option_count(o, "adversary-steps"),
+                                .relu_logits = option_flag(o, "relu-logits"),
+                                .reads = option_text(o, "adversary-reads")};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
     sotto_status status = image_rows(&chosen, data, o);

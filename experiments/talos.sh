@@ -4,7 +4,7 @@
 # one of five families as the attribute; or cifar10-kinds) and small, so claims are about directions, not about the paper's numbers.
 #   models       contrastive and supervised encoders of one network, each with a shadow trained alike; linear heads   (Figs. 3, 12: utility)
 #   attribute    an attacker of embeddings, 10 .. 90 % of his records, networks of 3 .. 6 layers              (Figs. 8, 10, 11, 18, 19: T1-T3)
-#   sizes        the same on encoders of 64 (resnet8), 128 (keras-simclr) and 512 (resnet18) numbers                              (T4; slow)
+#   sizes        the same on encoders of 64 (resnet8), 128 (keras-simclr), 512 (resnet18) and 1,280 (mobilenetv2) numbers         (T4; slow)
 #   membership   thresholds, a shadow's attack network and labels only, on the heads' answers; EncoderMI and contrastive loss on the encoders
 #                                                                                                                (Figs. 4-7, 20-24: T5, T7)
 #   talos        each of TALOS: utility, attribute, membership with shadows trained by Talos too (adaptive)          (Figs. 12-17: T6, T7)
@@ -27,9 +27,9 @@ for step; do
       done ;;
     sizes)
       for m in contrastive supervised; do
-        for net in resnet8 keras-simclr resnet18; do
-          model "$m-$net" "$net"
-          membership "$m-$net"
+        for net in ${NETWORKS:-resnet8 keras-simclr resnet18 mobilenetv2}; do
+          target "$m-$net" "$net"
+          membership "$m-$net" none
           attribute "$m-$net"
           line "$m-$net" put_task
           line "$m-$net" put_attribute

@@ -4,8 +4,9 @@
 #   SOTTO       the program [sotto]            SET, RECORDS   data and records of each quarter [synthetic-faces, 1500]
 #   EPOCHS      the encoder's, also under Talos, whose classifier learns in as many besides [30]              SEED [1], THREADS [2], BATCH [128]
 #   ENCODER     network [keras-simclr]         PRETRAIN       more options of 'sotto pretrain' for all contrastive models
-#   TALOS       models with Talos: talos-LAMBDA as published, bounded-LAMBDA with --bounded [bounded-1 bounded-5 talos-1]
-#   ALTERNATION whose turn it is under Talos [odd-even, as published]                                         QUERIES of label-only attacks, per record [300]
+#   TALOS       models with Talos: talos-LAMBDA as published, bounded-LAMBDA with --bounded, joint-LAMBDA bounded and with a classifier that
+#               reads the images themselves and learns in every step, ADVERSARY_STEPS [10] times on each batch [bounded-1 bounded-5 talos-1]
+#   ALTERNATION whose turn it is under Talos [odd-even, as published; joint-LAMBDA: joint]                     QUERIES of label-only attacks, per record [300]
 set -euo pipefail
 sotto=${SOTTO:-sotto}
 set=${SET:-synthetic-faces} n=${RECORDS:-1500} epochs=${EPOCHS:-30} seed=${SEED:-1}
@@ -40,11 +41,15 @@ encode() {
   [ -e "$file" ] && return
   case $1 in
     supervised*) "$sotto" train "${shared[@]}" --model "$3" --epochs "$epochs" --batch 64 --flip -o "$file" > /dev/null ;;
-    talos-* | bounded-*)
-      local bounded=()
-      case $1 in bounded-*) bounded=(--bounded) ;; esac
-      "$sotto" pretrain "${shared[@]}" "${pretrain[@]}" --encoder "$3" --batch "$batch" --talos "${bounded[@]}" --lambda "${1#*-}" --alternation "$alternation" \
-        --epochs $([ "$alternation" = odd-even ] && echo $((2 * epochs)) || echo "$epochs") --metrics "$out/$1-$2.jsonl" -o "$file" > /dev/null ;;
+    talos-* | bounded-* | joint-*)
+      local how=(--alternation "$alternation") walks=$epochs
+      [ "$alternation" != odd-even ] || walks=$((2 * epochs))
+      case $1 in
+        bounded-*) how+=(--bounded) ;;
+        joint-*) how=(--alternation joint --bounded --adversary-reads images --adversary-steps "${ADVERSARY_STEPS:-10}") walks=$epochs ;;
+      esac
+      "$sotto" pretrain "${shared[@]}" "${pretrain[@]}" --encoder "$3" --batch "$batch" --talos "${how[@]}" --lambda "${1#*-}" \
+        --epochs "$walks" --metrics "$out/$1-$2.jsonl" -o "$file" > /dev/null ;;
     *) "$sotto" pretrain "${shared[@]}" "${pretrain[@]}" --encoder "$3" --epochs "$epochs" --batch "$batch" -o "$file" > /dev/null ;;
   esac
 }
@@ -54,22 +59,27 @@ embed() {
   [ -e "$out/$1-$3-x.npy" ] || "$sotto" embed --encoder "$out/$1-$2.safetensors" --data "$set" --indices "$out/$3-rows.npy" -o "$out/$1-$3-x.npy" "${quiet[@]}" > /dev/null 2>&1
 }
 
-# model NAME [NETWORK]: encoder and linear head, its shadow's too, and all answers
-model() {
+# target NAME [NETWORK]: encoder and linear head, and their answers
+target() {
   local name=$1 net=${2:-$encoder} part
   encode "$name" train "$net"
-  encode "$name" shadow-in "$net"
   embed "$name" train train
   embed "$name" train test
-  embed "$name" shadow-in shadow
   [ -e "$out/$name-head.safetensors" ] || "$sotto" head --features "$out/$name-train-x.npy" --labels "$out/train-labels.npy" --epochs 100 --batch 64 --lr 0.003 \
     --seed "$seed" "${quiet[@]}" -o "$out/$name-head.safetensors" > /dev/null
-  [ -e "$out/positions.npy" ] || rows_upto "$n" | npy "$out/positions.npy" '<i8' "($n,)"
-  [ -e "$out/$name-shadow-head.safetensors" ] || "$sotto" head --features "$out/$name-shadow-x.npy" --labels "$out/shadow-labels.npy" --indices "$out/positions.npy" \
-    --epochs 100 --batch 64 --lr 0.003 --seed $((seed + 100)) "${quiet[@]}" -o "$out/$name-shadow-head.safetensors" > /dev/null
   for part in train test; do
     [ -e "$out/$name-$part-z.npy" ] || "$sotto" predict --head "$out/$name-head.safetensors" --features "$out/$name-$part-x.npy" --logits -o "$out/$name-$part-z.npy" > /dev/null
   done
+}
+# model NAME [NETWORK]: the same, and its shadow's
+model() {
+  local name=$1 net=${2:-$encoder}
+  target "$@"
+  encode "$name" shadow-in "$net"
+  embed "$name" shadow-in shadow
+  [ -e "$out/positions.npy" ] || rows_upto "$n" | npy "$out/positions.npy" '<i8' "($n,)"
+  [ -e "$out/$name-shadow-head.safetensors" ] || "$sotto" head --features "$out/$name-shadow-x.npy" --labels "$out/shadow-labels.npy" --indices "$out/positions.npy" \
+    --epochs 100 --batch 64 --lr 0.003 --seed $((seed + 100)) "${quiet[@]}" -o "$out/$name-shadow-head.safetensors" > /dev/null
   [ -e "$out/$name-shadow-z.npy" ] || "$sotto" predict --head "$out/$name-shadow-head.safetensors" --features "$out/$name-shadow-x.npy" --logits \
     -o "$out/$name-shadow-z.npy" > /dev/null
 }
@@ -89,13 +99,14 @@ attribute() {
     mv "$to.part" "$to"
   }
 }
-# membership NAME [SHADOW]: of the head's records, by its answers; the shadow is of the same kind (adaptive)
+# membership NAME [none]: of the head's records, by its answers; the shadow is of the same kind (adaptive), none: by thresholds alone
 membership() {
-  local to=$out/$1-membership.json by=${2:-$1}
+  local to=$out/$1-membership.json shadow=()
+  [ "${2:-}" = none ] ||
+    shadow=(--shadow-logits "$out/$1-shadow-z.npy" --shadow-labels "$out/shadow-labels.npy" --shadow-trained "$out/shadow-trained.npy")
   [ -e "$to" ] || {
     "$sotto" audit --member-logits "$out/$1-train-z.npy" --nonmember-logits "$out/$1-test-z.npy" --member-labels "$out/train-labels.npy" \
-      --nonmember-labels "$out/test-labels.npy" --shadow-logits "$out/$by-shadow-z.npy" --shadow-labels "$out/shadow-labels.npy" \
-      --shadow-trained "$out/shadow-trained.npy" --seed "$seed" "${quiet[@]}" --json > "$to.part" 2> /dev/null
+      --nonmember-labels "$out/test-labels.npy" "${shadow[@]}" --seed "$seed" "${quiet[@]}" --json > "$to.part" 2> /dev/null
     mv "$to.part" "$to"
   }
 }

@@ -8,19 +8,28 @@
 extern "C" {
 #endif
 
-/** Talos (He & Zhang 2021): the encoder is trained against a classifier that reads a sensitive attribute from its
- *  embeddings (three dense layers, 64 wide). Odd epochs, counted from 1, teach the classifier; even ones the encoder,
- *  on contrastive loss - lambda * classifier's loss. Twice the epochs of a plain run therefore give the encoder as many
- *  steps. As published that loss has no lower end: the encoder can make a classifier that stands still as wrong as it
- *  likes, and from some lambda on does nothing else. Bounded, a record's part in the classifier's loss is
- *  min(loss, -ln share of its value among the images): it stops to count once the classifier knows no more of it than
- *  the shares tell. Talos censors what this classifier finds and proves nothing: measure with an attacker of its own training
- *  (sotto_audit() with features and attribute), also to choose lambda. */
+/** Talos (He & Zhang 2021): the encoder is trained against a classifier that reads a sensitive attribute from
+ * its embeddings (three dense layers, 64 wide). Odd epochs, counted from 1, teach the classifier; even ones
+ * the encoder, on contrastive loss - lambda * classifier's loss. Twice the epochs of a plain run therefore
+ * give the encoder as many steps. As published that loss has no lower end: the encoder can make a classifier
+ * that stands still as wrong as it likes, and from some lambda on does nothing else. Bounded, a record's part
+ * in the classifier's loss is min(loss, -ln share of its value among the images): it stops to count once the
+ * classifier knows no more of it than the shares tell. Talos censors what this classifier finds and proves
+ * nothing: measure with an attacker of its own training (sotto_audit() with features and attribute), also to
+ * choose lambda. */
 struct sotto_talos {
-    double lambda;            /**< >= 0; 0: no censoring */
-    const char *alternation;  /**< ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then the
-                                   classifier, as in the authors' code */
-    int bounded;              /**< [0]; 1: the encoder's loss has a lower end (above) */
+    double lambda;           /**< >= 0; 0: no censoring */
+    const char *alternation; /**< ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then
+                                the classifier, as in the authors' code; "joint": every step teaches both, so
+                                the classifier keeps up and a run costs no more than a plain one */
+    int bounded;             /**< [0]; 1: the encoder's loss has a lower end (above) */
+    size_t adversary_steps;  /**< [0: 1] steps of the classifier on each batch of its turn, up to 1000 */
+    int relu_logits;   /**< [0]; 1: ReLU after the classifier's last layer too, as in the authors' code */
+    const char *reads; /**< ["views"] what the classifier reads; "images": the images as they are, which go
+                            through the encoder beside their views (half again as much work), since
+                            embeddings will be of images, and views hide an attribute by themselves;
+                            "views-of-three": the views, with the images beside them for batch norm, as in
+                            the authors' code */
     const int64_t *attribute; /**< (data->n), >= 0; [NULL] the set's own */
 };
 /** Start from sotto_pretrain_defaults(), which fills in the values in brackets. A NULL text means its
@@ -37,13 +46,13 @@ struct sotto_pretrain_options {
     double lr;     /**< [1e-3] Adam */
     const char *
         schedule; /**< ["constant"], "cosine": to 0, after a linear warm-up over the first 5 % of the steps */
-    double temperature;                  /**< [0.1] */
+    double temperature;       /**< [0.1] */
     const char *augmentation; /**< ["keras"] shift and zoom, brightness and mixed colours; "simclr": crop,
                                    colour jitter (brightness, contrast, saturation; hue), grey, blur */
     double min_area, brightness, jitter; /**< augmentation strength [.25, .6, .2] (Keras "strong"); simclr:
                                               jitter is the share of the colour circle that hue turns */
-    int vertical_flip;  /**< [0] simclr */
-    double grey, blur;  /**< [.2, .5] simclr: share of views that are */
+    int vertical_flip;                   /**< [0] simclr */
+    double grey, blur;                   /**< [.2, .5] simclr: share of views that are */
     const char *checkpoint; /**< file written every epoch, every minute and at a stop, and resumed from when
                                it exists; NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
@@ -55,10 +64,10 @@ struct sotto_encoder;
 /** Result of a pre-training run. */
 struct sotto_pretrain_result {
     uint64_t steps;
-    double loss;                       /**< mean over the last epoch, nats */
-    double accuracy;                   /**< contrastive (or rotation) accuracy over the last epoch */
+    double loss;                               /**< mean over the last epoch, nats */
+    double accuracy;                           /**< contrastive (or rotation) accuracy over the last epoch */
     double adversary_loss, adversary_accuracy; /**< likewise, of Talos's classifier, in nats; else 0 */
-    double seconds, images_per_second; /**< training time of this process, augmentation included */
+    double seconds, images_per_second;         /**< training time of this process, augmentation included */
     size_t planned_bytes;
     char dtype[8], backend[64];
 };
@@ -103,20 +112,21 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
 
 /** Random views, as the encoder was pre-trained on them. Start from sotto_view_defaults(). */
 struct sotto_view_options {
-    size_t views;                        /**< [10] of each image */
-    const char *augmentation;            /**< as in pre-training, with all that follows [the encoder's own recipe, else
-                                              as pre-training has them] */
+    size_t views;             /**< [10] of each image */
+    const char *augmentation; /**< as in pre-training, with all that follows [the encoder's own recipe, else
+                                   as pre-training has them] */
     double min_area, brightness, jitter;
     int vertical_flip;
     double grey, blur;
-    uint64_t seed;                       /**< [0] with the row number, it decides an image's views */
+    uint64_t seed; /**< [0] with the row number, it decides an image's views */
 };
 SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);
 /** Embeddings of random views: out (n, views, D). An image's views depend on seed and row alone. Errors as
  *  sotto_embed(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e,
-                                                          const struct sotto_dataset *data, const int64_t *rows,
-                                                          size_t n, const struct sotto_view_options *views,
+                                                          const struct sotto_dataset *data,
+                                                          const int64_t *rows, size_t n,
+                                                          const struct sotto_view_options *views,
                                                           const struct sotto_context *ctx);
 
 /** Fixed features, without any training: a wavelet scattering transform of two orders over 2 octaves and 8

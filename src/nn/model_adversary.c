@@ -36,7 +36,7 @@ sotto_status model_add_adversary(struct nn_model *m, const struct nn_adversary *
     TRY(network_add(m, &reverse, &row));
     for (size_t i = 0; i < a->hidden_count; i++)
         TRY(add_dense(m, &row, 2 * i, a->hidden[i], 1));
-    TRY(add_dense(m, &row, 2 * a->hidden_count, a->values, 0));
+    TRY(add_dense(m, &row, 2 * a->hidden_count, a->values, a->relu_logits));
     m->adversary_rows = m->row_count - first;
 done:
     return status;

@@ -52,6 +52,7 @@ struct nn_adversary {
     size_t values; /* outputs; 0: no adversary */
     size_t hidden[4], hidden_count;
     double reversal; /* lambda >= 0 */
+    int relu_logits; /* ReLU after the last layer too */
 };
 struct nn_model;
 struct nn_model_config {
@@ -131,6 +132,8 @@ const float *nn_plan_adversary_output(const struct nn_plan *p);
 float *nn_plan_adversary_diff(struct nn_plan *p);
 /** The same for the adversary's parameters only; those of all others are left as they are. */
 void nn_plan_backward_adversary(struct nn_plan *p);
+/** Its logits again, by its parameters as they are now, on the embeddings of the last forward pass. */
+void nn_plan_forward_adversary(struct nn_plan *p);
 
 /* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
  *

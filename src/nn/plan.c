@@ -166,6 +166,21 @@ static struct activation *noise_source(struct nn_plan *p, size_t i)
     return source == SOURCE_NONE ? NULL : plan_activation(p, source);
 }
 
+static void forward_row(struct nn_plan *p, size_t i)
+{
+    struct layer_run *run = &p->runs[i];
+    struct activation *dst = run->dst;
+    run->spec->layer->forward(run, &p->pass);
+    bool noisy = run->spec->noise.kind != NN_NOISE_NONE;
+    if (run->spec->residual != SOURCE_NONE && (!noisy || run->spec->noise.relative))
+        tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
+                   dst->count, p->threads);
+    if (noisy)
+        residual_noise_forward(run, noise_source(p, i), &p->pass);
+    if (run->spec->relu && !run->relu)
+        tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
+}
+
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
 {
     struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
@@ -173,19 +188,8 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
     p->pass = (struct pass){.training = training, .seed = seed, .step = step};
     if (input->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads);
-    for (size_t i = 0; i < p->row_count; i++) {
-        struct layer_run *run = &p->runs[i];
-        struct activation *dst = run->dst;
-        run->spec->layer->forward(run, &p->pass);
-        bool noisy = run->spec->noise.kind != NN_NOISE_NONE;
-        if (run->spec->residual != SOURCE_NONE && (!noisy || run->spec->noise.relative))
-            tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
-                       dst->count, p->threads);
-        if (noisy)
-            residual_noise_forward(run, noise_source(p, i), &p->pass);
-        if (run->spec->relu && !run->relu)
-            tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
-    }
+    for (size_t i = 0; i < p->row_count; i++)
+        forward_row(p, i);
     if (output->dtype == NN_BF16)
         tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads);
 }
@@ -251,10 +255,17 @@ void nn_plan_backward(struct nn_plan *p)
         plan_backward_row(p, i);
 }
 
+/* All above the reversal. */
 void nn_plan_backward_adversary(struct nn_plan *p)
 {
-    for (int i = p->adversary_row; i > p->output_row + 1; i--) /* all above the reversal */
+    for (int i = p->adversary_row; i > p->output_row + 1; i--)
         plan_backward_row(p, (size_t)i);
+}
+
+void nn_plan_forward_adversary(struct nn_plan *p)
+{
+    for (int i = p->output_row + 2; i <= p->adversary_row; i++)
+        forward_row(p, (size_t)i);
 }
 
 /* ---- what the caller sees ---- */

@@ -48,8 +48,10 @@ static sotto_status make_step(struct run *r)
     sotto_status status = SOTTO_OK;
     const struct pretrain_setup *s = &r->setup;
     const struct sotto_pretrain_options *o = &s->options;
-    struct nn_plan_config plan = {
-        .batch = s->objective->views * o->batch, .dtype = s->dtype, .backend = s->backend, .training = 1};
+    struct nn_plan_config plan = {.batch = (s->objective->views + s->talos.images) * o->batch,
+                                  .dtype = s->dtype,
+                                  .backend = s->backend,
+                                  .training = 1};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {.strength = {.min_area = o->min_area,
                                                   .brightness = o->brightness,
@@ -111,10 +113,23 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     return SOTTO_OK;
 }
 
-/* While the adversary learns, encoder and projector stand still: running statistics too. */
-static bool adversary_turn(const struct run *r, uint64_t step)
+static enum talos_turn turn_at(const struct run *r, uint64_t step)
 {
-    return r->talos && talos_teaches_adversary(&r->setup.talos, step / r->setup.steps_per_pass);
+    return r->talos ? talos_turn(&r->setup.talos, step / r->setup.steps_per_pass) : TALOS_ENCODER;
+}
+
+/* Views, then the images themselves if Talos wants them, of which the objective knows nothing. */
+static void fill(struct run *r, const int64_t *rows, size_t n, uint64_t step)
+{
+    const struct pretrain_setup *s = &r->setup;
+    size_t views = s->objective->views * n, width = nn_model_output_width(r->model),
+           pixels = s->input.channels * s->input.height * s->input.width;
+    float *input = nn_plan_input(r->plan);
+    augmenter_run(r->augmenter, input, r->data->images, rows, n, s->options.seed, step);
+    if (!s->talos.images)
+        return;
+    augmenter_run_plain(r->augmenter, input + views * pixels, r->data->images, rows, n);
+    memset(nn_plan_diff_output(r->plan) + views * width, 0, n * width * sizeof(float));
 }
 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
@@ -123,16 +138,14 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     sotto_status status = SOTTO_OK;
     struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
-    bool adversary = adversary_turn(r, step);
-    augmenter_run(r->augmenter, nn_plan_input(r->plan), r->data->images, rows, n, s->options.seed, step);
-    nn_plan_forward(r->plan, !adversary, s->options.seed, step);
+    int encoder = turn_at(r, step) & TALOS_ENCODER; /* if not, it stands still: running statistics too */
+    fill(r, rows, n, step);
+    nn_plan_forward(r->plan, encoder, s->options.seed, step);
     out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
                                   nn_plan_output(r->plan));
     if (r->talos)
-        TRY(talos_loss(r->talos, rows, adversary));
-    if (adversary)
-        nn_plan_backward_adversary(r->plan);
-    else
+        TRY(talos_loss(r->talos, rows));
+    if (encoder)
         nn_plan_backward(r->plan);
 done:
     return status;
@@ -142,7 +155,7 @@ static void update(void *state, double lr, uint64_t step)
 {
     struct run *r = state;
     if (r->talos)
-        talos_update(r->talos, lr, adversary_turn(r, step));
+        talos_update(r->talos, lr, turn_at(r, step));
     else
         nn_optimizer_step(r->optimizer, r->model, lr);
 }

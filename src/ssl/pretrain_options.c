@@ -90,9 +90,19 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
                  o->grey, o->blur);
     if (s->talos.on) {
         used = strlen(s->recipe);
-        snprintf(s->recipe + used, sizeof s->recipe - used, "talos=%s\nlambda=%.17g\nattribute=%s\n%s",
-                 s->talos.two_pass ? "two-pass" : "odd-even", s->talos.lambda, s->talos.sha256,
-                 s->talos.bounded ? "bounded=yes\n" : "");
+        used += (size_t)snprintf(s->recipe + used, sizeof s->recipe - used,
+                                 "talos=%s\nlambda=%.17g\nattribute=%s\n%s%s%s",
+                                 s->talos.two_pass ? "two-pass"
+                                 : s->talos.joint  ? "joint"
+                                                   : "odd-even",
+                                 s->talos.lambda, s->talos.sha256, s->talos.bounded ? "bounded=yes\n" : "",
+                                 s->talos.relu_logits ? "relu_logits=yes\n" : "",
+                                 s->talos.of_images ? "reads=images\n"
+                                 : s->talos.images  ? "reads=views-of-three\n"
+                                                    : "");
+        if (s->talos.adversary_steps > 1)
+            snprintf(s->recipe + used, sizeof s->recipe - used, "adversary_steps=%zu\n",
+                     s->talos.adversary_steps);
     }
     snprintf(s->machine, sizeof s->machine, "threads=%d\nisa=%s\nbackend=%s\n", s->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(s->backend));

@@ -1,5 +1,5 @@
 /* The adversary's side of a step. Rows of the plan are view after view (row v N + i is view v of image i),
- * and all views of an image share its attribute. */
+ * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
 #include "ssl/talos.h"
 
 #include "io/metric_log.h"
@@ -53,9 +53,18 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *op
         goto done;
     const char *alternation = options->alternation ? options->alternation : "odd-even";
     s.two_pass = strcmp(alternation, "two-pass") == 0;
-    REQUIRE(s.two_pass || strcmp(alternation, "odd-even") == 0,
-            "alternation '%s' is unknown; expected one of: odd-even, two-pass", alternation);
+    s.joint = strcmp(alternation, "joint") == 0;
+    REQUIRE(s.two_pass || s.joint || strcmp(alternation, "odd-even") == 0,
+            "alternation '%s' is unknown; expected one of: odd-even, two-pass, joint", alternation);
+    const char *reads = options->reads ? options->reads : "views";
+    s.of_images = strcmp(reads, "images") == 0;
+    s.images = s.of_images || strcmp(reads, "views-of-three") == 0;
+    REQUIRE(s.images || strcmp(reads, "views") == 0,
+            "the classifier cannot read '%s'; expected one of: views, images, views-of-three", reads);
     s.bounded = options->bounded != 0;
+    s.relu_logits = options->relu_logits != 0;
+    s.adversary_steps = options->adversary_steps ? options->adversary_steps : 1;
+    REQUIRE(s.adversary_steps <= 1000, "adversary_steps must be at most 1000 (got %zu)", s.adversary_steps);
     s.lambda = options->lambda;
     REQUIRE(s.lambda >= 0 && isfinite(s.lambda), "lambda must be finite and >= 0 (got %g)", s.lambda);
     s.attribute = options->attribute ? options->attribute : data->attribute;
@@ -74,8 +83,11 @@ done:
 
 struct nn_adversary talos_adversary(const struct talos_setup *s)
 {
-    return (struct nn_adversary){
-        .values = s->values, .hidden = {WIDTH, WIDTH}, .hidden_count = 2, .reversal = s->lambda};
+    return (struct nn_adversary){.values = s->values,
+                                 .hidden = {WIDTH, WIDTH},
+                                 .hidden_count = 2,
+                                 .reversal = s->lambda,
+                                 .relu_logits = s->relu_logits};
 }
 
 size_t talos_passes(const struct talos_setup *s)
@@ -85,9 +97,9 @@ size_t talos_passes(const struct talos_setup *s)
 
 /* Algorithm 1 counts epochs from 1: the odd ones, so passes 0, 2, ..., are the adversary's. The released code
  * has two passes in every epoch, the encoder's first. */
-bool talos_teaches_adversary(const struct talos_setup *s, uint64_t pass)
+enum talos_turn talos_turn(const struct talos_setup *s, uint64_t pass)
 {
-    return pass % 2 == (s->two_pass ? 1 : 0);
+    return s->joint ? TALOS_BOTH : pass % 2 == (s->two_pass ? 1 : 0) ? TALOS_ADVERSARY : TALOS_ENCODER;
 }
 
 /* ---- a run ---- */
@@ -98,8 +110,9 @@ struct talos {
     struct tensor_list task, adversary;
     struct nn_optimizer *task_optimizer;
     struct checkpoint_adversary state;
-    size_t images, views;
-    int64_t *labels; /* (views * images) */
+    size_t images, rows; /* of the plan */
+    size_t first, read;  /* the run of rows that C reads */
+    int64_t *labels;     /* (read) */
 };
 
 sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
@@ -115,10 +128,12 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
                         .task = model_task_tensors(model),
                         .adversary = model_adversary_tensors(model),
                         .images = images,
-                        .views = views};
+                        .rows = (views + s->images) * images,
+                        .first = s->of_images ? views * images : 0,
+                        .read = s->of_images ? images : views * images};
     TRY(optimizer_create(&t->task_optimizer, &t->task, config));
     TRY(optimizer_create(&t->state.optimizer, &t->adversary, config));
-    t->labels = base_alloc(views * images, sizeof *t->labels);
+    t->labels = base_alloc(t->read, sizeof *t->labels);
     if (!t->labels)
         FAIL(SOTTO_ENOMEM, "talos: out of memory");
     *out = t;
@@ -173,31 +188,45 @@ void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t
     }
 }
 
-sotto_status talos_loss(struct talos *t, const int64_t *rows, bool adversary)
+/* L_C and its gradient, 0 in the rows that C does not read. */
+static double cross_entropy(struct talos *t)
 {
-    size_t n = t->views * t->images;
-    const float *logits = nn_plan_adversary_output(t->plan);
-    for (size_t i = 0; i < n; i++)
+    size_t values = t->setup->values, first = t->first * values;
+    float *diff = nn_plan_adversary_diff(t->plan);
+    if (t->read < t->rows)
+        memset(diff, 0, t->rows * values * sizeof *diff);
+    return loss_softmax_cross_entropy(diff + first, nn_plan_adversary_output(t->plan) + first, t->labels,
+                                      t->read, values);
+}
+
+sotto_status talos_loss(struct talos *t, const int64_t *rows)
+{
+    size_t values = t->setup->values, first = t->first * values;
+    const float *logits = nn_plan_adversary_output(t->plan) + first;
+    for (size_t i = 0; i < t->read; i++)
         t->labels[i] = t->setup->attribute[rows[i % t->images]];
-    double loss =
-        loss_softmax_cross_entropy(nn_plan_adversary_diff(t->plan), logits, t->labels, n, t->setup->values);
-    if (t->setup->bounded && !adversary)
-        talos_bound(nn_plan_adversary_diff(t->plan), logits, t->labels, n, t->setup);
+    double loss = cross_entropy(t);
+    if (t->setup->bounded)
+        talos_bound(nn_plan_adversary_diff(t->plan) + first, logits, t->labels, t->read, t->setup);
     if (!isfinite(loss))
         return status_fail(SOTTO_EDIVERGED, "talos: the adversary's loss became %s",
                            isnan(loss) ? "NaN" : "infinite");
     t->state.loss_sum += loss;
-    t->state.accuracy_sum += accuracy(logits, t->labels, n, t->setup->values);
+    t->state.accuracy_sum += accuracy(logits, t->labels, t->read, values);
     t->state.steps++;
     return SOTTO_OK;
 }
 
-void talos_update(struct talos *t, double lr, bool adversary)
+void talos_update(struct talos *t, double lr, enum talos_turn turn)
 {
-    if (adversary)
-        optimizer_step(t->state.optimizer, &t->adversary, lr);
-    else
+    if (turn & TALOS_ENCODER)
         optimizer_step(t->task_optimizer, &t->task, lr);
+    for (size_t i = 0; (turn & TALOS_ADVERSARY) && i < t->setup->adversary_steps; i++) {
+        nn_plan_forward_adversary(t->plan);
+        cross_entropy(t);
+        nn_plan_backward_adversary(t->plan);
+        optimizer_step(t->state.optimizer, &t->adversary, lr);
+    }
 }
 
 sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds)

@@ -18,7 +18,9 @@ struct talos;
 enum { TALOS_VALUES_MAX = 1000 };
 /** What a run with Talos is fixed by; in struct pretrain_setup. */
 struct talos_setup {
-    bool on, two_pass, bounded;
+    bool on, two_pass, joint, bounded, relu_logits;
+    bool images, of_images; /* the images go along, after their views; C reads them and not the views */
+    size_t adversary_steps; /* on each batch of its turn */
     double lambda;
     const int64_t *attribute; /* (data->n), borrowed */
     size_t values;
@@ -32,26 +34,28 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *op
 struct nn_adversary talos_adversary(const struct talos_setup *s);
 /** Walks over the images in one epoch: 1, or 2 where both take their turn in every epoch. */
 size_t talos_passes(const struct talos_setup *s);
-/** Whether the walk number `pass` (from 0) teaches C; else projector and encoder. */
-bool talos_teaches_adversary(const struct talos_setup *s, uint64_t pass);
+/** Whom the walk number `pass` (from 0) teaches: C, or encoder and projector, or all (joint). */
+enum talos_turn { TALOS_ENCODER = 1, TALOS_ADVERSARY = 2, TALOS_BOTH = 3 };
+enum talos_turn talos_turn(const struct talos_setup *s, uint64_t pass);
 /** diff (n, values), the gradient of L_C, becomes that of its bounded form, the mean of min(L_i, -ln share of
  * the record's value): 0 in rows where C gives the value no more than its share. */
 void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t n,
                  const struct talos_setup *s);
 
 /** Borrows setup, model and plan; images: rows of a view in a step, views of each. `config`: both optimizers.
- */
+ * The plan has views * images rows, and so many more for the images if setup has them. */
 sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
                           struct nn_plan *plan, const struct nn_optimizer_config *config, size_t images,
                           size_t views);
 void talos_free(struct talos *t);
 struct nn_optimizer *talos_task_optimizer(struct talos *t);
-/** After a forward pass over all views of the images `rows`: L_C over all of them, (7), its gradient where
- * the plan expects it (bounded, if so set, unless it is to teach C); added to the epoch's sums. EDIVERGED:
+/** After a forward pass over all views of the images `rows`: L_C over what C reads of them, (7), added to the
+ * epoch's sums, and the gradient for the encoder (bounded, if so set) where the plan expects it. EDIVERGED:
  * L_C is not finite. */
-sotto_status talos_loss(struct talos *t, const int64_t *rows, bool adversary);
-/** The step of whoever's turn it is. */
-void talos_update(struct talos *t, double lr, bool adversary);
+sotto_status talos_loss(struct talos *t, const int64_t *rows);
+/** After that and, if it is the encoder's turn, the plan's backward pass: the step of whoever's turn it is. C
+ * learns from the embeddings of this pass, by the whole gradient, whatever the encoder does about them. */
+void talos_update(struct talos *t, double lr, enum talos_turn turn);
 /** Means over the epoch that ends: adversary_loss and adversary_accuracy; starts the next. */
 sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds);
 /** Of the last whole epoch. */

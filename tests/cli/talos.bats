@@ -68,6 +68,7 @@ refused() { # CODE TEXT COMMAND...
   refused 65 "alternation 'both' is unknown" "$SOTTO" pretrain "${common[@]}" --alternation both -o e.safetensors
   refused 65 "talos goes with method simclr" "$SOTTO" pretrain "${common[@]}" --method rotation -o e.safetensors
   refused 64 "--lambda belongs to --talos" "$SOTTO" pretrain --data "$data" --lambda 1 -o e.safetensors
+  refused 64 "--adversary-steps belongs to --talos" "$SOTTO" pretrain --data "$data" --adversary-steps 2 -o e.safetensors
   refused 64 "--bounded belongs to --talos" "$SOTTO" pretrain --data "$data" --bounded -o e.safetensors
 }
 

@@ -30,6 +30,7 @@ struct written_out {
     double weight[LAYERS][WIDTH * WIDTH], bias[LAYERS][WIDTH];
     double input[BATCH * INPUT], slope[BATCH * PROJECTION];
     int64_t attribute[BATCH];
+    int relu_logits;
 };
 
 static void dense(double *out, const struct written_out *w, int layer, const double *in, int relu)
@@ -52,7 +53,7 @@ static void losses(double *task, double *adversary, const struct written_out *w)
         dense(z, w, 1, h, 0);
         dense(a, w, 2, h, 1);
         dense(b, w, 3, a, 1);
-        dense(c, w, 4, b, 0);
+        dense(c, w, 4, b, w->relu_logits);
         for (size_t k = 0; k < PROJECTION; k++)
             *task += w->slope[i * PROJECTION + k] * z[k];
         for (size_t k = 0; k < VALUES; k++)
@@ -80,19 +81,27 @@ static double difference(struct written_out *w, double *x, int layer, double lam
     return (above - below) / (2 * h);
 }
 
-static struct nn_model *small_model(double lambda)
+static struct nn_model *model_with(double lambda, int relu_logits)
 {
     struct nn_model *m = NULL;
-    struct nn_model_config config = {
-        .name = "mlp",
-        .input = {INPUT, 1, 1},
-        .hidden = {WIDTH},
-        .hidden_count = 1,
-        .projector = {PROJECTION},
-        .projector_count = 1,
-        .adversary = {.values = VALUES, .hidden = {INNER, INNER}, .hidden_count = 2, .reversal = lambda}};
+    struct nn_model_config config = {.name = "mlp",
+                                     .input = {INPUT, 1, 1},
+                                     .hidden = {WIDTH},
+                                     .hidden_count = 1,
+                                     .projector = {PROJECTION},
+                                     .projector_count = 1,
+                                     .adversary = {.values = VALUES,
+                                                   .hidden = {INNER, INNER},
+                                                   .hidden_count = 2,
+                                                   .reversal = lambda,
+                                                   .relu_logits = relu_logits}};
     assert_int_equal(nn_model_create(&m, &config, 4), SOTTO_OK);
     return m;
+}
+
+static struct nn_model *small_model(double lambda)
+{
+    return model_with(lambda, 0);
 }
 
 static struct nn_plan *small_plan(struct nn_model *m, const char *backend)
@@ -125,14 +134,15 @@ static void fill(struct written_out *w, struct nn_model *m, struct nn_plan *p)
         w->attribute[i] = (int64_t)(i % VALUES);
 }
 
-static void check_gradients(double lambda, const char *backend)
+static void check_gradients(double lambda, int relu_logits, const char *backend)
 {
     struct written_out w;
-    struct nn_model *m = small_model(lambda);
+    struct nn_model *m = model_with(lambda, relu_logits);
     struct nn_plan *p = small_plan(m, backend);
     const struct tensor_list *all = nn_model_tensors(m);
     double task, adversary;
     fill(&w, m, p);
+    w.relu_logits = relu_logits;
     nn_plan_forward(p, 1, 0, 0);
     for (size_t i = 0; i < BATCH * PROJECTION; i++)
         nn_plan_diff_output(p)[i] = (float)w.slope[i];
@@ -162,7 +172,8 @@ static void the_encoder_descends_on_task_minus_lambda_adversary(void **state)
     static const char *const backends[] = {"ref", "auto"};
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 2; k++)
-            check_gradients(lambdas[i], backends[k]);
+            for (int relu_logits = 0; relu_logits < 2; relu_logits++)
+                check_gradients(lambdas[i], relu_logits, backends[k]);
 }
 
 static void reversal_is_the_identity_forwards_and_minus_lambda_backwards(void **state)
@@ -285,29 +296,115 @@ static void the_classifiers_loss_is_the_mean_over_both_views(void **state)
             expected += (log(sum) - (double)logit[s]) / 6;
             hits += right / 6.0;
         }
-    assert_int_equal(talos_loss(t, rows, true), SOTTO_OK);
+    assert_int_equal(talos_loss(t, rows), SOTTO_OK);
     assert_true(fabs(talos_state(t)->loss_sum - expected) < 1e-6 * expected);
     assert_true(fabs(talos_state(t)->accuracy_sum - hits) < 1e-12);
     nn_model_tensors(m)->items[9].value[0] = NAN;
     nn_plan_forward(p, 1, 0, 0);
-    assert_int_equal(talos_loss(t, rows, true), SOTTO_EDIVERGED);
+    assert_int_equal(talos_loss(t, rows), SOTTO_EDIVERGED);
     assert_string_equal(sotto_error_text(), "talos: the adversary's loss became NaN");
     talos_free(t);
     nn_plan_free(p);
     nn_model_free(m);
 }
 
+/* Two images of two views and themselves: of which rows L_C is, and nothing for the others. */
+static void check_reading(int of_images)
+{
+    const int64_t attribute[4] = {2, 0, 1, 1}, rows[2] = {2, 0};
+    struct written_out w;
+    struct nn_model *m = small_model(1);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct talos *t = NULL;
+    struct talos_setup setup = {
+        .on = true, .images = true, .of_images = of_images, .attribute = attribute, .values = VALUES};
+    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    float only[2 * 2 * VALUES];
+    int64_t labels[4];
+    int first = of_images ? 4 : 0, read = of_images ? 2 : 4;
+    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 2, 2), SOTTO_OK);
+    fill(&w, m, p);
+    nn_plan_forward(p, 1, 0, 0);
+    for (int i = 0; i < read; i++)
+        labels[i] = attribute[rows[i % 2]];
+    double expected = loss_softmax_cross_entropy(only, nn_plan_adversary_output(p) + first * VALUES, labels,
+                                                 (size_t)read, VALUES);
+    assert_int_equal(talos_loss(t, rows), SOTTO_OK);
+    assert_true(talos_state(t)->loss_sum == expected);
+    for (int i = 0; i < BATCH; i++)
+        for (int v = 0; v < VALUES; v++) {
+            int inside = i >= first && i < first + read;
+            float slope = nn_plan_adversary_diff(p)[i * VALUES + v];
+            assert_true(slope == (inside ? only[(i - first) * VALUES + v] : 0));
+        }
+    talos_free(t);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+static void the_classifier_reads_what_it_is_to_read(void **state)
+{
+    (void)state;
+    check_reading(0);
+    check_reading(1);
+}
+
 static void turns_are_as_published_or_as_released(void **state)
 {
     (void)state;
-    const struct talos_setup published = {.on = true}, released = {.on = true, .two_pass = true};
+    const struct talos_setup published = {.on = true}, released = {.on = true, .two_pass = true},
+                             joint = {.on = true, .joint = true};
     assert_int_equal(talos_passes(&published), 1);
     assert_int_equal(talos_passes(&released), 2);
+    assert_int_equal(talos_passes(&joint), 1);
     for (uint64_t epoch = 1; epoch <= 4; epoch++) {
-        assert_int_equal(talos_teaches_adversary(&published, epoch - 1), epoch % 2 == 1);
-        assert_int_equal(talos_teaches_adversary(&released, 2 * (epoch - 1)), 0);
-        assert_int_equal(talos_teaches_adversary(&released, 2 * (epoch - 1) + 1), 1);
+        assert_int_equal(talos_turn(&published, epoch - 1), epoch % 2 == 1 ? TALOS_ADVERSARY : TALOS_ENCODER);
+        assert_int_equal(talos_turn(&released, 2 * (epoch - 1)), TALOS_ENCODER);
+        assert_int_equal(talos_turn(&released, 2 * (epoch - 1) + 1), TALOS_ADVERSARY);
+        assert_int_equal(talos_turn(&joint, epoch - 1), TALOS_ENCODER | TALOS_ADVERSARY);
     }
+}
+
+enum { LAST = 9, LAST_SIZE = VALUES }; /* the adversary's last bias, in the list of tensors */
+
+/* Its last bias after `calls` turns on one batch, `steps` steps each, learnt beside an encoder that bounds.
+ */
+static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share)
+{
+    const int64_t attribute[BATCH] = {2, 0, 1, 1, 0, 2}, rows[3] = {5, 1, 2};
+    struct written_out w;
+    struct nn_model *m = small_model(1);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct talos *t = NULL;
+    struct talos_setup setup = {
+        .on = true, .bounded = true, .adversary_steps = steps, .attribute = attribute, .values = VALUES};
+    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    for (int v = 0; v < VALUES; v++)
+        setup.share[v] = share;
+    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 3, 2), SOTTO_OK);
+    fill(&w, m, p);
+    for (size_t i = 0; i < calls; i++) {
+        nn_plan_forward(p, 1, 0, 0);
+        assert_int_equal(talos_loss(t, rows), SOTTO_OK);
+        talos_update(t, 1e-2, TALOS_ADVERSARY);
+    }
+    memcpy(out, nn_model_tensors(m)->items[LAST].value, LAST_SIZE * sizeof *out);
+    talos_free(t);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+static void several_steps_are_several_turns_and_nothing_bounds_them(void **state)
+{
+    (void)state;
+    float one[LAST_SIZE], three[LAST_SIZE], at_once[LAST_SIZE], bounded[LAST_SIZE];
+    teach(one, 1, 1, 0);
+    teach(three, 3, 1, 0);
+    teach(at_once, 1, 3, 0);
+    teach(bounded, 1, 3, 1); /* no record counts for the encoder */
+    assert_memory_equal(three, at_once, sizeof three);
+    assert_memory_not_equal(one, three, sizeof one);
+    assert_memory_equal(bounded, at_once, sizeof bounded);
 }
 
 /* ---- the bounded form ---- */
@@ -379,7 +476,9 @@ int main(void)
         cmocka_unit_test(the_adversary_can_learn_alone),
         cmocka_unit_test(plans_know_when_there_is_no_adversary),
         cmocka_unit_test(the_classifiers_loss_is_the_mean_over_both_views),
+        cmocka_unit_test(the_classifier_reads_what_it_is_to_read),
         cmocka_unit_test(turns_are_as_published_or_as_released),
+        cmocka_unit_test(several_steps_are_several_turns_and_nothing_bounds_them),
         cmocka_unit_test(the_bounded_form_follows_its_definition),
         cmocka_unit_test(who_knows_nothing_is_left_alone),
     };

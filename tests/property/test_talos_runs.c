@@ -66,6 +66,35 @@ static void lambda_zero_is_plain_simclr(void **state)
     train(plain, NULL, &o, 2);
     assert_string_equal(zero, plain);
     assert_string_not_equal(censored, plain);
+    o = with("joint"), talos.lambda = 0; /* all epochs are */
+    train(zero, NULL, &o, 2);
+    talos.lambda = 2;
+    train(censored, NULL, &o, 2);
+    o.talos = NULL;
+    train(plain, NULL, &o, 2);
+    assert_string_equal(zero, plain);
+    assert_string_not_equal(censored, plain);
+}
+
+/* Images beside the views change the contrastive loss only through the classifier, without batch norm. */
+static void images_go_along(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"images", "views-of-three"};
+    struct sotto_pretrain_result plain, beside, censored;
+    struct sotto_pretrain_options o = with("joint");
+    char sha256[65];
+    o.talos = NULL;
+    train(sha256, &plain, &o, 2);
+    for (int i = 0; i < 2; i++) {
+        o = with("joint");
+        talos.reads = reads[i], talos.lambda = 0;
+        train(sha256, &beside, &o, 2);
+        talos.lambda = 50;
+        train(sha256, &censored, &o, 2);
+        assert_true(fabs(beside.loss - plain.loss) < 1e-4 * plain.loss); /* sums in another order */
+        assert_true(fabs(censored.loss - plain.loss) > 1e-3 * plain.loss);
+    }
 }
 
 static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
@@ -77,12 +106,14 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
     static const struct {
         const char *alternation, *encoder;
         size_t stride;
-    } cases[] = {{"odd-even", "keras-simclr", 1}, {"two-pass", "resnet8", 5}};
-    for (size_t i = 0; i < 2; i++) {
+    } cases[] = {{"odd-even", "keras-simclr", 1}, {"two-pass", "resnet8", 5}, {"joint", "keras-simclr", 4}};
+    for (size_t i = 0; i < 3; i++) {
         struct sotto_pretrain_options o = with(cases[i].alternation);
         o.encoder = cases[i].encoder;
+        talos.adversary_steps = i + 1;
+        talos.reads = i == 2 ? "images" : NULL;
         train(whole, &one, &o, 2);
-        assert_int_equal(one.steps, i ? 12 : 6);
+        assert_int_equal(one.steps, i == 1 ? 12 : 6);
         o.checkpoint = checkpoint;
         for (size_t stop = 1; stop < one.steps; stop += cases[i].stride) {
             train_until(&o, stop * o.batch);
@@ -115,7 +146,13 @@ static void bad_input_is_one_clear_line(void **state)
     talos.lambda = NAN;
     expect_error(&o, SOTTO_EINVAL, "lambda must be finite and >= 0 (got nan)");
     o = with("even-odd");
-    expect_error(&o, SOTTO_EINVAL, "alternation 'even-odd' is unknown; expected one of: odd-even, two-pass");
+    expect_error(&o, SOTTO_EINVAL,
+                 "alternation 'even-odd' is unknown; expected one of: odd-even, two-pass, joint");
+    o = with("joint"), talos.adversary_steps = 1001;
+    expect_error(&o, SOTTO_EINVAL, "adversary_steps must be at most 1000 (got 1001)");
+    o = with("joint"), talos.reads = "lips";
+    expect_error(&o, SOTTO_EINVAL,
+                 "the classifier cannot read 'lips'; expected one of: views, images, views-of-three");
     o = with(NULL), o.method = "rotation";
     expect_error(&o, SOTTO_EINVAL, "talos goes with method simclr (got 'rotation')");
     o = with(NULL);
@@ -140,7 +177,13 @@ static void another_runs_checkpoint_is_refused(void **state)
     expect_error(&o, SOTTO_EINVAL, "made with lambda 2, now lambda is 3");
     talos.lambda = 2, talos.bounded = 1;
     expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
-    talos.bounded = 0, talos.attribute = other;
+    talos.bounded = 0, talos.relu_logits = 1;
+    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    talos.relu_logits = 0, talos.adversary_steps = 2;
+    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    talos.adversary_steps = 1, talos.reads = "images";
+    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    talos.reads = NULL, talos.attribute = other;
     expect_error(&o, SOTTO_EINVAL, "made with attribute ");
     talos.attribute = NULL;
     o.talos = NULL;
@@ -239,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_odd_epoch_leaves_the_encoder_alone),
         cmocka_unit_test(lambda_zero_is_plain_simclr),
+        cmocka_unit_test(images_go_along),
         cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
         cmocka_unit_test(bad_input_is_one_clear_line),
         cmocka_unit_test(another_runs_checkpoint_is_refused),
