@@ -131,9 +131,9 @@ void compare_judge(struct compare *c)
             row->change[k] =
                 i ? change_of(&c->rows[0].axis[k], &row->axis[k], compare_axes[k].higher_is_better)
                   : CHANGE_UNKNOWN;
-            /* an axis that only the original was measured on may hide the damage */
+            /* an axis that only one of the two was measured on may hide the damage */
             row->worse |=
-                row->change[k] == CHANGE_WORSE || (i && c->rows[0].axis[k].given && !row->axis[k].given);
+                row->change[k] == CHANGE_WORSE || (i && c->rows[0].axis[k].given != row->axis[k].given);
             better |= row->change[k] == CHANGE_BETTER;
         }
         row->wins = better && !row->worse;

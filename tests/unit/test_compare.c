@@ -107,6 +107,12 @@ static void what_was_not_measured_does_not_win(void **state)
     compare_judge(&c);
     assert_false(rows[1].wins);
     assert_false(c.shared[AXIS_MEMBERSHIP]);
+    rows[0].axis[AXIS_MEMBERSHIP].given = false; /* of neither */
+    compare_judge(&c);
+    assert_true(rows[1].wins);
+    rows[1].axis[AXIS_MEMBERSHIP].given = true; /* of the defended model alone */
+    compare_judge(&c);
+    assert_false(rows[1].wins);
 }
 
 static void dominated_models_leave_the_front(void **state)
