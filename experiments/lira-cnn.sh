@@ -64,7 +64,7 @@ attack() {
 }
 
 own=yes
-cnn=(--model cnn --hidden 16,32,64 --lr 0.002 --batch 32)
+cnn=(--model cnn --hidden "16,32,64" --lr 0.002 --batch 32)
 
 lira() { # SET IMAGE
   local folder=$out/$1

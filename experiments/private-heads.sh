@@ -68,7 +68,7 @@ features() {
 train() {
   local set=$1 kind=$2 method=$3 epsilon=$4 run=$5 x=$out/$1-$2-private options kept=$out/$1-$2-convex.safetensors
   read -ra options <<< "$(setting "$set" "$method-$kind")"
-  local target=(--target-epsilon "$epsilon" --delta $delta)
+  local target=(--target-epsilon "$epsilon" --delta "$delta")
   local common=(--features "$x.npy" --labels "$x-labels.npy" --threads "$threads" --quiet)
   local charged=(--dataset-id "$set-$run" --ledger "$out/ledger.jsonl")
   rm -f "$out/ledger.jsonl" "$out"/head.safetensors*

@@ -12,7 +12,8 @@
 #   baselines    Olympus and AttriGuard on embeddings, MemGuard on posteriors, attacked adaptively                   (Figs. 12-14: T8)
 #   joint        all of them on three axes at once: sotto compare, report.html with the Pareto front
 # usage: experiments/talos.sh FOLDER [STEP]...      (default: models attribute membership talos select baselines joint); settings: talos/library.sh
-. "${BASH_SOURCE[0]%/*}/talos/library.sh"
+# shellcheck source-path=SCRIPTDIR source=talos/library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/talos/library.sh"
 shift
 [ $# -gt 0 ] || set -- models attribute membership talos select baselines joint
 for step; do

@@ -5,7 +5,8 @@
 # minutes on 1,500 pictures the supervised network is expected to be ahead.
 # The number in the name is a guess: the excerpt that this project has does not show it.
 # usage: experiments/talos/fig03-utility.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 for m in contrastive supervised; do
   model $m
   membership $m

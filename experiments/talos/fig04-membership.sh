@@ -4,7 +4,8 @@
 # Claim T5: contrastive models (.50 to .64 there) leak less than supervised ones (.54 to .94). AUC here; guessing is .5.
 # The number in the name is a guess: the excerpt that this project has does not show it.
 # usage: experiments/talos/fig04-membership.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 for m in contrastive supervised; do
   model $m
   membership $m

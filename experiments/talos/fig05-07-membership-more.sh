@@ -4,7 +4,8 @@
 # The excerpt that this project has does not show which of the three is which. There: within .01 of Fig. 4, entropy worst, label-only a little
 # less; the gap between training and test accuracy goes with the attack.
 # usage: experiments/talos/fig05-07-membership-more.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 for m in contrastive supervised; do
   all "$m"
   line "$m" put_membership class-confidence class-entropy class-modified-entropy correctness boundary

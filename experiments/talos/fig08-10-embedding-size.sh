@@ -4,7 +4,8 @@
 # There: contrastive embeddings of 512 numbers (ResNet-18) leak more than those of 1,280 and 2,048; no such order among supervised ones. Width
 # and network change together, there and here.
 # usage: experiments/talos/fig08-10-embedding-size.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 for m in contrastive supervised; do
   for net in ${NETWORKS:-resnet8 keras-simclr resnet18 mobilenetv2}; do
     target "$m-$net" "$net"

@@ -3,7 +3,8 @@
 # of all records that trained the encoder.
 # There (UTKFace, commonest value .421): contrastive .595 to .701, supervised .422. The commonest value of synthetic-faces has .42 too.
 # usage: experiments/talos/fig08-attribute.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 for m in contrastive supervised; do
   model $m
   attribute $m

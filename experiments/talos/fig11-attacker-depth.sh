@@ -3,7 +3,8 @@
 # embeddings.
 # Claim T3: three layers suffice, more does not help or hurts.
 # usage: experiments/talos/fig11-attacker-depth.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 model contrastive
 attribute contrastive
 line contrastive put_depths

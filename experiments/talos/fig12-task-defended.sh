@@ -3,7 +3,8 @@
 # AttriGuard.
 # There (UTKFace, ResNet-18): .858 plain, .844 Talos, .853 AttriGuard, .867 Olympus. MemGuard keeps every label.
 # usage: experiments/talos/fig12-task-defended.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 all contrastive
 for m in "${talos[@]}"; do all "$m"; done
 defended

@@ -3,7 +3,8 @@
 # shadow that was trained and defended in the same way (adaptive).
 # Claim T7: it stays low under Talos (.507 before and after on UTKFace, ResNet-18); Olympus raises it to .588; MemGuard lowers it.
 # usage: experiments/talos/fig13-membership-defended.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 all contrastive
 for m in "${talos[@]}"; do all "$m"; done
 defended

@@ -3,7 +3,8 @@
 # on what the defence makes (adaptive).
 # Claim T6 (UTKFace, ResNet-18): .701 plain, .602 Talos. T8: .689 AttriGuard, .422 Olympus, MemGuard as plain.
 # usage: experiments/talos/fig14-attribute-defended.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 all contrastive
 for m in "${talos[@]}"; do all "$m"; done
 defended

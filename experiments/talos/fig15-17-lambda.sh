@@ -5,7 +5,8 @@
 # published (talos-LAMBDA) the loss has no lower end and the encoder is lost; bounded-LAMBDA: docs/RESULTS.md.
 # The numbers in the name are a guess: the excerpt that this project has does not show them.
 # usage: experiments/talos/fig15-17-lambda.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 all contrastive
 line contrastive row
 for m in "${talos[@]}"; do

@@ -2,7 +2,8 @@
 # Fig. 19 of the Talos paper (../talos.sh), scaled: as Fig. 11, of a supervised network.
 # Claim T3.
 # usage: experiments/talos/fig19-attacker-depth-supervised.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 model supervised
 attribute supervised
 line supervised put_depths

@@ -3,7 +3,8 @@
 # and labels alone (HopSkipJump) against the defended heads, with shadows defended alike.
 # Claim T7: all stay as low under Talos as without; MemGuard brings modified entropy to .500 there.
 # usage: experiments/talos/fig20-24-membership-defended-more.sh FOLDER; settings, and what a killed run does: library.sh. Figures share a FOLDER.
-. "${BASH_SOURCE[0]%/*}/library.sh"
+# shellcheck source-path=SCRIPTDIR source=library.sh
+. "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 all contrastive
 for m in "${talos[@]}"; do all "$m"; done
 defended

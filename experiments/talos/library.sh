@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the figures' files (figNN-*.sh) and ../talos.sh share: data, models, attacks and defences, each made once in FOLDER, and lines of a
 # table. Sourced with FOLDER as the first argument. A killed run goes on: finished files are kept, training resumes from its checkpoint. Another
 # setting that changes a model needs another FOLDER.
@@ -136,10 +137,10 @@ encoder_membership() {
 baseline() {
   local name=$1 part
   [ -e "$out/$name-done" ] || {
-    rm -rf "$out/$name"
+    rm -rf "${out:?}/$name"
     "$sotto" defend "$name" --known "$out/contrastive-train-x.npy:$out/train-attribute.npy" --known-labels "$out/train-labels.npy" --input "$out/contrastive-train-x.npy" \
       --input "$out/contrastive-test-x.npy" --seed "$seed" "${quiet[@]}" -o "$out/$name" > /dev/null
-    rm -rf "$out/$name-shadow"
+    rm -rf "${out:?}/$name-shadow"
     mkdir "$out/$name-shadow"
     "$sotto" defend "$name" --known "$out/contrastive-shadow-x.npy:$out/shadow-attribute.npy" --known-labels "$out/shadow-labels.npy" \
       --input "$out/contrastive-shadow-x.npy" --seed $((seed + 100)) "${quiet[@]}" -o "$out/$name-shadow/x.npy" > /dev/null
