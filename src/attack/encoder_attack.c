@@ -234,7 +234,7 @@ static sotto_status train_set(struct sotto_network **net, const struct head_data
     o.lr = 3e-3;
     o.dtype = "f32";
     o.seed = seed;
-    return shadow_network_train(net, own, &o, NULL, ctx);
+    return shadow_network_train(net, own, &o, NULL, 0, ctx);
 }
 
 /* Log-odds of membership of all records of one encoder. */

@@ -19,14 +19,8 @@ static sotto_status ask_shadow(float *logits, const struct model_input *in, cons
     struct sotto_network *network = NULL;
     if (in->network) {
         struct sotto_train_options options = *in->network;
-        struct sotto_train_privacy privacy = {0};
         options.seed = seed;
-        if (in->privacy) {
-            privacy = *in->privacy;
-            privacy.insecure = 1;
-            privacy.insecure_seed = seed;
-        }
-        TRY(shadow_network_train(&network, own, &options, in->privacy ? &privacy : NULL, in->ctx));
+        TRY(shadow_network_train(&network, own, &options, in->privacy, seed, in->ctx));
         TRY(sotto_network_predict(logits, network, r->x, r->n, r->d, 1, in->ctx));
     } else {
         struct sotto_head_recipe recipe = *in->recipe;

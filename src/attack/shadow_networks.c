@@ -37,15 +37,11 @@ static struct sotto_train_options options_of(const struct shadow_plan *p, size_t
     return o;
 }
 
-/* Every shadow has noise of its own, also from the same start; seeded, so that it has the same bits whoever
- * trains it. */
-static struct sotto_train_privacy privacy_of(const struct shadow_plan *p, size_t model)
+/* Every shadow has noise of its own, also from the same start. */
+static uint64_t noise_seed_of(const struct shadow_plan *p, size_t model)
 {
-    struct sotto_train_privacy own = *p->privacy;
     struct rng draw = rng_stream(p->seed, RNG_SPLIT, 6, model);
-    own.insecure = 1;
-    own.insecure_seed = rng_u64(&draw);
-    return own;
+    return rng_u64(&draw);
 }
 
 static sotto_status identity(struct shadow_identity *out, const struct network_trainer *t, size_t model)
@@ -68,10 +64,11 @@ done:
     return status;
 }
 
-/* The attacker rehearses on records of his own: nothing is spent, and the ledger goes when it is done. */
+/* The attacker rehearses on records of his own: nothing is spent, and the ledger goes when it is done. The
+ * noise is seeded, so that a shadow has the same bits whoever trains it. */
 static sotto_status train_privately(struct sotto_network **out, const struct sotto_dataset *rows,
                                     const struct sotto_train_options *o,
-                                    const struct sotto_train_privacy *privacy,
+                                    const struct sotto_train_privacy *privacy, uint64_t noise_seed,
                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -82,6 +79,8 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
     p.ledger = ledger;
     p.purpose = "shadow of an attack";
     p.fingerprint = "records of an attacker";
+    p.insecure = 1;
+    p.insecure_seed = noise_seed;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
 done:
     sotto_text_free(certificate);
@@ -94,7 +93,8 @@ done:
 
 sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
                                   const struct sotto_train_options *options,
-                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
+                                  const struct sotto_train_privacy *privacy, uint64_t noise_seed,
+                                  const struct sotto_context *ctx)
 {
     struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
     struct sotto_dataset rows = {.name = "attacker's records",
@@ -105,7 +105,7 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                  .classes = own->classes};
     struct sotto_train_options o = *options;
     o.batch = o.batch < own->n ? o.batch : own->n;
-    return privacy ? train_privately(out, &rows, &o, privacy, &quiet)
+    return privacy ? train_privately(out, &rows, &o, privacy, noise_seed, &quiet)
                    : sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
 }
 
@@ -148,7 +148,6 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     const struct shadow_plan *p = t->plan;
     size_t model = t->todo[chunk];
     struct sotto_train_options o = options_of(p, model);
-    struct sotto_train_privacy privacy;
     struct shadow_identity id;
     struct shadow_facts facts;
     struct sotto_network *n = NULL;
@@ -157,9 +156,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     float *x = NULL;
     int64_t *y = NULL;
     TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
-    if (p->privacy)
-        privacy = privacy_of(p, model);
-    TRY(shadow_network_train(&n, &own, &o, p->privacy ? &privacy : NULL, &t->own));
+    TRY(shadow_network_train(&n, &own, &o, p->privacy, noise_seed_of(p, model), &t->own));
     TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
     TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
     if (p->cache) {

@@ -70,11 +70,12 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
 /* shadow_pool_ask() of a pool of networks. */
 sotto_status shadow_network_ask(float *out, const struct shadow_pool *s, size_t model, const float *x,
                                 size_t n, size_t d, int logits, const struct sotto_context *ctx);
-/* One network on records of which *own is a part; by DP-SGD unless privacy is NULL, with the noise of its
- * insecure_seed. Quiet; stops when ctx says so. */
+/* One network on records of which *own is a part; by DP-SGD unless privacy is NULL, with the noise of
+ * noise_seed. Quiet; stops when ctx says so. */
 sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
                                   const struct sotto_train_options *options,
-                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
+                                  const struct sotto_train_privacy *privacy, uint64_t noise_seed,
+                                  const struct sotto_context *ctx);
 /* The records of one kind that a shadow uses, copied out. Free *x and *y with base_free(), also on failure.
  */
 sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,
