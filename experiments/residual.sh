@@ -11,9 +11,10 @@
 #   group (no noise, group norm) and dpsgd (group norm; the plain attacker's shadow has no noise)
 # What is finished stays: a killed run goes on. Resistance that is measured here is no differential privacy.
 # usage: experiments/residual.sh FOLDER CONFIG.yaml [PRESET [ROW...]]      PRESET: scaled (default) or full
-#   SOTTO (sotto), THREADS (1), SEEDS (as configured), REPEATS (10); TABLE=1: only the table of what is there
+#   SOTTO (sotto), THREADS (1), JOBS (1: targets of a seed that are trained side by side and share the threads), SEEDS (as
+#   configured), REPEATS (10); TABLE=1: only the table of what is there
 set -euo pipefail
-sotto=${SOTTO:-sotto} threads=${THREADS:-1} repeats=${REPEATS:-10}
+sotto=${SOTTO:-sotto} threads=${THREADS:-1} jobs=${JOBS:-1} repeats=${REPEATS:-10}
 out=$1 config=$2 preset=${3:-scaled}
 shift $(($# < 3 ? $# : 3))
 
@@ -26,6 +27,7 @@ rows=${*:-$(setting rows)} attacks=$(setting attacks)
 read -ra common <<< "$(setting train)"
 out=$out/$set-$preset
 mkdir -p "$out"
+trap 'jobs -p | xargs -r -I {} kill -- -{}' EXIT # targets still in training end with this script
 
 # number FILE PATTERN: what stands behind the first match
 number() { { grep -o "$2[-0-9.e]*" "$1" || true; } | head -n 1 | grep -o '[-0-9.e]*$' || echo nan; }
@@ -62,7 +64,7 @@ train() {
   fi
   [ ! -e "$folder/target.safetensors.checkpoint" ] || resumed=yes # its processor time is not the whole training's
   { time "$sotto" train --data "$split/member-features.npy:$split/member-labels.npy" --image "$(setting image)" "${how[@]}" \
-    --seed "$1" --dtype f32 --threads "$threads" --quiet -o "$folder/target.safetensors" > "$folder/train.txt" 2> "$folder/train.log"; } 2> "$folder/time" ||
+    --seed "$1" --dtype f32 --threads "$(((threads + jobs - 1) / jobs))" --quiet -o "$folder/target.safetensors" > "$folder/train.txt" 2> "$folder/train.log"; } 2> "$folder/time" ||
     { cat "$folder/train.log" >&2; exit 1; }
   [ -z "$resumed" ] || echo nan > "$folder/time"
   mv "$folder/time" "$folder/seconds"
@@ -110,6 +112,14 @@ for seed in $seeds; do
   [ -z "${TABLE:-}" ] || break
   [ -e "$out/split-$seed/attacker-rows.npy" ] ||
     "$sotto" data split "$set" --parts "member=$part,nonmember=$part,attacker=$((2 * part))" --seed "$seed" -o "$out/split-$seed" > /dev/null
+  if [ "$jobs" -gt 1 ]; then # networks side by side wait for each other less than the threads of one
+    set -m # each a process group, for the trap
+    for r in $rows; do
+      while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+      train "$seed" "$r" &
+    done
+    while [ -n "$(jobs -p)" ]; do wait -n; done
+  fi
   for r in $rows; do
     row "$seed" "$r"
     echo "$(date +%T) $set seed $seed $r" >&2

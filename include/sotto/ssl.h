@@ -37,7 +37,7 @@ struct sotto_talos {
 struct sotto_pretrain_options {
     const char *method;  /**< "simclr" [default] or "rotation" */
     const char *encoder; /**< ["keras-simclr"], or a network of struct sotto_train_options for images */
-    const char *backend; /**< ["auto"], "dnnl", "ref" */
+    const char *backend; /**< ["auto"], "winograd", "dnnl", "ref" */
     const char *dtype;   /**< ["auto"] = bf16 where fast, "f32", "bf16" */
     const char *loss;    /**< ["keras"] cross-view negatives only, or "simclr" with 2N-2 negatives */
     uint64_t seed;

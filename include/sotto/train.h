@@ -55,7 +55,7 @@ struct sotto_train_options {
         crop; /**< [0] shift images by up to this many pixels each way; what comes in is the mirror image */
     uint64_t seed;          /**< [1] initial weights, order, augmentation; below 2^63 */
     const char *dtype;      /**< ["auto"] = bf16 where fast, "f32", "bf16" */
-    const char *backend;    /**< ["auto"], "dnnl", "ref" */
+    const char *backend;    /**< ["auto"], "winograd", "dnnl", "ref" */
     const char *checkpoint; /**< written every epoch, every minute and at a stop; resumed from when it exists;
                                NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */

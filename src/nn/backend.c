@@ -1,22 +1,39 @@
 #include "nn/backend.h"
 
+#include "nn/winograd_kernels.h"
+
 #include <string.h>
+
+/* In the order of preference. */
+static const struct nn_backend *const backends[] = {
+#ifdef SOTTO_HAVE_DNNL
+    &nn_backend_winograd,
+    &nn_backend_dnnl,
+#endif
+    &nn_backend_ref,
+};
+
+/* Why it cannot be used here, or NULL. */
+static const char *missing(const struct nn_backend *b)
+{
+    int winograd = strcmp(b->name, "winograd") == 0;
+    return winograd && !winograd_kernels_best()->multiply ? "this CPU has no AVX-512" : NULL;
+}
 
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name)
 {
-#ifdef SOTTO_HAVE_DNNL
-    if (strcmp(name, "auto") == 0 || strcmp(name, "dnnl") == 0) {
-        *out = &nn_backend_dnnl;
-        return SOTTO_OK;
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        const char *why = missing(backends[i]);
+        if (!why && (strcmp(name, "auto") == 0 || strcmp(name, backends[i]->name) == 0)) {
+            *out = backends[i];
+            return SOTTO_OK;
+        }
+        if (strcmp(name, backends[i]->name) == 0)
+            return status_fail(SOTTO_ENOTSUP, "backend '%s': %s", name, why);
     }
-#endif
-    if (strcmp(name, "auto") == 0 || strcmp(name, "ref") == 0) {
-        *out = &nn_backend_ref;
-        return SOTTO_OK;
-    }
-    if (strcmp(name, "dnnl") == 0)
-        return status_fail(SOTTO_ENOTSUP, "backend 'dnnl': this sotto was built without oneDNN");
-    return status_fail(SOTTO_EINVAL, "backend '%s' is unknown; expected auto, dnnl or ref", name);
+    if (strcmp(name, "dnnl") == 0 || strcmp(name, "winograd") == 0)
+        return status_fail(SOTTO_ENOTSUP, "backend '%s': this sotto was built without oneDNN", name);
+    return status_fail(SOTTO_EINVAL, "backend '%s' is unknown; expected auto, winograd, dnnl or ref", name);
 }
 
 const char *nn_backend_name(const struct nn_backend *b)

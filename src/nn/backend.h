@@ -14,7 +14,7 @@ struct conv_desc {
     struct nn_shape src, dst;
     size_t kernel_height, kernel_width, stride, pad;
     enum nn_dtype src_dtype, dst_dtype; /* of data and diff */
-    int bias;     /* there is one */
+    int bias;                           /* there is one */
     int relu;                           /* dst = max(0, .) */
     int training;                       /* backward will be called */
     int no_weights;                     /* but never for the weights */
@@ -32,8 +32,8 @@ struct nn_backend {
     /** Called twice, see struct layer. NULL: needs no memory. */
     void (*conv_layout)(struct conv *c, struct arena *keep, struct arena *scratch);
     void (*conv_forward)(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
-    /** After conv_forward with the same src and weights. diff_src NULL: not wanted; diff_weights NULL: neither
-     *  they nor diff_bias are. diff_dst is already masked by the layer's own ReLU. */
+    /** After conv_forward with the same src and weights. diff_src NULL: not wanted; diff_weights NULL:
+     * neither they nor diff_bias are. diff_dst is already masked by the layer's own ReLU. */
     void (*conv_backward)(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
                           const void *diff_dst, const void *src, const float *weights);
     void (*conv_free)(struct conv *c);
@@ -43,7 +43,7 @@ struct nn_backend {
 };
 extern const struct nn_backend nn_backend_ref;
 #ifdef SOTTO_HAVE_DNNL
-extern const struct nn_backend nn_backend_dnnl;
+extern const struct nn_backend nn_backend_dnnl, nn_backend_winograd;
 #endif
 
 #endif

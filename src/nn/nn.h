@@ -3,7 +3,8 @@
  *
  * Tensors are NHWC inside (last index fastest), so that our own kernels, im2col and oneDNN see the same
  * layout; files hold PyTorch's layouts (conv O,I,H,W; dense O,I). A plan takes all its memory when it is
- * made; running it allocates nothing. Backends: "ref" (readable C, the oracle) and "dnnl" (oneDNN). */
+ * made; running it allocates nothing. Backends: "ref" (readable C, the oracle), "dnnl" (oneDNN)
+ * and "winograd" (oneDNN, and 3x3 convolutions by minimal filtering). */
 #ifndef NN_NN_H
 #define NN_NN_H
 
@@ -17,8 +18,8 @@ struct nn_shape {
 };
 
 /* ---- backends ---- */
-struct nn_backend; /* "ref" or "dnnl" */
-/** "auto" (oneDNN where built), "dnnl", "ref". ENOTSUP: not built. */
+struct nn_backend;
+/** "auto" (the first that there is), "winograd", "dnnl", "ref". ENOTSUP: not built, or not on this CPU. */
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name);
 const char *nn_backend_name(const struct nn_backend *b);
 /** Can plans be made in bf16 here; and does bf16 beat f32 (dtype auto)? Intel's AVX-512 BF16 without AMX does

@@ -22,7 +22,8 @@ static int set_up(void **state)
 {
     (void)state;
     par_set_threads(1); /* small networks */
-    return nn_backend_find(&backend, "auto") != SOTTO_OK;
+    /* direct sums: the slopes are differences of 3e-4, in which rounding shows */
+    return nn_backend_find(&backend, "dnnl") != SOTTO_OK && nn_backend_find(&backend, "auto") != SOTTO_OK;
 }
 
 /* ---- the numbers ---- */

@@ -1,4 +1,4 @@
-/* The oneDNN backend's table, and what it knows about this CPU. */
+/* The tables of both oneDNN backends, without and with minimal filtering, and what they know of this CPU. */
 #include "nn/dnnl/dnnl_conv.h"
 #include "nn/dnnl/dnnl_version.h"
 
@@ -6,8 +6,8 @@
 
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)
-#define TITLE(isa)                                                                                           \
-    "oneDNN " TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH) " " isa
+#define TITLE(rest)                                                                                          \
+    "oneDNN " TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH) " " rest
 
 /* oneDNN's instruction sets are bit sets: a better one contains the bits of those below it. */
 static int has_isa(dnnl_cpu_isa_t wanted)
@@ -15,15 +15,22 @@ static int has_isa(dnnl_cpu_isa_t wanted)
     return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)wanted) == (unsigned)wanted;
 }
 
+/* Other bits with minimal filtering, so another title: a checkpoint of one is none of the other. */
+#define BEST_TITLE(ways)                                                                                     \
+    (has_isa(dnnl_cpu_isa_avx512_core_amx)    ? TITLE("avx512_core_amx" ways)                                \
+     : has_isa(dnnl_cpu_isa_avx512_core_bf16) ? TITLE("avx512_core_bf16" ways)                               \
+     : has_isa(dnnl_cpu_isa_avx512_core)      ? TITLE("avx512_core" ways)                                    \
+     : has_isa(dnnl_cpu_isa_avx2)             ? TITLE("avx2" ways)                                           \
+                                              : TITLE("sse41" ways))
+
 static const char *title(void)
 {
-    if (has_isa(dnnl_cpu_isa_avx512_core_amx))
-        return TITLE("avx512_core_amx");
-    if (has_isa(dnnl_cpu_isa_avx512_core_bf16))
-        return TITLE("avx512_core_bf16");
-    if (has_isa(dnnl_cpu_isa_avx512_core))
-        return TITLE("avx512_core");
-    return has_isa(dnnl_cpu_isa_avx2) ? TITLE("avx2") : TITLE("sse41");
+    return BEST_TITLE("");
+}
+
+static const char *title_winograd(void)
+{
+    return BEST_TITLE(", winograd");
 }
 
 static int supports_bf16(void)
@@ -56,13 +63,21 @@ static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float 
     (void)result;
 }
 
-const struct nn_backend nn_backend_dnnl = {.name = "dnnl",
-                                           .title = title,
-                                           .supports_bf16 = supports_bf16,
-                                           .prefers_bf16 = prefers_bf16,
-                                           .conv_create = dnnl_conv_create,
-                                           .conv_layout = dnnl_conv_layout,
-                                           .conv_forward = dnnl_conv_forward,
-                                           .conv_backward = dnnl_conv_backward,
-                                           .conv_free = dnnl_conv_free,
-                                           .sgemm = sgemm};
+static sotto_status create_direct(struct conv **out, const struct conv_desc *d)
+{
+    return dnnl_conv_create(out, d, 0);
+}
+
+static sotto_status create_winograd(struct conv **out, const struct conv_desc *d)
+{
+    return dnnl_conv_create(out, d, 1);
+}
+
+#define BACKEND(NAME, TITLE, CREATE)                                                                         \
+    {                                                                                                        \
+        .name = NAME, .title = TITLE, .supports_bf16 = supports_bf16, .prefers_bf16 = prefers_bf16,          \
+        .conv_create = CREATE, .conv_layout = dnnl_conv_layout, .conv_forward = dnnl_conv_forward,           \
+        .conv_backward = dnnl_conv_backward, .conv_free = dnnl_conv_free, .sgemm = sgemm                     \
+    }
+const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, create_direct);
+const struct nn_backend nn_backend_winograd = BACKEND("winograd", title_winograd, create_winograd);

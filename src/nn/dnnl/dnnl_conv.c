@@ -1,6 +1,7 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Five ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Six ways, chosen by the
  * numbers in bench/LOG.md:
  *
+ *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
  *   picture  our own kernels for the first layer (conv_picture.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
@@ -15,6 +16,7 @@
 #include "nn/conv_picture.h"
 #include "nn/conv_taps.h"
 #include "nn/conv_weights.h"
+#include "nn/conv_winograd.h"
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernels.h"
@@ -23,7 +25,7 @@
 enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { PICTURE, DENSE, TAPS, COLUMNS, DIRECT };
+enum way { WINOGRAD, PICTURE, DENSE, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -32,6 +34,7 @@ struct conv {
     size_t pixels; /* of one result: P * Q */
     size_t chunk;  /* images per product over columns; divides the batch */
     struct product *forward, *backward_data, *backward_weights;
+    struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
     struct conv_picture *picture;             /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
     struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
@@ -119,8 +122,10 @@ static size_t images_per_chunk(const struct conv *c)
     return images;
 }
 
-static enum way choose(const struct conv_desc *d)
+static enum way choose(const struct conv_desc *d, int winograd)
 {
+    if (winograd && conv_winograd_fits(d))
+        return WINOGRAD;
     if (conv_picture_fits(d))
         return PICTURE;
     int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
@@ -153,7 +158,7 @@ done:
     return status;
 }
 
-sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
+sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, int winograd)
 {
     sotto_status status = SOTTO_OK;
     struct conv *c = base_alloc(1, sizeof *c);
@@ -161,10 +166,14 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc)
         FAIL(SOTTO_ENOMEM, "convolution: out of memory");
     c->desc = *desc;
     c->kernels = kernels_best();
-    c->way = choose(desc);
+    c->way = choose(desc, winograd);
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
+    if (c->way == WINOGRAD) {
+        TRY(conv_winograd_create(&c->winograd, desc));
+        goto made;
+    }
     if (c->way == PICTURE) {
         TRY(conv_picture_create(&c->picture, desc));
         goto made;
@@ -190,6 +199,8 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
         conv_picture_layout(c->picture, scratch);
         return;
     }
+    if (c->way == WINOGRAD)
+        conv_winograd_layout(c->winograd, scratch);
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i])
@@ -235,6 +246,10 @@ static const void *columns_of(struct conv *c, const void *src)
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->way == WINOGRAD) {
+        conv_winograd_forward(c->winograd, dst, src, weights, bias);
+        return;
+    }
     if (c->way == PICTURE) {
         conv_picture_forward(c->picture, dst, src, weights, bias);
         return;
@@ -257,6 +272,10 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
                              const void *src)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->winograd) {
+        conv_winograd_weights(c->winograd, diff_weights, diff_dst, src);
+        return;
+    }
     if (c->direct_weights) {
         conv_weights_run(c->direct_weights, diff_weights, diff_bias, diff_dst, src);
         return;
@@ -277,6 +296,10 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
 {
     const struct conv_desc *d = &c->desc;
     const void *mask = d->mask_src ? src : NULL;
+    if (c->winograd) {
+        conv_winograd_backward_data(c->winograd, diff_src, diff_dst, src, weights);
+        return;
+    }
     if (c->by_taps) {
         conv_taps_backward_data(c->by_taps, diff_src, diff_dst, src, weights);
         return;
@@ -328,6 +351,7 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->forward);
     product_free(c->backward_data);
     product_free(c->backward_weights);
+    conv_winograd_free(c->winograd);
     conv_picture_free(c->picture);
     conv_taps_free(c->by_taps);
     conv_weights_free(c->direct_weights);

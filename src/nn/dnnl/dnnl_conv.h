@@ -4,7 +4,8 @@
 
 #include "nn/backend.h"
 
-sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc);
+/** winograd: by minimal filtering (conv_winograd.h) where it fits. */
+sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, int winograd);
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch);
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
 void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
