@@ -15,14 +15,16 @@ struct conv_winograd {
     const struct winograd_kernels *kernels;
     struct winograd_tiles src, dst;
     size_t tiles, blocks;
-    float *weights_points; /* (36, depth, results) */
-    float *left, *right;   /* (threads, 36, BLOCK, C or K): points of a block */
-    float *sums;           /* (threads, 36, K, C): points of the weight gradient */
+    float *weights_points;          /* (36, depth, results) */
+    float *src_points, *dst_points; /* (threads, 36, BLOCK, C or K) */
+    float *sums;                    /* (threads, 36, K, C): points of the weight gradient */
     /* of the running call */
     int forward;
-    float *out;
-    const float *in, *weights, *diff;
+    const float *in, *weights; /* diff_dst in the backward pass */
+    float *out;                /* diff_src there; NULL: not wanted */
     struct winograd_finish finish;
+    const float *src_data;
+    float *diff_weights; /* NULL: not wanted */
 };
 
 int conv_winograd_fits(const struct conv_desc *d)
@@ -80,8 +82,8 @@ void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
     const struct conv_desc *d = &w->desc;
     size_t threads = (size_t)d->threads, weights = WINOGRAD_POINTS * weights_plane(w);
     w->weights_points = arena_take(scratch, weights, sizeof(float));
-    w->left = arena_take(scratch, threads * block_floats(d->src.channels), sizeof(float));
-    w->right = arena_take(scratch, threads * block_floats(d->dst.channels), sizeof(float));
+    w->src_points = arena_take(scratch, threads * block_floats(d->src.channels), sizeof(float));
+    w->dst_points = arena_take(scratch, threads * block_floats(d->dst.channels), sizeof(float));
     if (d->training && !d->no_weights)
         w->sums = arena_take(scratch, threads * weights, sizeof(float));
 }
@@ -97,14 +99,12 @@ static size_t tiles_of(const struct conv_winograd *w, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* ---- forward and backward data ---- */
-
 /* Sixteen results of the weights. */
 static sotto_status transform_weights(void *arg, size_t group, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
-    size_t C = w->desc.src.channels, K = w->desc.dst.channels, first = group * WINOGRAD_VECTOR;
+    size_t C = w->src.channels, K = w->dst.channels, first = group * WINOGRAD_VECTOR;
     if (w->forward)
         w->kernels->from_weights(w->weights_points + first, weights_plane(w), K,
                                  w->weights + first * TAPS * C, TAPS * C, 1, (ptrdiff_t)C, C);
@@ -114,15 +114,13 @@ static sotto_status transform_weights(void *arg, size_t group, int thread)
     return SOTTO_OK;
 }
 
-static sotto_status run_block(void *arg, size_t block, int thread)
+/* out = in * weights, forward or backward. */
+static void filter_block(const struct conv_winograd *w, size_t block, float *src_points, float *dst_points)
 {
-    const struct conv_winograd *w = arg;
     const struct winograd_tiles *in = w->forward ? &w->src : &w->dst, *out = w->forward ? &w->dst : &w->src;
-    size_t first = block * BLOCK, count = tiles_of(w, block);
-    float *src = w->left + (size_t)thread * block_floats(w->src.channels),
-          *dst = w->right + (size_t)thread * block_floats(w->dst.channels);
-    float *from = w->forward ? src : dst, *to = w->forward ? dst : src;
-    w->kernels->from_source(from, plane(in->channels), w->in, in, first, count);
+    float *from = w->forward ? src_points : dst_points, *to = w->forward ? dst_points : src_points;
+    size_t count = tiles_of(w, block);
+    w->kernels->from_source(from, plane(in->channels), w->in, in, block * BLOCK, count);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
         w->kernels->multiply(&(struct winograd_product){
             .out = to + point * plane(out->channels),
@@ -134,63 +132,47 @@ static sotto_status run_block(void *arg, size_t block, int thread)
             .left_row = in->channels,
             .left_depth = 1,
         });
-    w->kernels->to_result(w->out, to, plane(out->channels), out, first, count, &w->finish);
-    return SOTTO_OK;
+    w->kernels->to_result(w->out, to, plane(out->channels), out, block * BLOCK, count, &w->finish);
 }
 
-static void run(struct conv_winograd *w)
+/* sums (K, C) (+)= diff_dst' * src, for each point. */
+static void sum_block(const struct conv_winograd *w, size_t block, float *src_points, float *dst_points,
+                      float *sums, int add)
 {
-    const struct winograd_tiles *out = w->forward ? &w->dst : &w->src;
-    (void)par_shares(out->channels / WINOGRAD_VECTOR, w->desc.threads, transform_weights, w);
-    (void)par_shares(w->blocks, w->desc.threads, run_block, w);
+    size_t C = w->src.channels, K = w->dst.channels, count = tiles_of(w, block);
+    w->kernels->from_source(src_points, plane(C), w->src_data, &w->src, block * BLOCK, count);
+    w->kernels->from_gradient(dst_points, plane(K), w->in, &w->dst, block * BLOCK, count);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+        w->kernels->multiply(&(struct winograd_product){
+            .out = sums + point * weights_plane(w),
+            .left = dst_points + point * plane(K),
+            .right = src_points + point * plane(C),
+            .rows = K,
+            .depth = count,
+            .columns = C,
+            .left_row = 1,
+            .left_depth = K,
+            .add = add,
+        });
 }
 
-void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,
-                           const float *bias)
-{
-    w->forward = 1;
-    w->out = dst, w->in = src, w->weights = weights;
-    w->finish = (struct winograd_finish){.bias = bias, .relu = w->desc.relu};
-    run(w);
-}
-
-void conv_winograd_backward_data(struct conv_winograd *w, float *diff_src, const float *diff_dst,
-                                 const float *src, const float *weights)
-{
-    w->forward = 0;
-    w->out = diff_src, w->in = diff_dst, w->weights = weights;
-    w->finish = (struct winograd_finish){.mask = w->desc.mask_src ? src : NULL};
-    run(w);
-}
-
-/* ---- the weight gradient ---- */
-
-static sotto_status sum_tiles(void *arg, size_t part, int thread)
+/* A thread's blocks. Both backward passes take a block in turn: what they read is in cache for the second. */
+static sotto_status run_share(void *arg, size_t share, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
-    size_t C = w->src.channels, K = w->dst.channels, threads = (size_t)w->desc.threads;
-    size_t first = w->blocks * part / threads, end = w->blocks * (part + 1) / threads;
-    float *src = w->left + part * block_floats(C), *diff = w->right + part * block_floats(K),
-          *sums = w->sums + part * WINOGRAD_POINTS * weights_plane(w);
-    if (first == end)
-        memset(sums, 0, WINOGRAD_POINTS * weights_plane(w) * sizeof *sums);
+    size_t threads = (size_t)w->desc.threads, sums_floats = WINOGRAD_POINTS * weights_plane(w);
+    size_t first = w->blocks * share / threads, end = w->blocks * (share + 1) / threads;
+    float *src_points = w->src_points + share * block_floats(w->src.channels),
+          *dst_points = w->dst_points + share * block_floats(w->dst.channels),
+          *sums = w->diff_weights ? w->sums + share * sums_floats : NULL;
+    if (sums && first == end)
+        memset(sums, 0, sums_floats * sizeof *sums);
     for (size_t block = first; block < end; block++) {
-        size_t count = tiles_of(w, block);
-        w->kernels->from_source(src, plane(C), w->in, &w->src, block * BLOCK, count);
-        w->kernels->from_gradient(diff, plane(K), w->diff, &w->dst, block * BLOCK, count);
-        for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-            w->kernels->multiply(&(struct winograd_product){
-                .out = sums + point * weights_plane(w),
-                .left = diff + point * plane(K),
-                .right = src + point * plane(C),
-                .rows = K,
-                .depth = count,
-                .columns = C,
-                .left_row = 1,
-                .left_depth = K,
-                .add = block > first,
-            });
+        if (w->out)
+            filter_block(w, block, src_points, dst_points);
+        if (sums)
+            sum_block(w, block, src_points, dst_points, sums, block > first);
     }
     return SOTTO_OK;
 }
@@ -202,19 +184,41 @@ static sotto_status add_up(void *arg, size_t output, int thread)
     const struct conv_winograd *w = arg;
     size_t C = w->src.channels, plane = weights_plane(w), all = WINOGRAD_POINTS * plane;
     float *sums = w->sums + output * C;
-    for (size_t part = 1; part < (size_t)w->desc.threads; part++)
+    for (size_t share = 1; share < (size_t)w->desc.threads; share++)
         for (size_t point = 0; point < WINOGRAD_POINTS; point++)
             for (size_t c = 0; c < C; c++)
-                sums[point * plane + c] += sums[part * all + point * plane + c];
+                sums[point * plane + c] += sums[share * all + point * plane + c];
     for (size_t c = 0; c < C; c += WINOGRAD_VECTOR)
-        w->kernels->to_weights(w->out + output * TAPS * C + c, C, sums + c, plane);
+        w->kernels->to_weights(w->diff_weights + output * TAPS * C + c, C, sums + c, plane);
     return SOTTO_OK;
 }
 
-void conv_winograd_weights(struct conv_winograd *w, float *diff_weights, const float *diff_dst,
-                           const float *src)
+static void run(struct conv_winograd *w)
 {
-    w->in = src, w->diff = diff_dst, w->out = diff_weights;
-    (void)par_shares((size_t)w->desc.threads, w->desc.threads, sum_tiles, w);
-    (void)par_shares(w->dst.channels, w->desc.threads, add_up, w);
+    size_t results = w->forward ? w->dst.channels : w->src.channels;
+    if (w->out)
+        (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, transform_weights, w);
+    (void)par_shares((size_t)w->desc.threads, w->desc.threads, run_share, w);
+    if (w->diff_weights)
+        (void)par_shares(w->dst.channels, w->desc.threads, add_up, w);
+}
+
+void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,
+                           const float *bias)
+{
+    w->forward = 1;
+    w->in = src, w->weights = weights, w->out = dst;
+    w->finish = (struct winograd_finish){.bias = bias, .relu = w->desc.relu};
+    w->diff_weights = NULL;
+    run(w);
+}
+
+void conv_winograd_backward(struct conv_winograd *w, float *diff_src, float *diff_weights,
+                            const float *diff_dst, const float *src, const float *weights)
+{
+    w->forward = 0;
+    w->in = diff_dst, w->weights = weights, w->out = diff_src;
+    w->finish = (struct winograd_finish){.mask = w->desc.mask_src ? src : NULL};
+    w->src_data = src, w->diff_weights = diff_weights;
+    run(w);
 }

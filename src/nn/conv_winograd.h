@@ -15,12 +15,10 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
 void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch);
 void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,
                            const float *bias);
-void conv_winograd_backward_data(struct conv_winograd *w, float *diff_src, const float *diff_dst,
-                                 const float *src, const float *weights);
-/** diff_weights (K, 3, 3, C) is overwritten. Each thread sums a fixed range of tiles; the ranges are added in
- * order. */
-void conv_winograd_weights(struct conv_winograd *w, float *diff_weights, const float *diff_dst,
-                           const float *src);
+/** diff_src NULL: not wanted; diff_weights (K, 3, 3, C) likewise. Each thread sums a fixed range of tiles for
+ * the weights; the ranges are added in order. */
+void conv_winograd_backward(struct conv_winograd *w, float *diff_src, float *diff_weights,
+                            const float *diff_dst, const float *src, const float *weights);
 void conv_winograd_free(struct conv_winograd *w);
 
 #endif

@@ -1,13 +1,14 @@
-/* F(4x4, 3x3) with the points 0, +-p, +-q and infinity, p = 3/4, q = 3/2 (Lavin and Gray 2016 take 1 and 2;
- * these lose a bit and a half less to rounding, as Barabasz et al. 2020 find for such points, and all their
- * powers are exact). Along one dimension, with m the monic product of the points' factors:
+/* F(4x4, 3x3) with the points 0, p, -p, q, -q and infinity, p = 3/4, q = 3/2. Lavin and Gray 2016 take 1 and
+ * 2; these lose a bit less to rounding (such points do: Barabasz et al. 2020), and all their powers are
+ * exact. Along one dimension, with z one of the four points that are neither 0 nor infinity, w = q for z = p,
+ * -p and w = p for z = q, -q, P = (p q)^2, S = p^2 + q^2:
  *
- *     source    v_0 = p2 q2 d0 - (p2 + q2) d2 + d4         result   y_i = m_0 0^i + sum_z z^i m_z (+ m_5 if i
- * = 3) v_z = (d4 - w2 d2) + z (d3 - w2 d1)        weights  u_z = (g0 + z g1 + z2 g2) / N_z, u_5 = g2 v_5 = p2
- * q2 d1 - (p2 + q2) d3 + d5         N_0 = p2 q2, N_z = 2 z2 (z2 - w2)
+ *     source d          v_0 = P d_0 - S d_2 + d_4    v_z = d_4 - w^2 d_2 + z (d_3 - w^2 d_1)
+ *                       v_inf = P d_1 - S d_3 + d_5
+ *     weights g         u_0 = g_0 / P    u_z = (g_0 + z g_1 + z^2 g_2) / (2 z^2 (z^2 - w^2))    u_inf = g_2
+ *     result of m = u v   y_i = m_0 [i = 0] + sum over z of z^i m_z + m_inf [i = 3]
  *
- * where z runs over the four points that are not 0 and w is p for z = +-q, q for z = +-p. Gradients use the
- * transposes, so that they are those of what the forward pass computes. */
+ * Gradients go by the transposes, so that they are those of what the forward pass computes. */
 #include "nn/winograd_kernels.h"
 
 #include "base/cpu.h"
@@ -29,11 +30,11 @@ INLINE __m512 one(float x)
     return _mm512_set1_ps(x);
 }
 
-/* ---- along one dimension: `n` values at a stride ---- */
+/* ---- along one dimension; the results lie at a stride ---- */
 
-INLINE void source_line(__m512 *v, size_t stride, const __m512 *d, size_t from)
+INLINE void source_line(__m512 *v, size_t stride, const __m512 *d)
 {
-    __m512 d1 = d[from], d2 = d[2 * from], d3 = d[3 * from], d4 = d[4 * from];
+    __m512 d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4];
     __m512 even_p = _mm512_fnmadd_ps(one(Q2), d2, d4), odd_p = _mm512_fnmadd_ps(one(Q2), d1, d3);
     __m512 even_q = _mm512_fnmadd_ps(one(P2), d2, d4), odd_q = _mm512_fnmadd_ps(one(P2), d1, d3);
     v[0] = _mm512_fmadd_ps(one(PRODUCT), d[0], _mm512_fnmadd_ps(one(BOTH), d2, d4));
@@ -41,58 +42,56 @@ INLINE void source_line(__m512 *v, size_t stride, const __m512 *d, size_t from)
     v[2 * stride] = _mm512_fnmadd_ps(one(P), odd_p, even_p);
     v[3 * stride] = _mm512_fmadd_ps(one(Q), odd_q, even_q);
     v[4 * stride] = _mm512_fnmadd_ps(one(Q), odd_q, even_q);
-    v[5 * stride] = _mm512_fmadd_ps(one(PRODUCT), d1, _mm512_fnmadd_ps(one(BOTH), d3, d[5 * from]));
+    v[5 * stride] = _mm512_fmadd_ps(one(PRODUCT), d1, _mm512_fnmadd_ps(one(BOTH), d3, d[5]));
 }
 
-INLINE void result_line(__m512 *y, size_t stride, const __m512 *m, size_t from)
+INLINE void result_line(__m512 *y, size_t stride, const __m512 *m)
 {
-    __m512 sum_p = _mm512_add_ps(m[from], m[2 * from]), difference_p = _mm512_sub_ps(m[from], m[2 * from]);
-    __m512 sum_q = _mm512_add_ps(m[3 * from], m[4 * from]),
-           difference_q = _mm512_sub_ps(m[3 * from], m[4 * from]);
+    __m512 sum_p = _mm512_add_ps(m[1], m[2]), difference_p = _mm512_sub_ps(m[1], m[2]);
+    __m512 sum_q = _mm512_add_ps(m[3], m[4]), difference_q = _mm512_sub_ps(m[3], m[4]);
     y[0] = _mm512_add_ps(m[0], _mm512_add_ps(sum_p, sum_q));
     y[stride] = _mm512_fmadd_ps(one(Q), difference_q, _mm512_mul_ps(one(P), difference_p));
     y[2 * stride] = _mm512_fmadd_ps(one(Q2), sum_q, _mm512_mul_ps(one(P2), sum_p));
-    y[3 * stride] =
-        _mm512_fmadd_ps(one(Q3), difference_q, _mm512_fmadd_ps(one(P3), difference_p, m[5 * from]));
+    y[3 * stride] = _mm512_fmadd_ps(one(Q3), difference_q, _mm512_fmadd_ps(one(P3), difference_p, m[5]));
 }
 
-INLINE void gradient_line(__m512 *z, size_t stride, const __m512 *y, size_t from)
+INLINE void gradient_line(__m512 *z, size_t stride, const __m512 *y)
 {
-    __m512 even_p = _mm512_fmadd_ps(one(P2), y[2 * from], y[0]),
-           odd_p = _mm512_fmadd_ps(one(P3), y[3 * from], _mm512_mul_ps(one(P), y[from]));
-    __m512 even_q = _mm512_fmadd_ps(one(Q2), y[2 * from], y[0]),
-           odd_q = _mm512_fmadd_ps(one(Q3), y[3 * from], _mm512_mul_ps(one(Q), y[from]));
+    __m512 even_p = _mm512_fmadd_ps(one(P2), y[2], y[0]),
+           odd_p = _mm512_fmadd_ps(one(P3), y[3], _mm512_mul_ps(one(P), y[1]));
+    __m512 even_q = _mm512_fmadd_ps(one(Q2), y[2], y[0]),
+           odd_q = _mm512_fmadd_ps(one(Q3), y[3], _mm512_mul_ps(one(Q), y[1]));
     z[0] = y[0];
     z[stride] = _mm512_add_ps(even_p, odd_p);
     z[2 * stride] = _mm512_sub_ps(even_p, odd_p);
     z[3 * stride] = _mm512_add_ps(even_q, odd_q);
     z[4 * stride] = _mm512_sub_ps(even_q, odd_q);
-    z[5 * stride] = y[3 * from];
+    z[5 * stride] = y[3];
 }
 
-INLINE void weights_line(__m512 *u, size_t stride, const __m512 *g, size_t from)
+INLINE void weights_line(__m512 *u, size_t stride, const __m512 *g)
 {
-    __m512 even_p = _mm512_mul_ps(one(OVER_P), _mm512_fmadd_ps(one(P2), g[2 * from], g[0])),
-           odd_p = _mm512_mul_ps(one(OVER_P * P), g[from]);
-    __m512 even_q = _mm512_mul_ps(one(OVER_Q), _mm512_fmadd_ps(one(Q2), g[2 * from], g[0])),
-           odd_q = _mm512_mul_ps(one(OVER_Q * Q), g[from]);
+    __m512 even_p = _mm512_mul_ps(one(OVER_P), _mm512_fmadd_ps(one(P2), g[2], g[0])),
+           odd_p = _mm512_mul_ps(one(OVER_P * P), g[1]);
+    __m512 even_q = _mm512_mul_ps(one(OVER_Q), _mm512_fmadd_ps(one(Q2), g[2], g[0])),
+           odd_q = _mm512_mul_ps(one(OVER_Q * Q), g[1]);
     u[0] = _mm512_mul_ps(one(OVER_ZERO), g[0]);
     u[stride] = _mm512_add_ps(even_p, odd_p);
     u[2 * stride] = _mm512_sub_ps(even_p, odd_p);
     u[3 * stride] = _mm512_add_ps(even_q, odd_q);
     u[4 * stride] = _mm512_sub_ps(even_q, odd_q);
-    u[5 * stride] = g[2 * from];
+    u[5 * stride] = g[2];
 }
 
-INLINE void weights_back_line(__m512 *g, size_t stride, const __m512 *u, size_t from)
+INLINE void weights_back_line(__m512 *g, size_t stride, const __m512 *u)
 {
-    __m512 sum_p = _mm512_mul_ps(one(OVER_P), _mm512_add_ps(u[from], u[2 * from])),
-           difference_p = _mm512_mul_ps(one(OVER_P * P), _mm512_sub_ps(u[from], u[2 * from]));
-    __m512 sum_q = _mm512_mul_ps(one(OVER_Q), _mm512_add_ps(u[3 * from], u[4 * from])),
-           difference_q = _mm512_mul_ps(one(OVER_Q * Q), _mm512_sub_ps(u[3 * from], u[4 * from]));
+    __m512 sum_p = _mm512_mul_ps(one(OVER_P), _mm512_add_ps(u[1], u[2])),
+           difference_p = _mm512_mul_ps(one(OVER_P * P), _mm512_sub_ps(u[1], u[2]));
+    __m512 sum_q = _mm512_mul_ps(one(OVER_Q), _mm512_add_ps(u[3], u[4])),
+           difference_q = _mm512_mul_ps(one(OVER_Q * Q), _mm512_sub_ps(u[3], u[4]));
     g[0] = _mm512_fmadd_ps(one(OVER_ZERO), u[0], _mm512_add_ps(sum_p, sum_q));
     g[stride] = _mm512_add_ps(difference_p, difference_q);
-    g[2 * stride] = _mm512_fmadd_ps(one(Q2), sum_q, _mm512_fmadd_ps(one(P2), sum_p, u[5 * from]));
+    g[2 * stride] = _mm512_fmadd_ps(one(Q2), sum_q, _mm512_fmadd_ps(one(P2), sum_p, u[5]));
 }
 
 /* ---- tiles ---- */
@@ -137,7 +136,7 @@ INLINE __m512 patch_load(const float *images, const struct patch *p, size_t y, s
                                  images + p->image + p->down.at[y] + p->across.at[x]);
 }
 
-typedef void line_transform(__m512 *out, size_t stride, const __m512 *in, size_t from);
+typedef void line_transform(__m512 *out, size_t stride, const __m512 *in);
 
 /* A patch of n x n values to 6x6 points, columns first. */
 INLINE void to_points(float *points, size_t plane, const float *images, const struct patch *p, size_t n,
@@ -150,12 +149,12 @@ INLINE void to_points(float *points, size_t plane, const float *images, const st
 #pragma GCC unroll 6
         for (size_t y = 0; y < n; y++)
             d[y] = patch_load(images, p, y, x);
-        line(half + x, n, d, 1);
+        line(half + x, n, d);
     }
 #pragma GCC unroll 6
     for (size_t i = 0; i < SIDE; i++) {
         __m512 v[SIDE];
-        line(v, 1, half + i * n, 1);
+        line(v, 1, half + i * n);
 #pragma GCC unroll 6
         for (size_t j = 0; j < SIDE; j++)
             _mm512_storeu_ps(points + (i * SIDE + j) * plane, v[j]);
@@ -230,12 +229,12 @@ INLINE void points_to_tiles(float *images, const float *points, size_t plane,
 #pragma GCC unroll 6
                 for (size_t i = 0; i < SIDE; i++)
                     m[i] = _mm512_loadu_ps(from + (i * SIDE + j) * plane);
-                result_line(half + j, SIDE, m, 1);
+                result_line(half + j, SIDE, m);
             }
 #pragma GCC unroll 4
             for (size_t i = 0; i < TILE; i++) {
                 __m512 y[TILE];
-                result_line(y, 1, half + i * SIDE, 1);
+                result_line(y, 1, half + i * SIDE);
                 store_results(images, y, &p, i, finish, c);
             }
         }
@@ -260,23 +259,17 @@ static void from_weights(float *points, size_t plane, size_t stride, const float
                          size_t row, ptrdiff_t tap, size_t depth)
 {
     const float *first = tap < 0 ? weights - 8 * tap : weights;
+    const __m512i columns =
+        _mm512_mullo_epi32(_mm512_set1_epi32((int)column),
+                           _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     for (size_t k = 0; k < depth; k++) {
         __m512 g[9], half[SIDE * 3], u[SIDE];
-        for (ptrdiff_t t = 0; t < 9; t++) {
-            const float *from = first + k * row + t * tap;
-            float lanes[VECTOR];
-            if (column == 1) {
-                g[t] = _mm512_loadu_ps(from);
-                continue;
-            }
-            for (size_t c = 0; c < VECTOR; c++)
-                lanes[c] = from[c * column];
-            g[t] = _mm512_loadu_ps(lanes);
-        }
+        for (ptrdiff_t t = 0; t < 9; t++)
+            g[t] = _mm512_i32gather_ps(columns, first + k * row + t * tap, sizeof *first);
         for (size_t x = 0; x < 3; x++)
-            weights_line(half + x, 3, g + x, 3);
+            weights_line(half + x, 3, (__m512[3]){g[x], g[3 + x], g[6 + x]});
         for (size_t i = 0; i < SIDE; i++) {
-            weights_line(u, 1, half + 3 * i, 1);
+            weights_line(u, 1, half + 3 * i);
             for (size_t j = 0; j < SIDE; j++)
                 _mm512_storeu_ps(points + (i * SIDE + j) * plane + k * stride, u[j]);
         }
@@ -290,11 +283,11 @@ static void to_weights(float *weights, size_t tap, const float *points, size_t p
         __m512 u[SIDE];
         for (size_t i = 0; i < SIDE; i++)
             u[i] = _mm512_loadu_ps(points + (i * SIDE + j) * plane);
-        weights_back_line(half + j, SIDE, u, 1);
+        weights_back_line(half + j, SIDE, u);
     }
     for (size_t y = 0; y < 3; y++) {
         __m512 g[3];
-        weights_back_line(g, 1, half + y * SIDE, 1);
+        weights_back_line(g, 1, half + y * SIDE);
         for (size_t x = 0; x < 3; x++)
             _mm512_storeu_ps(weights + (3 * y + x) * tap, g[x]);
     }
@@ -353,6 +346,7 @@ INLINE void multiply_strided(const struct winograd_product *p, size_t stride)
         multiply_panel(16, 1, stride, at, p);
 }
 
+/* 1: the weight gradient; else the usual widths. */
 static void multiply(const struct winograd_product *p)
 {
     if (p->left_row == 1)

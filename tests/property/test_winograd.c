@@ -86,8 +86,7 @@ static void run(const struct conv_desc *d, struct tensors *t)
     assert_int_equal(arena_reserve(&scratch, "test"), SOTTO_OK);
     conv_winograd_layout(w, &scratch);
     conv_winograd_forward(w, t->dst, t->src, t->weights, d->bias ? t->bias : NULL);
-    conv_winograd_weights(w, t->diff_weights, t->diff_dst, t->src);
-    conv_winograd_backward_data(w, t->diff_src, t->diff_dst, t->src, t->weights);
+    conv_winograd_backward(w, t->diff_src, t->diff_weights, t->diff_dst, t->src, t->weights);
     conv_winograd_free(w);
     arena_clear(&scratch);
     par_set_threads(par_threads(NULL));

@@ -272,10 +272,6 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
                              const void *src)
 {
     const struct conv_desc *d = &c->desc;
-    if (c->winograd) {
-        conv_winograd_weights(c->winograd, diff_weights, diff_dst, src);
-        return;
-    }
     if (c->direct_weights) {
         conv_weights_run(c->direct_weights, diff_weights, diff_bias, diff_dst, src);
         return;
@@ -296,10 +292,6 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
 {
     const struct conv_desc *d = &c->desc;
     const void *mask = d->mask_src ? src : NULL;
-    if (c->winograd) {
-        conv_winograd_backward_data(c->winograd, diff_src, diff_dst, src, weights);
-        return;
-    }
     if (c->by_taps) {
         conv_taps_backward_data(c->by_taps, diff_src, diff_dst, src, weights);
         return;
@@ -334,6 +326,11 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
     if (diff_weights && diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
         tensor_row_sums(c->kernels, d->dst_dtype, diff_bias, diff_dst, rows, d->dst.channels, c->partial,
                         d->threads);
+    if (c->way == WINOGRAD) {
+        conv_winograd_backward(c->winograd, d->diff_src ? diff_src : NULL, diff_weights, diff_dst, src,
+                               weights);
+        return;
+    }
     if (c->narrow) {
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads);
         diff_dst = c->narrow;

@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# The tables of the residual-perturbation paper, as small as they get: every kind of row, side by side, once.
+
+setup_file() {
+  export script=$BATS_TEST_DIRNAME/../../experiments/residual.sh dir=$(mktemp -d)
+  export JOBS=2 THREADS=2 REPEATS=2 OMP_WAIT_POLICY=passive
+  cat > "$dir/tiny.yaml" <<'EOF'
+scaled:
+  set: synthetic-faces-n512
+  image: 3,32,32
+  part: 48
+  seeds: 1 2
+  train: "--model resnet8 --optimizer sgd --lr 0.1 --batch 24 --epochs 1" # as small as it gets
+  dpsgd: "--model resnet8 --norm group --optimizer sgd --lr 0.1 --batch 24 --epochs 1"
+  attacks: plain adaptive averaged
+  rows: plain add-0.5 mul-0.5 en2-0.5 noskip-0.5 group dpsgd
+  lira: plain
+  shadows: 2
+EOF
+}
+teardown_file() { rm -rf "$dir"; }
+
+@test "every row is in the table, with both seeds" {
+  "$script" "$dir/f" "$dir/tiny.yaml" > "$dir/table" 2> "$dir/log" || { cat "$dir/log"; false; }
+  for row in plain add-0.5 mul-0.5 en2-0.5 noskip-0.5 group dpsgd; do
+    grep -q "^| $row | 2 | 0\.[0-9]* \[" "$dir/table"
+  done
+  [ "$(wc -l < "$dir/f/synthetic-faces-n512-scaled/results.csv")" -eq 15 ]
+}
+
+@test "what is there is not made again" {
+  made() { find "$dir/f" -name '*.safetensors' -o -name '*.npy' -o -name result.json | sort | xargs stat -c '%n %Y %s'; }
+  made > "$dir/before"
+  "$script" "$dir/f" "$dir/tiny.yaml" 2> /dev/null | cmp - "$dir/table"
+  made | cmp - "$dir/before"
+  TABLE=1 "$script" "$dir/f" "$dir/tiny.yaml" | cmp - "$dir/table"
+}
+
+@test "one target that fails ends the script" {
+  run "$script" "$dir/g" "$dir/tiny.yaml" scaled add-much plain
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"--gamma: 'much' is not a number"* ]]
+  [ ! -e "$dir/g/synthetic-faces-n512-scaled/results.csv" ]
+}
+
+@test "an unknown preset or row is an error" {
+  run "$script" "$dir/g" "$dir/tiny.yaml" other
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"no preset 'other'"* ]]
+  JOBS=1 run "$script" "$dir/h" "$dir/tiny.yaml" scaled sideways
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"unknown row 'sideways'"* ]]
+}
