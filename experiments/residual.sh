@@ -51,7 +51,7 @@ options() {
 
 # train SEED ROW: the target, and its processor time
 train() {
-  local split=$out/split-$1 folder=$out/$2-$1 how=() resumed='' TIMEFORMAT='%U'
+  local split=$out/split-$1 folder=$out/$2-$1 how=() more resumed='' TIMEFORMAT='%U'
   [ ! -e "$folder/seconds" ] || return 0
   mkdir -p "$folder"
   if [ "$2" = dpsgd ]; then
@@ -59,7 +59,8 @@ train() {
     how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --dataset-id "residual-$1" --ledger "$folder/ledger.jsonl" "${how[@]}")
     rm -f "$folder/ledger.jsonl" # an experiment, not a release
   else
-    read -ra how <<< "$(options "$2")"
+    more=$(options "$2") # ends the script where there is no such row
+    read -ra how <<< "$more"
     how=("${common[@]}" "${how[@]}")
   fi
   [ ! -e "$folder/target.safetensors.checkpoint" ] || resumed=yes # its processor time is not the whole training's
