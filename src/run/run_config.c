@@ -76,7 +76,7 @@ static const struct config_row rows[] = {
     {"pretrain.grey", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]", .help = "augmentation simclr"},
     {"pretrain.blur", CONFIG_REAL, .fallback = "0.5", .range = "[0,1]", .help = "augmentation simclr"},
     {"pretrain.dtype", CONFIG_TEXT, .fallback = "auto", .names = "auto|f32|bf16"},
-    {"pretrain.backend", CONFIG_TEXT, .fallback = "auto", .names = "auto|dnnl|ref"},
+    {"pretrain.backend", CONFIG_TEXT, .fallback = "auto", .names = "auto|winograd|dnnl|ref"},
     {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
      .help = "k-NN and linear probe, private part against held-out part"},
     CASE_ROWS(""),
