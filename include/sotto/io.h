@@ -76,6 +76,43 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect(char **json, const char *p
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect_text(char **text, const char *path);
 SOTTO_API void sotto_text_free(char *text);
 
+/** How the columns of a table became numbers. Only an encoding that does not depend on the private records, or that was
+ *  paid for, lets an epsilon stand as proved. */
+enum sotto_encoding {
+    SOTTO_ENCODING_NONE,     /**< not a table, or numbers taken as they are */
+    SOTTO_ENCODING_PUBLIC,   /**< fitted on rows that the caller named as public */
+    SOTTO_ENCODING_DECLARED, /**< written down in a schema before the data were seen */
+    SOTTO_ENCODING_RELEASED, /**< bounds and categories from private releases, charged to the ledger */
+    SOTTO_ENCODING_FITTED    /**< fitted on these very records: every epsilon on them is conditional */
+};
+/** "none", "public", "declared", "released", "fitted". */
+SOTTO_API const char *sotto_encoding_name(enum sotto_encoding encoding);
+
+/** Whose records an array holds, and what was done to them. Kept beside the array as PATH.provenance.json (schema
+ *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
+struct sotto_provenance {
+    char dataset_id[128]; /**< identity of the private set, the key of its ledger; "": anonymous */
+    char set[64];         /**< imported or registered set that the records were taken from; "": none is known */
+    size_t n;             /**< records of the array; 0: the array holds no records (a mean, weights) */
+    int64_t *rows;        /**< (n) rows of `set`, owned; NULL: unknown, or `set` is "" */
+    enum sotto_encoding encoding;
+    size_t classes;      /**< public number of classes; 0: unknown */
+    char **class_names;  /**< (classes) texts, owned; NULL: unknown */
+    char classes_by[64]; /**< who gave the classes: "the data set's description", "--classes", ...; "" with classes 0 */
+};
+SOTTO_API void sotto_provenance_clear(struct sotto_provenance *p);
+/** Deep copy into *out, which must be {0} or cleared. ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_copy(struct sotto_provenance *out,
+                                                              const struct sotto_provenance *p);
+/** Keeps the records `chosen` (positions in the array, 0 .. n-1, in their new order). EINVAL: a position is not below n. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *chosen,
+                                                                size_t count);
+/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now. ECREATE, EIO, ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p);
+/** *out = {0} where PATH has no such file. EFORMAT: the file is damaged, or belongs to other bytes than those of PATH
+ *  (the array was overwritten); EIO, ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path);
+
 #ifdef __cplusplus
 }
 #endif
