@@ -5,7 +5,7 @@
 #ifndef SOTTO_DP_H
 #define SOTTO_DP_H
 
-#include "sotto/base.h"
+#include "sotto/io.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -193,6 +193,9 @@ struct sotto_release {
         budget;   /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened */
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
+    const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
+    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
+                              proves nothing and states epsilon under this condition */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
                           does not tell its size. Not exact: within n 2^-110 of its law, which is added to
                           delta, so delta must be > 0 and no pure epsilon is left */
@@ -249,6 +252,9 @@ struct sotto_reserve {
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
+    const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
+    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
+                              proves nothing and states epsilon under this condition */
     const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
                         new run */
     enum sotto_noise_mode noise_mode; /**< 0: exact */

@@ -82,6 +82,8 @@ struct sotto_head_privacy {
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
+    const struct sotto_provenance *provenance; /**< as in struct sotto_release */
+    const char *condition;
     enum sotto_noise_mode noise_mode; /**< 0: exact */
     int replace_one; /**< 1: DP-SGD is accounted for a replaced record (n public), not for one added or
                         removed */

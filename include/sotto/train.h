@@ -119,6 +119,8 @@ struct sotto_train_privacy {
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
+    const struct sotto_provenance *provenance; /**< as in struct sotto_release */
+    const char *condition;
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
 /** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n (or on

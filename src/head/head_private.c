@@ -257,6 +257,8 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
         .budget = p->budget,
         .insecure = p->insecure,
         .insecure_seed = p->insecure_seed,
+        .provenance = p->provenance,
+        .condition = p->condition,
         .noise_mode = p->noise_mode};
     return sotto_dp_reserve(out, &request, ctx);
 }

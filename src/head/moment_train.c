@@ -43,7 +43,9 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
                                           .records = data->n,
                                           .budget = p->budget,
                                           .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed};
+                                          .insecure_seed = p->insecure_seed,
+                                          .provenance = p->provenance,
+                                          .condition = p->condition};
     return sotto_dp_release(certificate, vector, dimension, &request, ctx);
 }
 

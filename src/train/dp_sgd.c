@@ -54,6 +54,8 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .budget = p->budget,
         .insecure = p->insecure,
         .insecure_seed = p->insecure_seed + step,
+        .provenance = p->provenance,
+        .condition = p->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
     sotto_steps_close(r->reserved);

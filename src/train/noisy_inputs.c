@@ -58,6 +58,8 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                                           .budget = p->budget,
                                           .insecure = p->insecure,
                                           .insecure_seed = p->insecure_seed + epoch,
+                                          .provenance = p->provenance,
+                                          .condition = p->condition,
                                           .run = r->state.run[0] ? r->state.run : NULL,
                                           .noise_mode = p->noise_mode,
                                           .inputs_only = 1,
@@ -90,7 +92,9 @@ static sotto_status release_labels(struct noisy_run *r)
         .records = r->n,
         .budget = p->budget,
         .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63)};
+        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63),
+        .provenance = p->provenance,
+        .condition = p->condition};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
     TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
     TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
