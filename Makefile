@@ -36,7 +36,7 @@ tsan: deps ## threaded tests under ThreadSanitizer (clang, libomp, reference ker
 	@TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --test-dir build/tsan --output-on-failure -L 'unit|property'
 
 fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
-	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz
+	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
 cov: deps ## line and branch coverage of the privacy core, with reasons: docs/COVERAGE.md

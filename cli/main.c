@@ -1,15 +1,19 @@
 /* sotto VERB [options]: looks the verb up, parses its options, runs it, maps its status to an exit code. */
+#include "launcher.h"
 #include "options_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define ROW(name) extern const struct verb verb_##name;
+#define ROW(name, ranks) extern const struct verb verb_##name;
 #include "verb_list.h"
 #undef ROW
-static const struct verb *const verbs[] = {
-#define ROW(name) &verb_##name,
+static const struct verb_row {
+    const struct verb *verb;
+    enum ranks ranks;
+} verbs[] = {
+#define ROW(name, ranks) {&verb_##name, ranks},
 #include "verb_list.h"
 #undef ROW
 };
@@ -73,8 +77,24 @@ static void print_synopsis(FILE *out)
 {
     fprintf(out, "sotto %s: private self-supervised learning\n\n", sotto_version());
     for (int i = 0; i < VERBS; i++)
-        fprintf(out, "  sotto %-12s %s\n", verbs[i]->name, verbs[i]->summary);
+        fprintf(out, "  sotto %-12s %s\n", verbs[i].verb->name, verbs[i].verb->summary);
     fprintf(out, "\n'sotto VERB --help' shows examples and options. No telemetry, ever.\n");
+}
+
+/* NULL: unknown, with the nearest name in the error's text. */
+static const struct verb_row *find_verb(const char *name)
+{
+    struct nearest best = {NULL, 4};
+    for (int i = 0; i < VERBS; i++) {
+        if (strcmp(verbs[i].verb->name, name) == 0)
+            return &verbs[i];
+        nearest_consider(&best, name, verbs[i].verb->name);
+    }
+    if (best.name)
+        cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name);
+    else
+        cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
+    return NULL;
 }
 
 int main(int argc, char **argv)
@@ -93,22 +113,13 @@ int main(int argc, char **argv)
     }
     if (strcmp(name, "--version") == 0)
         name = "version";
-    const struct verb *verb = NULL;
-    struct nearest best = {NULL, 4};
-    for (int i = 0; i < VERBS; i++) {
-        if (strcmp(verbs[i]->name, name) == 0)
-            verb = verbs[i];
-        nearest_consider(&best, name, verbs[i]->name);
-    }
+    const struct verb_row *row = find_verb(name);
     int json = 0;
     for (int i = 2; i < argc; i++)
         json |= strcmp(argv[i], "--json") == 0;
-    if (!verb) {
-        sotto_status status =
-            best.name ? cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name)
-                      : cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
-        return report_failure(status, json);
-    }
+    if (!row)
+        return report_failure(SOTTO_EUSAGE, json);
+    const struct verb *verb = row->verb;
     struct options *options = calloc(1, sizeof *options);
     if (!options)
         return 71;
@@ -118,8 +129,10 @@ int main(int argc, char **argv)
         free(options);
         return 0;
     }
-    int code;
-    if (status == SOTTO_OK) {
+    bool idle = false;
+    if (status == SOTTO_OK && !option_flag(options, "alone"))
+        status = launcher_check(&idle, row->ranks);
+    if (status == SOTTO_OK && !idle) {
         terminal_start(options);
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
@@ -132,7 +145,7 @@ int main(int argc, char **argv)
     }
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
-    code = status == SOTTO_OK ? 0 : report_failure(status, json);
+    int code = status == SOTTO_OK ? 0 : report_failure(status, json);
     free(options);
     return code;
 }

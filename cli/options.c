@@ -16,6 +16,7 @@ static const struct option_row common_rows[] = {
     {"progress", OPTION_TEXT, "WHEN", "auto", "auto, always or never", NULL},
     {"color", OPTION_TEXT, "WHEN", "auto", "auto, always or never (NO_COLOR is honoured)", NULL},
     {"quiet", OPTION_FLAG, NULL, NULL, "no progress and no log lines", NULL},
+    {"alone", OPTION_FLAG, NULL, NULL, "ignore the launcher (mpirun, srun) that started this process", NULL},
     {"help", OPTION_FLAG, NULL, NULL, "this text", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -24,7 +25,7 @@ const struct option_row *options_common(void)
     return common_rows;
 }
 
-static char error_text[1200];
+static char error_text[1200], error_hint[400];
 
 sotto_status cli_fail(sotto_status status, const char *format, ...)
 {
@@ -35,6 +36,14 @@ sotto_status cli_fail(sotto_status status, const char *format, ...)
     return status;
 }
 
+void cli_hint(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error_hint, sizeof error_hint, format, args);
+    va_end(args);
+}
+
 const char *cli_error_text(void)
 {
     return error_text[0] ? error_text : sotto_error_text();
@@ -42,7 +51,7 @@ const char *cli_error_text(void)
 
 const char *cli_error_hint(void)
 {
-    return error_text[0] ? "" : sotto_error_hint();
+    return error_text[0] ? error_hint : sotto_error_hint();
 }
 
 /* Levenshtein distance, for short names only. */

@@ -48,7 +48,7 @@ struct verb {
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
 /* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet
- * --help. */
+ * --alone --help. */
 
 /* For the body of a verb: record a failure (EUSAGE for contradicting options) and return its status. */
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

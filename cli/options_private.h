@@ -28,6 +28,8 @@ struct nearest {
 };
 void nearest_consider(struct nearest *best, const char *wanted, const char *candidate);
 
+/* What to do about the failure of cli_fail(): the line below it. */
+void cli_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *cli_error_text(void);
 const char *cli_error_hint(void);
 

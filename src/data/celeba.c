@@ -136,10 +136,12 @@ sotto_status celeba_from_memory(struct picture_facts *out, const char *text, siz
 {
     sotto_status status = SOTTO_OK;
     struct reader r = {text, text + size, name, 0};
-    struct partition splits = {.r = {partition, partition + partition_size, "", 0}, .any = partition != NULL};
+    struct partition splits = {.any = partition != NULL};
     struct line count, header, l;
     struct columns columns[2];
     char *end, digits[24] = "", texts[2][16];
+    if (partition)
+        splits.r = (struct reader){partition, partition + partition_size, "", 0};
     if (!next_line(&count, &r) || count.words != 1 || count.word[0].length >= sizeof digits)
         FAIL(SOTTO_EFORMAT, "%s:1: expected the number of pictures alone", name);
     memcpy(digits, count.word[0].text, count.word[0].length);

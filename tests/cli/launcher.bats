@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# Started by a launcher (its variables are set here; none is needed): never several copies of one run by accident.
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  export XDG_DATA_HOME=$dir/data XDG_CACHE_HOME=$dir/cache
+  unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK PMI_SIZE PMI_RANK SLURM_STEP_NUM_TASKS SLURM_PROCID PMIX_RANK
+  data=synthetic-images-n28
+  pretrain=(pretrain --data $data --epochs 1 --batch 4 --quiet -o e.safetensors)
+}
+teardown() { cd /; rm -rf "$dir"; }
+
+names() { find "$dir" | LC_ALL=C sort; }
+
+# refused RANK LAUNCHER VARIABLE=VALUE... -- ARGUMENTS: exit 69, the text, and not one new file
+refused() {
+  local rank=$1 launcher=$2 variables=() before
+  shift 2
+  while [ "$1" != -- ]; do variables+=("$1"); shift; done
+  shift
+  before=$(names)
+  run env "${variables[@]}" "$SOTTO" "$@"
+  [ "$status" -eq 69 ] || { echo "$*: exit $status: $output"; return 1; }
+  [ "${lines[0]}" = "sotto: error: started as $rank ($launcher), but this sotto has no MPI support" ] || { echo "$output"; return 1; }
+  [[ "${lines[1]}" == "hint: start sotto without the launcher; to run "*"separate copies on purpose, give --alone" ]]
+  [ "${#lines[@]}" -eq 2 ]
+  [ "$(names)" = "$before" ]
+}
+# malformed TEXT VARIABLE=VALUE...: nobody knows how many processes there are, so nothing runs
+malformed() {
+  local text=$1 before
+  shift
+  before=$(names)
+  for verb in version "${pretrain[*]}"; do
+    run env "$@" "$SOTTO" $verb
+    [ "$status" -eq 69 ] || { echo "$*: exit $status: $output"; return 1; }
+    [ "${lines[0]}" = "sotto: error: environment variable $text" ] || { echo "$output"; return 1; }
+    [[ "${lines[1]}" == "hint: "*"--alone" ]]
+    [ "$(names)" = "$before" ]
+  done
+}
+# works VARIABLE=VALUE...: one process
+works() {
+  run env "$@" "$SOTTO" "${pretrain[@]}"
+  [ "$status" -eq 0 ] || { echo "$*: exit $status: $output"; return 1; }
+  [ -f e.safetensors ]
+  rm e.safetensors
+}
+
+together=("demo" "run c.yaml" "pretrain" "embed" "head" "sensitivity" "protect" "predict" "train" "attack list")
+by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
+        "inspect none" "selftest" "version")
+
+@test "every verb is in one of the two lists" {
+  both=$(for verb in "${together[@]}" "${by_one[@]}"; do echo "${verb%% *}"; done | sort)
+  [ "$both" = "$("$SOTTO" help | sed -n 's/^  sotto \([a-z-]*\) .*/\1/p' | sort)" ]
+}
+
+@test "verbs that all ranks would run together are refused, under every launcher" {
+  for verb in "${together[@]}"; do
+    refused "rank 0 of 4" "Open MPI" OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 -- $verb
+    refused "rank 3 of 4" "MPICH/PMI" PMI_SIZE=4 PMI_RANK=3 -- $verb
+    refused "rank 1 of 2" "Slurm" SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 -- $verb
+    refused "rank 0" "PMIx" PMIX_RANK=0 -- $verb
+  done
+}
+
+@test "a training, a release and their kind: nothing is read or written; --alone runs them" {
+  four=(OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=2 PMIX_RANK=2)
+  "$SOTTO" "${pretrain[@]}"
+  "$SOTTO" embed --encoder e.safetensors --data $data -o X.npy --labels-out y.npy --quiet
+  "$SOTTO" head --features X.npy --labels y.npy --epochs 2 -o h.safetensors --quiet
+  release=(--epsilon 1 --delta 1e-5 --l2 0.04 --ledger ledger.jsonl -o out.safetensors)
+  for command in "pretrain --data $data --epochs 1 --batch 4 -o new.safetensors" \
+                 "train --data $data --model mlp --epochs 1 --batch 4 -o new.safetensors" \
+                 "embed --encoder e.safetensors --data $data -o new.npy" \
+                 "head --features X.npy --labels y.npy --epochs 2 -o new.safetensors" \
+                 "head --features X.npy --labels y.npy --trainer dp-adam --batch 4 --target-epsilon 3 --ledger new.jsonl -o new.safetensors" \
+                 "sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 2 -o new.json" \
+                 "protect --head h.safetensors ${release[*]}" \
+                 "predict --head h.safetensors --features X.npy -o new.npy"; do
+    refused "rank 2 of 4" "Open MPI" "${four[@]}" -- $command
+    run env "${four[@]}" "$SOTTO" $command --alone --quiet
+    [ "$status" -eq 0 ] || { echo "$command: $output"; return 1; }
+    rm -f new.*
+  done
+  [ -f out.safetensors ] && [ "$(wc -l < ledger.jsonl)" -eq 1 ]
+}
+
+@test "with --json the refusal is one object with its hint" {
+  run env PMI_SIZE=2 PMI_RANK=1 "$SOTTO" "${pretrain[@]}" --json
+  [ "$status" -eq 69 ]
+  [[ "$output" == '{"error": "started as rank 1 of 2 (MPICH/PMI), but this sotto has no MPI support", "hint": "start sotto '*'"exit_code": 69}' ]]
+}
+
+@test "the other verbs: rank 0 works, the others end with 0 in silence" {
+  for verb in "${by_one[@]}"; do
+    run env PMI_SIZE=3 PMI_RANK=2 "$SOTTO" $verb
+    [ "$status" -eq 0 ] && [ -z "$output" ]
+  done
+  for verb in "${by_one[0]}" "${by_one[1]}" "version"; do
+    run "$SOTTO" $verb
+    alone=$output
+    for variables in "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK" "PMI_SIZE=3 PMI_RANK" "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID" PMIX_RANK; do
+      run env $variables=0 "$SOTTO" $verb
+      [ "$status" -eq 0 ] && [ "$output" = "$alone" ]
+      run env $variables=1 "$SOTTO" $verb
+      [ "$status" -eq 0 ] && [ -z "$output" ]
+      run env $variables=1 "$SOTTO" $verb --alone
+      [ "$status" -eq 0 ] && [ "$output" = "$alone" ]
+    done
+  done
+}
+
+@test "files of the other verbs are written once: an import, a charge in a ledger" {
+  printf '"1",0,1\n"2",1,1\n"1",1,0\n' > t.csv
+  echo '{"history": [[1.5, 0.04, 2250]], "mechanism": "rdp"}' > opacus.json
+  for rank in 2 1 0; do
+    before=$(names)
+    env PMI_SIZE=3 PMI_RANK=$rank "$SOTTO" data import t.csv --name t
+    env PMI_SIZE=3 PMI_RANK=$rank "$SOTTO" account --opacus-history opacus.json --import --ledger l.jsonl --delta 1e-5
+    [ $rank -eq 0 ] || [ "$(names)" = "$before" ]
+  done
+  [ "$(wc -l < l.jsonl)" -eq 1 ]
+  run "$SOTTO" data info t
+  [ "$status" -eq 0 ]
+}
+
+@test "one rank, an empty variable, SLURM_NTASKS, a lone rank: no launcher" {
+  works OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0
+  works PMI_SIZE=1 PMI_RANK=0
+  works SLURM_NTASKS=4 SLURM_PROCID=0
+  works SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 SLURM_NTASKS=4 PMIX_RANK=0 # srun -n 1 in a batch job of 4
+  works OMPI_COMM_WORLD_SIZE= PMI_SIZE= SLURM_STEP_NUM_TASKS= PMIX_RANK=
+  works OMPI_COMM_WORLD_RANK=0
+}
+
+@test "launchers within each other: any that started several ranks counts" {
+  refused "rank 1 of 2" "Slurm" OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 -- "${pretrain[@]}"
+  refused "rank 3" "PMIx" SLURM_STEP_NUM_TASKS=1 PMIX_RANK=3 -- "${pretrain[@]}"
+  refused "rank 3 of 8" "Open MPI" OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_RANK=3 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 -- "${pretrain[@]}"
+}
+
+@test "malformed variables: refused, for every verb" {
+  size="OMPI_COMM_WORLD_SIZE is" range="expected a whole number from 1 to 1073741824"
+  for value in 0 -2 4x many 1.5 99999999999999999999; do
+    malformed "$size '$value'; $range" "OMPI_COMM_WORLD_SIZE=$value" OMPI_COMM_WORLD_RANK=0
+  done
+  malformed "PMI_RANK is ''; expected a whole number from 0 to 3" PMI_SIZE=4
+  malformed "PMI_RANK is '4'; expected a whole number from 0 to 3" PMI_SIZE=4 PMI_RANK=4
+  malformed "SLURM_PROCID is '-1'; expected a whole number from 0 to 1" SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=-1
+  malformed "PMIX_RANK is 'x'; expected a whole number from 0 to 1073741823" PMIX_RANK=x
+  run env OMPI_COMM_WORLD_SIZE=many "$SOTTO" version --alone
+  [ "$status" -eq 0 ]
+}
+
+@test "help needs no launcher, and names --alone" {
+  run env PMI_SIZE=0 "$SOTTO" pretrain --help
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"--alone "*"ignore the launcher (mpirun, srun) that started this process"* ]]
+}
