@@ -119,6 +119,8 @@ int main(int argc, char **argv)
         return 0;
     }
     int code;
+    if (status == SOTTO_OK)
+        status = sotto_check_environment();
     if (status == SOTTO_OK) {
         terminal_start(options);
         signal(SIGINT, on_signal);

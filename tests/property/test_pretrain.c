@@ -147,7 +147,7 @@ static void bad_options_are_one_clear_line(void **state)
     expect_error(&o, SOTTO_EINVAL, "dtype 'f16' is unknown; expected one of: auto, bf16, f32");
     o = tiny(), o.dtype = "bf16", o.backend = "ref";
     expect_error(&o, SOTTO_ENOTSUP,
-                 "dtype bf16: the ref backend has no bf16 on this machine; use f32 or auto");
+                 "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or backend dnnl");
     o = tiny(), o.schedule = "linear";
     expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected one of: constant, cosine");
     o = tiny(), o.loss = "triplet";
