@@ -2,7 +2,7 @@
 BUILD ?= build/release
 PREFIX ?= /usr/local
 
-.PHONY: all build help deps demo check check-slow asan tsan fuzz cov bench lint fmt install uninstall clean
+.PHONY: all build help deps demo check check-slow check-matrix asan tsan fuzz cov bench lint fmt install uninstall clean
 
 all: build
 
@@ -26,6 +26,9 @@ check: build ## all ordinary tests
 
 check-slow: build ## everything that takes longer
 	@ctest --test-dir $(BUILD) --output-on-failure
+
+check-matrix: build ## tests that depend on them, by instruction set, dtype and threads: a table (CUT=1: a third of it)
+	@tools/check-matrix $(BUILD) $(if $(CUT),cut)
 
 asan: deps ## unit and property tests under AddressSanitizer and UBSan
 	@cmake --preset asan >/dev/null && cmake --build --preset asan

@@ -132,6 +132,8 @@ int main(int argc, char **argv)
     bool idle = false;
     if (status == SOTTO_OK && !option_flag(options, "alone"))
         status = launcher_check(&idle, row->ranks);
+    if (status == SOTTO_OK)
+        status = sotto_check_environment();
     if (status == SOTTO_OK && !idle) {
         terminal_start(options);
         signal(SIGINT, on_signal);

@@ -4,6 +4,7 @@
 #define TESTS_PRETRAINING_H
 
 #include "base/file.h"
+#include "machine.h"
 #include "sotto/ssl.h"
 #include "temporary_folder.h"
 
@@ -31,15 +32,16 @@ static inline struct sotto_pretrain_options tiny(void)
     o.epochs = 2;
     o.batch = 4;
     o.seed = 5;
+    o.dtype = machine.dtype;
+    o.backend = machine.backend;
     return o;
 }
 
 static inline void train(char sha256[65], struct sotto_pretrain_result *result,
-                         const struct sotto_pretrain_options *o, int threads)
+                         const struct sotto_pretrain_options *o)
 {
-    struct sotto_context ctx = {.threads = threads};
     struct sotto_encoder *e = NULL;
-    if (sotto_pretrain(&e, result, images, NULL, 0, o, &ctx) != SOTTO_OK)
+    if (sotto_pretrain(&e, result, images, NULL, 0, o, &machine.context) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     strcpy(sha256, sotto_encoder_sha256(e));
     sotto_encoder_free(e);
@@ -60,8 +62,9 @@ static inline void watch(void *user, const char *stage, uint64_t done, uint64_t 
 static inline void train_until(const struct sotto_pretrain_options *o, uint64_t stop_after)
 {
     struct stopper s = {0, stop_after};
-    struct sotto_context ctx = {.threads = 2, .stop = &s.stop, .progress = watch, .user = &s};
+    struct sotto_context ctx = machine.context;
     struct sotto_encoder *e = NULL;
+    ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
     assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, o, &ctx), SOTTO_ESTOPPED);
     assert_null(e);
 }
@@ -70,7 +73,7 @@ static inline void expect_error(const struct sotto_pretrain_options *o, sotto_st
                                 const char *text)
 {
     struct sotto_encoder *e = NULL;
-    sotto_status status = sotto_pretrain(&e, NULL, images, NULL, 0, o, NULL);
+    sotto_status status = sotto_pretrain(&e, NULL, images, NULL, 0, o, &machine.context);
     if (status != expected || !strstr(sotto_error_text(), text))
         fail_msg("expected %s '%s', got %s '%s'", sotto_status_name(expected), text,
                  sotto_status_name(status), sotto_error_text());

@@ -1,12 +1,34 @@
 #include "base/cpu.h"
 
+#include "base/status.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const names[CPU_ISA_COUNT] = {"v2", "v3", "v4", "v4bf16"};
 
-enum cpu_isa cpu_best_isa(void)
+enum cpu_isa cpu_isa_limit(void)
+{
+    const char *limit = getenv("SOTTO_ISA");
+    int level = 0;
+    while (level < CPU_V4_BF16 && !(limit && strcmp(limit, names[level]) == 0))
+        level++;
+    return (enum cpu_isa)level;
+}
+
+sotto_status sotto_check_environment(void)
+{
+    const char *limit = getenv("SOTTO_ISA");
+    if (limit && strcmp(limit, names[cpu_isa_limit()]) != 0)
+        return status_fail(SOTTO_EUSAGE,
+                           "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16, or unset it for the best that "
+                           "this machine has",
+                           limit);
+    return SOTTO_OK;
+}
+
+enum cpu_isa cpu_hardware_isa(void)
 {
     enum cpu_isa best = CPU_V2;
 #if defined(__x86_64__)
@@ -20,11 +42,13 @@ enum cpu_isa cpu_best_isa(void)
     if (best == CPU_V4 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"))
         best = CPU_V4_BF16;
 #endif
-    const char *cap = getenv("SOTTO_ISA");
-    for (int i = 0; cap && i < CPU_ISA_COUNT; i++)
-        if (strcmp(cap, names[i]) == 0 && i < (int)best)
-            best = (enum cpu_isa)i;
     return best;
+}
+
+enum cpu_isa cpu_best_isa(void)
+{
+    enum cpu_isa hardware = cpu_hardware_isa(), limit = cpu_isa_limit();
+    return hardware < limit ? hardware : limit;
 }
 
 const char *cpu_isa_name(enum cpu_isa isa)

@@ -6,8 +6,12 @@
  * the table of the best level is picked once, when a plan or handle is made, and stored there. */
 enum cpu_isa { CPU_V2, CPU_V3, CPU_V4, CPU_V4_BF16, CPU_ISA_COUNT };
 
-/** Best level of this CPU; lowered by SOTTO_ISA=v2|v3|v4|v4bf16 in the environment (tests, reproducibility).
- */
+/** Best level of this CPU. */
+enum cpu_isa cpu_hardware_isa(void);
+/** The level that SOTTO_ISA=v2|v3|v4|v4bf16 in the environment names; else the highest there is. An unknown
+ * name counts as unset here: sotto_check_environment() refuses it. */
+enum cpu_isa cpu_isa_limit(void);
+/** The lower of both. */
 enum cpu_isa cpu_best_isa(void);
 const char *cpu_isa_name(enum cpu_isa isa);
 /** CPUs this process may run on (affinity), at least 1. */

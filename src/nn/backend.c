@@ -1,5 +1,6 @@
 #include "nn/backend.h"
 
+#include "base/cpu.h"
 #include "nn/winograd_kernels.h"
 
 #include <string.h>
@@ -22,6 +23,12 @@ static const char *missing(const struct nn_backend *b)
 
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name)
 {
+    sotto_status status = sotto_check_environment();
+    if (status != SOTTO_OK)
+        return status;
+#ifdef SOTTO_HAVE_DNNL
+    dnnl_limit_isa();
+#endif
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
         const char *why = missing(backends[i]);
         if (!why && (strcmp(name, "auto") == 0 || strcmp(name, backends[i]->name) == 0)) {
@@ -56,6 +63,19 @@ const char *nn_backend_title(const struct nn_backend *b)
     return b->title();
 }
 
+sotto_status nn_refuse_bf16(const struct nn_backend *b)
+{
+    enum cpu_isa hardware = cpu_hardware_isa(), best = cpu_best_isa();
+    if (b == &nn_backend_ref)
+        return status_fail(SOTTO_ENOTSUP, "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or "
+                                          "backend dnnl");
+    return status_fail(SOTTO_ENOTSUP,
+                       "dtype bf16 needs the instruction set v4bf16 (AVX-512 with bf16); this machine has %s%s%s "
+                       "(%s); use f32 or auto",
+                       cpu_isa_name(hardware), best < hardware ? ", limited by SOTTO_ISA to " : "",
+                       best < hardware ? cpu_isa_name(best) : "", b->title());
+}
+
 sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn_backend *backend)
 {
     int fast = nn_backend_has_bf16(backend);
@@ -64,9 +84,7 @@ sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn
     else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && nn_backend_supports_bf16(backend)))
         *out = NN_BF16;
     else if (strcmp(name, "bf16") == 0)
-        return status_fail(SOTTO_ENOTSUP,
-                           "dtype bf16: the %s backend has no bf16 on this machine; use f32 or auto",
-                           nn_backend_name(backend));
+        return nn_refuse_bf16(backend);
     else
         return status_fail(SOTTO_EINVAL, "dtype '%s' is unknown; expected one of: auto, bf16, f32", name);
     return SOTTO_OK;

@@ -104,8 +104,7 @@ static sotto_status check_config(const struct nn_model *m, const struct nn_plan_
     REQUIRE(!config->embedding_only || m->embedding_row >= 0,
             "plan: this model has no encoder; its embedding is its input");
     if (config->dtype == NN_BF16 && !config->backend->supports_bf16())
-        FAIL(SOTTO_ENOTSUP, "dtype bf16: backend '%s' has no bf16 on this CPU; use f32",
-             config->backend->name);
+        TRY(nn_refuse_bf16(config->backend));
 done:
     return status;
 }

@@ -10,10 +10,9 @@
 const char *sotto_version_line(void)
 {
     static _Thread_local char line[192]; /* its parts are known at run time only */
-    const struct nn_backend *backend = NULL;
-    const char *title =
-        nn_backend_find(&backend, "auto") == SOTTO_OK ? nn_backend_title(backend) : "no backend";
-    snprintf(line, sizeof line, "sotto %s (%s, ISA %s, OpenMP %s)", sotto_version(), title,
-             cpu_isa_name(cpu_best_isa()), par_runtime());
+    const struct nn_backend *dnnl = NULL;
+    const char *library = nn_backend_find(&dnnl, "dnnl") == SOTTO_OK ? nn_backend_title(dnnl) : "no oneDNN";
+    snprintf(line, sizeof line, "sotto %s (ISA %s, %s, OpenMP %s)", sotto_version(),
+             cpu_isa_name(cpu_best_isa()), library, par_runtime());
     return line;
 }

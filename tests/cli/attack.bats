@@ -176,7 +176,7 @@ refused() {
       --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy \
       --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy --threads 1 --quiet "$@"
   }
-  "$SOTTO" train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 60 --batch 20 --threads 1 --quiet -o net.safetensors
+  "$SOTTO" train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 60 --batch 20 --dtype f32 --backend dnnl --threads 1 --quiet -o net.safetensors
   network lira --shadows 4 --cache nets -o net1 > /dev/null
   network lira --shadows 4 --cache nets -o net2 > /dev/null
   grep -q '"trained":4,"reused":0' net1/result.json

@@ -37,3 +37,17 @@
   run bash -c '"$SOTTO" version > /dev/full'
   [ "$status" -eq 74 ]
 }
+
+@test "SOTTO_ISA limits our kernels and oneDNN, and the version line shows both; an unknown level is refused" {
+  [ "$(uname -m)" = x86_64 ] || skip
+  [[ "$("$SOTTO" version)" == *"oneDNN"* ]] || skip "built without oneDNN"
+  run env SOTTO_ISA=v2 "$SOTTO" version
+  [[ "$output" == "sotto "*" (ISA v2, oneDNN "*" sse41, OpenMP "*")" ]]
+  run env SOTTO_ISA=v2 "$SOTTO" train --data synthetic-images-n64 --dtype bf16 --quiet -o "$BATS_TEST_TMPDIR/m.safetensors"
+  [ "$status" -eq 69 ]
+  [[ "$output" == "sotto: error: dtype bf16 needs the instruction set v4bf16 "*" v2 (oneDNN "*"; use f32 or auto" ]]
+  [ ! -e "$BATS_TEST_TMPDIR/m.safetensors" ]
+  run env SOTTO_ISA=v5 "$SOTTO" version
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: SOTTO_ISA is 'v5'; expected v2, v3, v4 or v4bf16, or unset it for the best that this machine has" ]
+}

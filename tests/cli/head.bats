@@ -185,7 +185,7 @@ refused() {
 
 @test "predict through an encoder equals embedding first" {
   u1 $(seq 0 39) | npy rows.npy '|u1' '40,'
-  "$SOTTO" pretrain --data synthetic-images --indices rows.npy --epochs 1 --batch 20 -o encoder.safetensors --quiet
+  "$SOTTO" pretrain --data synthetic-images --indices rows.npy --epochs 1 --batch 20 --dtype f32 --backend dnnl --threads 2 -o encoder.safetensors --quiet
   "$SOTTO" embed --encoder encoder.safetensors --data synthetic-images --indices rows.npy -o E.npy --labels-out L.npy
   "$SOTTO" head --features E.npy --labels L.npy --encoder encoder.safetensors -o h.safetensors
   "$SOTTO" predict --head h.safetensors --features E.npy -o first.npy

@@ -5,7 +5,7 @@ setup() {
   dir=$(mktemp -d)
   cd "$dir"
   data=synthetic-images-n28
-  common=(--data "$data" --batch 4 --seed 3 --threads 2 --quiet)
+  common=(--data "$data" --batch 4 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet)
 }
 teardown() { cd /; rm -rf "$dir"; }
 
@@ -25,7 +25,7 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "kill -9 at any moment, then the same command: the same bytes" {
-  long=(--data "$data" --batch 8 --seed 3 --threads 2 --quiet --epochs 24)
+  long=(--data "$data" --batch 8 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet --epochs 24)
   "$SOTTO" pretrain "${long[@]}" -o whole.safetensors
   killed=0
   for pause in 0 0.03 0.1; do
@@ -82,7 +82,7 @@ expect() {
   expect 64 "--indices and --split both choose rows" --indices x.npy --split test
   expect 64 "--split: 'tets' is unknown; expected train, test or all" --split tets
   expect 66 "x.npy" --indices x.npy
-  run "$SOTTO" pretrain --data "$data" --batch 4 --epochs 1 --quiet -o missing/e.safetensors
+  run "$SOTTO" pretrain --data "$data" --batch 4 --epochs 1 --dtype f32 --backend dnnl --quiet -o missing/e.safetensors
   [ "$status" -eq 73 ]
   run "$SOTTO" pretrain --batch 4
   [ "$status" -eq 64 ]

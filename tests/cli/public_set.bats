@@ -13,7 +13,7 @@ setup() {
   cat > stl.yaml <<'Y'
 name: stl
 data: {set: stl10, public_set: stl10-unlabelled, public: 70, private: 20, heldout: 30}
-pretrain: {epochs: 1, batch: 32}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
 head: {epochs: 2}
 attack: {names: [loss]}
 Y

@@ -62,7 +62,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 
 @test "sotto train --residual-perturbation: answers are noisy, unless seeded" {
   cd "$BATS_TEST_TMPDIR"
-  train=("$SOTTO" train --data synthetic-images --split test --model resnet8 --batch 500 --epochs 1 --threads 1 --quiet -o m.safetensors)
+  train=("$SOTTO" train --data synthetic-images --split test --model resnet8 --batch 500 --epochs 1 --dtype f32 --backend dnnl --threads 1 --quiet -o m.safetensors)
   ask=("$SOTTO" predict --model m.safetensors --data synthetic-images --split test --threads 1 --quiet)
   for bad in "--residual-perturbation sideways" "--gamma 1" "--residual-perturbation additive --gamma -1" "--ensemble 0" "--ensemble 99" \
     "--separate-inputs" "--residual-perturbation multiplicative --gamma 1 --no-skip" "--model cnn --input-noise 1"; do
@@ -75,7 +75,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 
 @test "train: additive noise comes with half as much on the input, unless told otherwise" {
   cd "$BATS_TEST_TMPDIR"
-  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --threads 1 --quiet -o m.safetensors)
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --dtype f32 --backend dnnl --threads 1 --quiet -o m.safetensors)
   "${train[@]}" --residual-perturbation additive --gamma 0.5
   [[ "$("$SOTTO" inspect m.safetensors)" == *input_noise*:0.25,* ]]
   "${train[@]}" --residual-perturbation additive --gamma 0.5 --input-noise 0
@@ -87,7 +87,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 @test "train --certify-inputs: certificate and ledger agree; what breaks the proof is refused" {
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME="$BATS_TEST_TMPDIR/home"
-  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 16 --epochs 2 --threads 1 --quiet --noise-mode fast -o m.safetensors)
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 16 --epochs 2 --dtype f32 --backend dnnl --threads 1 --quiet --noise-mode fast -o m.safetensors)
   run "${train[@]}" --certify-inputs --radius 5 --target-epsilon 8 --residual-perturbation additive --gamma 0.5 --ledger l.jsonl
   echo "$output"
   [ "$status" = 0 ]
@@ -118,7 +118,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 
 @test "train: members apart, probabilities averaged, noise in deviations" {
   cd "$BATS_TEST_TMPDIR"
-  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --threads 1 --quiet)
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --dtype f32 --backend dnnl --threads 1 --quiet)
   "${train[@]}" --ensemble 2 --members independent --average softmax --residual-perturbation additive --gamma 0.5 --relative -o m.safetensors
   [ "$(ls)" = m.safetensors ]
   [[ "$("$SOTTO" inspect m.safetensors)" == *average_softmax*independent*relative* ]]

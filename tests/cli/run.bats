@@ -8,7 +8,7 @@ setup() {
   cat > small.yaml <<'Y'
 name: small
 data: {set: synthetic-images, public: 256, private: 60, heldout: 100}
-pretrain: {epochs: 6, batch: 64}
+pretrain: {epochs: 6, batch: 64, dtype: f32, backend: dnnl}
 head: {epochs: 2}
 attack: {names: [loss]}
 Y
@@ -85,7 +85,8 @@ Y
 @test "the demo without Fashion-MNIST says that its data are synthetic" {
   run env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
     -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].head.epochs=2' -s 'cases[0].sensitivity.pairs=1' \
-    -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
+    -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64 \
+    -s pretrain.dtype=f32 -s pretrain.backend=dnnl
   [ "$status" -eq 0 ]
   [[ "$output" == *"the synthetic set stands in"* ]]
   grep -Eq '"synthetic": ?true' demo/report.json
@@ -95,7 +96,7 @@ Y
   cat > sweep.yaml <<'Y'
 name: sweep
 data: {set: synthetic-images, public: 256, private: 60, heldout: 100, shadow: 80}
-pretrain: {epochs: 1, batch: 64}
+pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 cases:
   - name: one
@@ -139,7 +140,7 @@ Y
   cat > proved.yaml <<'Y'
 name: proved
 data: {set: synthetic-images, public: 256, private: 100, heldout: 100}
-pretrain: {epochs: 1, batch: 64}
+pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {trainer: convex, lambda: 0.1, steps: 20}
 sensitivity: {pairs: 3}
@@ -159,7 +160,7 @@ Y
   cat > tuned.yaml <<'Y'
 name: tuned
 data: {set: synthetic-images, public: 128, private: 60, heldout: 100, shadow: 40}
-pretrain: {epochs: 1, batch: 64}
+pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 cases:
   - {name: frozen, records: 60, head: {epochs: 2}}
@@ -185,7 +186,7 @@ Y
   cat > batches.yaml <<'Y'
 name: batches
 data: {set: synthetic-images, public: 128, private: 100, heldout: 100}
-pretrain: {epochs: 1, batch: 64}
+pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {trainer: convex-sgd, lambda: 0.1, epochs: 2, batch: 20, step_size: 0.2}
 protect:

@@ -5,7 +5,7 @@ setup() {
   dir=$(mktemp -d)
   cd "$dir"
   data=synthetic-faces-n28
-  common=(--data "$data" --batch 4 --seed 3 --threads 2 --quiet --talos)
+  common=(--data "$data" --batch 4 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet --talos)
 }
 teardown() { cd /; rm -rf "$dir"; }
 
@@ -49,7 +49,7 @@ refused() { # CODE TEXT COMMAND...
 }
 
 @test "embeddings and attribute go to the audit" {
-  "$SOTTO" pretrain --data synthetic-faces-n80 --batch 8 --talos --epochs 2 --threads 2 --quiet -o e.safetensors
+  "$SOTTO" pretrain --data synthetic-faces-n80 --batch 8 --talos --epochs 2 --dtype f32 --backend dnnl --threads 2 --quiet -o e.safetensors
   "$SOTTO" embed --encoder e.safetensors --data synthetic-faces-n80 -o x.npy --labels-out y.npy --attribute-out a.npy --quiet
   run "$SOTTO" audit --features x.npy --attribute a.npy --json --quiet
   [ "$status" -eq 0 ]
@@ -75,8 +75,8 @@ refused() { # CODE TEXT COMMAND...
 @test "attack encoder: from two encoders and rows to a report" {
   set=synthetic-faces-n200
   "$SOTTO" data split "$set" --parts m=50,n=50,sm=50,sn=40,bank=10 -o p --quiet
-  "$SOTTO" pretrain --data "$set" --indices p/m-rows.npy --batch 10 --epochs 1 --threads 2 --quiet -o t.safetensors
-  "$SOTTO" pretrain --data "$set" --indices p/sm-rows.npy --batch 10 --epochs 1 --threads 2 --quiet -o s.safetensors
+  "$SOTTO" pretrain --data "$set" --indices p/m-rows.npy --batch 10 --epochs 1 --dtype f32 --backend dnnl --threads 2 --quiet -o t.safetensors
+  "$SOTTO" pretrain --data "$set" --indices p/sm-rows.npy --batch 10 --epochs 1 --dtype f32 --backend dnnl --threads 2 --quiet -o s.safetensors
   rows=(--member-indices p/m-rows.npy --nonmember-indices p/n-rows.npy --shadow-member-indices p/sm-rows.npy
     --shadow-nonmember-indices p/sn-rows.npy)
   both=(attack encoder --encoder t.safetensors --shadow-encoder s.safetensors --data "$set" --views 4 --threads 2 --quiet)

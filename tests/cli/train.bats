@@ -5,7 +5,7 @@ setup() {
   dir=$(mktemp -d)
   cd "$dir"
   data=synthetic-images-n56
-  common=(--data "$data" --hidden 4,8 --batch 8 --seed 3 --threads 2 --quiet)
+  common=(--data "$data" --hidden 4,8 --batch 8 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet)
 }
 teardown() { cd /; rm -rf "$dir"; }
 
@@ -93,7 +93,7 @@ expect() {
   expect 64 "--image: '3,32' is not a shape like 3,32,32" --batch 8 --image 3,32
   expect 64 "--indices and --split both choose rows" --indices x.npy --split test
   expect 66 "x.npy" --indices x.npy
-  run "$SOTTO" train --data "$data" --batch 8 --epochs 1 --quiet -o missing/m.safetensors
+  run "$SOTTO" train --data "$data" --batch 8 --epochs 1 --dtype f32 --backend dnnl --quiet -o missing/m.safetensors
   [ "$status" -eq 73 ]
   run "$SOTTO" train --batch 8
   [ "$status" -eq 64 ]

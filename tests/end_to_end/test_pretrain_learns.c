@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "nn/nn.h"
 #include "rng/rng.h"
 #include "sotto/ssl.h"
@@ -51,9 +52,9 @@ static double quality(const struct sotto_encoder *e, const struct sotto_dataset 
     size_t width = sotto_encoder_width(e);
     float *x = base_alloc(N * width, sizeof *x);
     assert_non_null(x);
-    assert_int_equal(sotto_embed(x, e, data, NULL, N, NULL), SOTTO_OK);
+    assert_int_equal(sotto_embed(x, e, data, NULL, N, &machine.context), SOTTO_OK);
     assert_int_equal(sotto_knn_accuracy(&accuracy, x, labels, TRAIN, x + TRAIN * width, labels + TRAIN,
-                                        N - TRAIN, width, NEIGHBOURS, NULL),
+                                        N - TRAIN, width, NEIGHBOURS, &machine.context),
                      SOTTO_OK);
     base_free(x);
     return accuracy;
@@ -63,16 +64,15 @@ static double quality(const struct sotto_encoder *e, const struct sotto_dataset 
 static struct sotto_encoder *train(struct sotto_pretrain_result *first, struct sotto_pretrain_result *last,
                                    const struct sotto_dataset *data, const char *method, size_t epochs)
 {
-    const struct nn_backend *backend;
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
-    if (strcmp(nn_backend_name(backend), "ref") == 0) {
+    if (strcmp(machine.backend, "ref") == 0) {
         print_message("skipped: the reference kernels are too slow for a real run\n");
         skip();
     }
     struct sotto_encoder *e;
     struct sotto_pretrain_options o;
-    struct sotto_context ctx = {.threads = 1};
     sotto_pretrain_defaults(&o);
+    o.dtype = machine.dtype;
+    o.backend = machine.backend;
     o.method = method;
     o.batch = 50;
     o.min_area = 0.5;
@@ -80,10 +80,10 @@ static struct sotto_encoder *train(struct sotto_pretrain_result *first, struct s
     o.jitter = 0.1;
 
     o.epochs = 1;
-    assert_int_equal(sotto_pretrain(&e, first, data, NULL, 0, &o, &ctx), SOTTO_OK);
+    assert_int_equal(sotto_pretrain(&e, first, data, NULL, 0, &o, &machine.context), SOTTO_OK);
     sotto_encoder_free(e);
     o.epochs = epochs;
-    assert_int_equal(sotto_pretrain(&e, last, data, NULL, 0, &o, &ctx), SOTTO_OK);
+    assert_int_equal(sotto_pretrain(&e, last, data, NULL, 0, &o, &machine.context), SOTTO_OK);
     print_message("%s: loss %.3f to %.3f, accuracy %.3f to %.3f\n", method, first->loss, last->loss,
                   first->accuracy, last->accuracy);
     return e;
@@ -125,5 +125,8 @@ static void rotation_learns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(simclr_learns), cmocka_unit_test(rotation_learns)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    while (machine_next())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

@@ -20,7 +20,7 @@ static const char experiment[] =
     "name: story\n"
     "seed: 3\n"
     "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
-    "pretrain: {epochs: 2, batch: 128}\n"
+    "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
     "cases:\n"
     "  - name: overfit\n"
     "    records: 250\n"
@@ -56,7 +56,8 @@ static void run_experiment(char *folder, size_t capacity)
     char *done = NULL;
     snprintf(folder, capacity, "%s/run", root);
     struct sotto_run_options options = {.folder = folder};
-    sotto_status status = sotto_run(&done, NULL, experiment, "story.yaml", &options, NULL);
+    sotto_status status = sotto_run(&done, NULL, experiment, "story.yaml", &options,
+                                    &(struct sotto_context){.threads = 2});
     if (status != SOTTO_OK)
         fail_msg("sotto_run: %s", sotto_error_text());
     sotto_text_free(done);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "nn/backend.h"
 #include "nn/bf16.h"
 #include "nn/plan.h"
@@ -220,7 +221,7 @@ static void compare_convolutions(enum nn_dtype dtype)
         data_free(&a);
         data_free(&b);
     }
-    par_set_threads(par_threads(NULL));
+    par_set_threads(machine.context.threads);
 }
 
 static void convolutions_agree_in_f32(void **state)
@@ -330,6 +331,7 @@ static void networks_agree(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_agree_in_f32),
         cmocka_unit_test(convolutions_agree_in_bf16),

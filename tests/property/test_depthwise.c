@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "layer_bench.h"
+#include "machine.h"
 #include "nn/model.h"
 #include "oracle.h"
 
@@ -106,12 +107,10 @@ static void single_records_are_refused(void **state)
     (void)state;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
-    const struct nn_backend *backend;
     struct nn_model_config config = {
         .name = "mobilenetv2", .input = {3, 32, 32}, .classes = 2, .norm = "group"};
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
     assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
-    struct nn_plan_config plan = {.batch = 2, .backend = backend, .training = 1, .views = 1};
+    struct nn_plan_config plan = {.batch = 2, .backend = machine.kernels, .training = 1, .views = 1};
     assert_int_equal(nn_plan_create(&p, m, &plan), SOTTO_ENOTSUP);
     assert_string_equal(
         sotto_error_text(),
@@ -123,6 +122,7 @@ static void single_records_are_refused(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(depthwise_matches_its_definition), cmocka_unit_test(bf16_rounds_and_no_more),
         cmocka_unit_test(what_does_not_fit_is_refused), cmocka_unit_test(single_records_are_refused)};

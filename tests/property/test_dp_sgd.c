@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "machine.h"
 #include "nn/model.h"
 #include "rng/rng.h"
 #include "temporary_folder.h"
@@ -62,6 +63,8 @@ static struct request on_blobs(void)
 {
     struct request r = {.data = &blobs};
     sotto_train_defaults(&r.o);
+    r.o.dtype = machine.dtype;
+    r.o.backend = machine.backend;
     sotto_train_privacy_defaults(&r.p);
     r.o.model = "mlp";
     r.o.hidden_count = 1;
@@ -87,7 +90,7 @@ static double *weights_of(const struct request *r, size_t *count)
 {
     struct sotto_network *n = NULL;
     char *certificate = NULL;
-    assert_int_equal(train(&n, &certificate, r, NULL), SOTTO_OK);
+    assert_int_equal(train(&n, &certificate, r, &machine.context), SOTTO_OK);
     const struct tensor_list *tensors = nn_model_tensors(n->model);
     double *all = base_alloc(sotto_network_parameters(n), sizeof *all);
     *count = 0;
@@ -111,7 +114,7 @@ static double accuracy_of(const struct sotto_network *n)
 {
     static float answers[N * K];
     size_t right = 0;
-    assert_int_equal(sotto_network_predict(answers, n, features, N, D, 1, NULL), SOTTO_OK);
+    assert_int_equal(sotto_network_predict(answers, n, features, N, D, 1, &machine.context), SOTTO_OK);
     for (size_t i = 0; i < N; i++) {
         size_t best = 0;
         for (size_t k = 1; k < K; k++)
@@ -155,7 +158,7 @@ static void networks_learn_and_are_certified(void **state)
         r.p.noise_mode = cases[i].mode;
         if (i == 0)
             r.p.target.epsilon = 8;
-        assert_int_equal(train(&n, &certificate, &r, NULL), SOTTO_OK);
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
         if (accuracy_of(n) < 0.9)
             fail_msg("%s, %s: accuracy %g", r.p.clipping, r.p.noise, accuracy_of(n));
         double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
@@ -328,7 +331,8 @@ static void stop_after(const struct request *r, uint64_t steps)
     struct sotto_network *n = NULL;
     char *certificate = NULL;
     struct stopper s = {.after = steps * r->o.batch};
-    struct sotto_context ctx = {.stop = &s.stop, .progress = watch, .user = &s};
+    struct sotto_context ctx = machine.context;
+    ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
     assert_int_equal(train(&n, &certificate, r, &ctx), SOTTO_ESTOPPED);
     assert_true(n == NULL && certificate == NULL);
 }
@@ -371,14 +375,14 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     unlink(r.p.ledger);
     r.o.checkpoint = path_of("again.checkpoint");
     stop_after(&r, 5);
-    assert_int_equal(train(&n, &certificate, &r, NULL), SOTTO_OK);
+    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
     assert_non_null(strstr(certificate, "\"charged\": 35"));
     assert_non_null(strstr(certificate, "\"used\": 20"));
     sotto_text_free(certificate);
     sotto_network_free(n);
     /* Finished, but its file is not there: the certificate alone takes another step. */
     n = NULL;
-    assert_int_equal(train(&n, &certificate, &r, NULL), SOTTO_OK);
+    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
     assert_non_null(strstr(certificate, "\"charged\": 36"));
     sotto_text_free(certificate);
     sotto_network_free(n);
@@ -404,7 +408,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     stop_after(&r, 12);
 #define REFUSED(wanted, text)                                                                                \
     do {                                                                                                     \
-        assert_int_equal(train(&n, &certificate, &r, NULL), wanted);                                         \
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                                         \
         if (!strstr(sotto_error_text(), text))                                                               \
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
@@ -439,7 +443,7 @@ static void a_ledger_put_back_is_noticed(void **state)
     assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK);
     stop_after(&r, 8);
     assert_int_equal(file_write(r.p.ledger, old, size), SOTTO_OK);
-    assert_int_equal(train(&n, &certificate, &r, NULL), SOTTO_EINVAL);
+    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "stands at step 8, but"));
     base_free(old);
 }
@@ -455,7 +459,7 @@ static void bad_requests_have_one_line(void **state)
         struct request r = on_blobs();                                                                       \
         r.p.ledger = path_of("none.jsonl");                                                                  \
         change;                                                                                              \
-        assert_int_equal(train(&n, &certificate, &r, NULL), wanted);                                         \
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                                         \
         if (!strstr(sotto_error_text(), text))                                                               \
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
@@ -502,6 +506,7 @@ static void shares_of_a_quantile(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {cmocka_unit_test(networks_learn_and_are_certified),
                                        cmocka_unit_test(noise_has_its_size),
                                        cmocka_unit_test(parts_do_not_change_the_run),

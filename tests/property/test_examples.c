@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "nn/backend.h"
 #include "nn/example_product.h"
 #include "nn/plan.h"
@@ -72,7 +73,7 @@ enum { EXAMPLES = 5 };
 
 static void check_layer(struct conv_desc d, size_t views, int stored)
 {
-    const struct nn_backend *backend;
+    const struct nn_backend *backend = machine.kernels;
     struct example_product *e = NULL;
     struct conv *conv = NULL;
     struct arena keep = {0}, scratch = {0};
@@ -81,7 +82,6 @@ static void check_layer(struct conv_desc d, size_t views, int stored)
            result = shape_count(d.dst);
     d.batch = EXAMPLES * views;
     d.training = d.threads = 1;
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
     assert_int_equal(example_product_create(&e, &d, views), SOTTO_OK);
     assert_int_equal(example_product_stores(e), stored);
     d.no_weights = stored;
@@ -369,19 +369,19 @@ static void whole_models_match_a_loop_over_single_records(void **state)
 {
     (void)state;
     check_model(&mlp, "ref", 6, 1, 1e-6);
-    check_model(&mlp, "auto", 6, 1, 1e-6);
+    check_model(&mlp, machine.backend, 6, 1, 1e-6);
     check_model(&small_residual, "ref", 3, 1, 1e-6);
-    check_model(&residual, "auto", 6, 1, 1e-5); /* oneDNN's activations differ with the batch */
-    check_model(&keras, "auto", 4, 1, 1e-5);
+    check_model(&residual, machine.backend, 6, 1, 1e-5); /* oneDNN's activations differ with the batch */
+    check_model(&keras, machine.backend, 4, 1, 1e-5);
     check_model(&bounded, "ref", 4, 1, 1e-6);
-    check_model(&bounded, "auto", 4, 1, 1e-5);
+    check_model(&bounded, machine.backend, 4, 1, 1e-5);
 }
 
 static void views_of_a_record_are_one_gradient(void **state)
 {
     (void)state;
     check_model(&mlp, "ref", 3, 4, 1e-6);
-    check_model(&residual, "auto", 3, 2, 1e-5);
+    check_model(&residual, machine.backend, 3, 2, 1e-5);
 }
 
 /* ---- what clipping promises ---- */
@@ -399,7 +399,7 @@ static void no_record_adds_more_than_the_norm(void **state)
     const double sizes[] = {0, 1e-30, 1e-6, 1, 1e6, 1e18, 1e30, 3e38};
     for (size_t m = 0; m < 2; m++) {
         struct world w;
-        world_open(&w, models[m], "auto", 2, 1);
+        world_open(&w, models[m], machine.backend, 2, 1);
         double *sum = base_alloc(w.parameters, sizeof *sum), largest = 0;
         for (size_t a = 0; a < sizeof sizes / sizeof *sizes; a++)
             for (size_t b = 0; b < sizeof sizes / sizeof *sizes; b++)
@@ -433,7 +433,7 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t m = 0; m < 3; m++) {
         struct world w;
-        world_open(&w, models[m], "auto", 4, 1);
+        world_open(&w, models[m], machine.backend, 4, 1);
         double *sum = base_alloc(w.parameters, sizeof *sum), *without = base_alloc(w.parameters, sizeof *sum);
         const struct nn_clip clip = {NN_CLIP_FLAT, 0.5, 0};
         memset(w.diffs + w.outputs, 0, w.outputs * sizeof(float));
@@ -458,7 +458,7 @@ static void no_record_adds_nothing_and_unused_rows_do_not_count(void **state)
 {
     (void)state;
     struct world w;
-    world_open(&w, &residual, "auto", 4, 1);
+    world_open(&w, &residual, machine.backend, 4, 1);
     double *sum = base_alloc(w.parameters, sizeof *sum), *some = base_alloc(w.parameters, sizeof *some);
     const struct nn_clip clip = {NN_CLIP_FLAT, 0.5, 0};
     run_private(&w, sum, 0, &clip);
@@ -478,8 +478,8 @@ static void parts_of_a_batch_add_up(void **state)
     const struct nn_model_config *models[] = {&mlp, &residual, &keras};
     for (size_t m = 0; m < 3; m++) {
         struct world whole, part;
-        world_open(&whole, models[m], "auto", 5, 1);
-        world_open(&part, models[m], "auto", 3, 1);
+        world_open(&whole, models[m], machine.backend, 5, 1);
+        world_open(&part, models[m], machine.backend, 3, 1);
         double *sum = base_alloc(whole.parameters, sizeof *sum),
                *expected = base_alloc(whole.parameters, sizeof *sum);
         const struct nn_clip clip = {NN_CLIP_FLAT, 0.5, 0};
@@ -532,7 +532,7 @@ static void a_step_allocates_nothing(void **state)
 {
     (void)state;
     struct world w;
-    world_open(&w, &residual, "auto", 4, 1);
+    world_open(&w, &residual, machine.backend, 4, 1);
     double *sum = base_alloc(w.parameters, sizeof *sum);
     const struct nn_clip clip = {NN_CLIP_FLAT, 0.5, 0};
     run_private(&w, sum, 4, &clip);
@@ -545,6 +545,7 @@ static void a_step_allocates_nothing(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_layers_match_a_loop_in_double),
         cmocka_unit_test(ghost_layers_match_a_loop_in_double),

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "head/head_model.h"
 #include "io/statement.h"
+#include "machine.h"
 #include "sotto/dp.h"
 #include "sotto/fine_tune.h"
 
@@ -24,7 +25,6 @@ static char folder[] = "/tmp/sotto-test-XXXXXX";
 static struct sotto_dataset *images;
 static struct sotto_encoder *from;
 static int64_t rows[N];
-static const struct sotto_context single = {.threads = 1};
 
 static int set_up(void **state)
 {
@@ -48,6 +48,7 @@ static struct sotto_fine_tune_options options(void)
 {
     struct sotto_fine_tune_options o;
     sotto_fine_tune_defaults(&o);
+    o.backend = machine.backend;
     o.epochs = 2;
     o.batch = 15; /* two steps an epoch, ten images dropped */
     o.hidden_count = 1;
@@ -64,7 +65,7 @@ static void tune(struct tuned *out, const struct sotto_fine_tune_options *o)
 {
     *out = (struct tuned){0};
     assert_int_equal(
-        sotto_fine_tune(&out->encoder, &out->head, &out->loss, from, images, rows, N, o, &single), SOTTO_OK);
+        sotto_fine_tune(&out->encoder, &out->head, &out->loss, from, images, rows, N, o, &machine.context), SOTTO_OK);
 }
 
 static void clear(struct tuned *t)
@@ -113,7 +114,7 @@ static void training_lowers_the_loss_and_the_files_belong_together(void **state)
     o.brightness = o.jitter = 0;
     tune(&t, &o);
     assert_true(t.loss < 1.8); /* ln 10 = 2.3 at the start */
-    assert_int_equal(sotto_embed(x, t.encoder, images, rows, N, &single), SOTTO_OK);
+    assert_int_equal(sotto_embed(x, t.encoder, images, rows, N, &machine.context), SOTTO_OK);
     assert_int_equal(sotto_head_predict(logits, t.head, x, N, 128, 0), SOTTO_OK);
     for (size_t i = 0; i < N; i++)
         sum -= log((double)logits[i * 10 + (size_t)images->labels[rows[i]]]);
@@ -160,7 +161,7 @@ static void the_stamp_travels_and_is_obeyed(void **state)
     sotto_head_defaults(&r);
     r.trainer = "convex";
     r.steps = 2;
-    assert_int_equal(sotto_embed(x, encoder, images, rows, N, &single), SOTTO_OK);
+    assert_int_equal(sotto_embed(x, encoder, images, rows, N, &machine.context), SOTTO_OK);
     for (size_t i = 0; i < N; i++)
         y[i] = images->labels[rows[i]];
     assert_int_equal(sotto_head_train(&later, x, y, N, 128, 10, &r, NULL), SOTTO_OK);
@@ -228,12 +229,12 @@ static void stops_and_failures_leave_nothing(void **state)
     assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &ctx), SOTTO_ESTOPPED);
     o.lr = 1e30;
     o.epochs = 2;
-    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &single), SOTTO_EDIVERGED);
+    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &machine.context), SOTTO_EDIVERGED);
     o.lr = 1e-3;
     o.epochs = 1;
     for (long n = 0;; n += 1 + n / 2) { /* one network costs a while to plan: ever larger strides */
         base_alloc_fail_after(n);
-        sotto_status status = sotto_fine_tune(&e, &h, NULL, from, images, rows, 2, &o, &single);
+        sotto_status status = sotto_fine_tune(&e, &h, NULL, from, images, rows, 2, &o, &machine.context);
         base_alloc_fail_after(-1);
         if (status == SOTTO_OK)
             break;
@@ -246,6 +247,7 @@ static void stops_and_failures_leave_nothing(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_inputs_give_equal_bytes),
         cmocka_unit_test(training_lowers_the_loss_and_the_files_belong_together),

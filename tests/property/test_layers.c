@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "layer_bench.h"
+#include "machine.h"
 #include "nn/kernels.h"
 #include "nn/model.h"
 #include "oracle.h"
@@ -279,18 +280,16 @@ static void batch_norm_refuses_a_batch_of_one(void **state)
     (void)state;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
-    const struct nn_backend *backend;
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
     struct nn_model_config config = {.name = "resnet8", .input = {3, 8, 8}, .classes = 10};
     assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
     assert_int_equal(
-        nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 1, .backend = backend, .training = 1}),
+        nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 1, .backend = machine.kernels, .training = 1}),
         SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "encoder.layer1.0.bn1: batch normalisation cannot train on a batch of 1, "
                         "whose mean and variance are the image's own; use a batch of at least 2, "
                         "or group normalisation");
-    assert_int_equal(nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 1, .backend = backend}),
+    assert_int_equal(nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 1, .backend = machine.kernels}),
                      SOTTO_OK);
     nn_plan_free(p);
     nn_model_free(m);
@@ -416,8 +415,6 @@ static void plans_of_resnets_fail_cleanly_and_steps_allocate_nothing(void **stat
 {
     (void)state;
     static const char *const norms[] = {"batch", "group"};
-    const struct nn_backend *backend;
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
     for (size_t k = 0; k < 2; k++) {
         struct nn_model_config config = {
             .name = "resnet8", .input = {3, 8, 8}, .classes = 3, .norm = norms[k]};
@@ -427,7 +424,7 @@ static void plans_of_resnets_fail_cleanly_and_steps_allocate_nothing(void **stat
             assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
             base_alloc_fail_after(n);
             sotto_status status = nn_plan_create(
-                &p, m, &(struct nn_plan_config){.batch = 3, .backend = backend, .training = 1});
+                &p, m, &(struct nn_plan_config){.batch = 3, .backend = machine.kernels, .training = 1});
             base_alloc_fail_after(-1);
             assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
             assert_true((status == SOTTO_OK) == (p != NULL));
@@ -538,6 +535,7 @@ static void running_statistics_are_saved_and_loaded(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_norm_matches_its_definition),
         cmocka_unit_test(norms_survive_large_means),

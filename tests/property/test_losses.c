@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "nn/nn.h"
 #include "oracle.h"
 #include "rng/rng.h"
@@ -18,9 +19,7 @@ static const enum ntxent_form forms[] = {NTXENT_KERAS, NTXENT_SIMCLR};
 static struct ntxent *make(enum ntxent_form form, size_t n, size_t d)
 {
     struct ntxent *w = NULL;
-    const struct nn_backend *backend = NULL;
-    assert_int_equal(nn_backend_find(&backend, "auto"), SOTTO_OK);
-    assert_int_equal(ntxent_create(&w, form, n, d, backend), SOTTO_OK);
+    assert_int_equal(ntxent_create(&w, form, n, d, machine.kernels), SOTTO_OK);
     return w;
 }
 
@@ -235,6 +234,7 @@ static void ntxent_fails_cleanly_without_memory_and_runs_without_allocating(void
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ntxent_matches_its_formula),
         cmocka_unit_test(softmax_matches_its_formula),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "nn/bf16.h"
 #include "nn/checkpoint.h"
 #include "nn/kernels.h"
@@ -169,7 +170,7 @@ static void the_encoder_descends_on_task_minus_lambda_adversary(void **state)
 {
     (void)state;
     static const double lambdas[] = {0, 0.5, 1, 7};
-    static const char *const backends[] = {"ref", "auto"};
+    const char *const backends[] = {"ref", machine.backend};
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 2; k++)
             for (int relu_logits = 0; relu_logits < 2; relu_logits++)
@@ -470,6 +471,7 @@ static void who_knows_nothing_is_left_alone(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reversal_is_the_identity_forwards_and_minus_lambda_backwards),
         cmocka_unit_test(the_encoder_descends_on_task_minus_lambda_adversary),

@@ -39,14 +39,14 @@ static void an_odd_epoch_leaves_the_encoder_alone(void **state)
         sotto_encoder_free(e);
         for (size_t epochs = 1; epochs <= 3; epochs++) {
             o.epochs = epochs;
-            train(after[epochs], NULL, &o, 2);
+            train(after[epochs], NULL, &o);
         }
         assert_string_equal(after[1], untouched);
         assert_string_not_equal(after[2], untouched);
         assert_string_equal(after[3], after[2]);
         o = with("two-pass");
         o.encoder = encoders[k], o.epochs = 1;
-        train(after[0], NULL, &o, 2);
+        train(after[0], NULL, &o);
         assert_string_not_equal(after[0], untouched);
     }
 }
@@ -60,34 +60,59 @@ static void lambda_zero_is_plain_simclr(void **state)
         struct sotto_pretrain_options o = with(epochs == 1 ? "two-pass" : "joint");
         o.epochs = epochs;
         talos.lambda = 0;
-        train(zero, NULL, &o, 2);
+        train(zero, NULL, &o);
         talos.lambda = 2;
-        train(censored, NULL, &o, 2);
+        train(censored, NULL, &o);
         o.talos = NULL;
-        train(plain, NULL, &o, 2);
+        train(plain, NULL, &o);
         assert_string_equal(zero, plain);
         assert_string_not_equal(censored, plain);
     }
 }
 
-/* Images beside the views change the contrastive loss only through the classifier, without batch norm. */
+enum { WIDTH = 128, VALUES = 14 * WIDTH };
+
+/* Embeddings of the images by an encoder trained so. */
+static void train_and_embed(float x[VALUES], const struct sotto_pretrain_options *o)
+{
+    struct sotto_encoder *e = NULL;
+    assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, o, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_encoder_width(e), WIDTH);
+    assert_int_equal(sotto_embed(x, e, images, NULL, 14, &machine.context), SOTTO_OK);
+    sotto_encoder_free(e);
+}
+
+static double distance(const float *a, const float *b)
+{
+    double difference = 0, size = 0;
+    for (size_t i = 0; i < VALUES; i++) {
+        difference += pow((double)a[i] - (double)b[i], 2);
+        size += pow((double)b[i], 2);
+    }
+    return sqrt(difference / size);
+}
+
+/* Images beside the views change the encoder only through the classifier, without batch norm: what is left is
+ * sums in another order. In f32 they moved embeddings by 1.3e-5 of themselves at most (6 seeds, 1 and 3 threads);
+ * in bf16 not at all, but a sum that crosses a rounding boundary may move a value by its last place, 2^-8. The
+ * classifier at lambda 50 moved them by 1.8 to 9 in both. (The loss is no measure of it: it may go up or down.) */
 static void images_go_along(void **state)
 {
     (void)state;
     static const char *const reads[] = {"images", "views-of-three"};
-    struct sotto_pretrain_result plain, beside, censored;
+    static float plain[VALUES], beside[VALUES], censored[VALUES];
     struct sotto_pretrain_options o = with("joint");
-    char sha256[65];
     o.talos = NULL;
-    train(sha256, &plain, &o, 2);
+    train_and_embed(plain, &o);
     for (int i = 0; i < 2; i++) {
         o = with("joint");
         talos.reads = reads[i], talos.lambda = 0;
-        train(sha256, &beside, &o, 2);
+        train_and_embed(beside, &o);
         talos.lambda = 50;
-        train(sha256, &censored, &o, 2);
-        assert_true(fabs(beside.loss - plain.loss) < 1e-4 * plain.loss); /* sums in another order */
-        assert_true(fabs(censored.loss - plain.loss) > 1e-3 * plain.loss);
+        train_and_embed(censored, &o);
+        double close = distance(beside, plain), far = distance(censored, plain);
+        if (!(close < (machine.type == NN_BF16 ? 0x1p-8 : 1e-4) && far > 1))
+            fail_msg("%s: embeddings moved by %g beside images, by %g with lambda 50", reads[i], close, far);
     }
 }
 
@@ -106,12 +131,12 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
         o.encoder = cases[i].encoder;
         talos.adversary_steps = i + 1;
         talos.reads = i == 2 ? "images" : NULL;
-        train(whole, &one, &o, 2);
+        train(whole, &one, &o);
         assert_int_equal(one.steps, i == 1 ? 12 : 6);
         o.checkpoint = checkpoint;
         for (size_t stop = 1; stop < one.steps; stop += cases[i].stride) {
             train_until(&o, stop * o.batch);
-            train(resumed, &two, &o, 2);
+            train(resumed, &two, &o);
             assert_string_equal(resumed, whole);
             assert_true(one.loss == two.loss && one.adversary_loss == two.adversary_loss &&
                         one.adversary_accuracy == two.adversary_accuracy);
@@ -151,7 +176,7 @@ static void bad_input_is_one_clear_line(void **state)
     expect_error(&o, SOTTO_EINVAL, "talos goes with method simclr (got 'rotation')");
     o = with(NULL);
     assert_int_equal(sotto_dataset_open(&plain, "synthetic-images-n14", NULL), SOTTO_OK);
-    assert_int_equal(sotto_pretrain(&e, NULL, plain, NULL, 0, &o, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_pretrain(&e, NULL, plain, NULL, 0, &o, &machine.context), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "talos: data set 'synthetic-images-n14' has no attribute to hide");
     sotto_dataset_free(plain);
@@ -166,7 +191,7 @@ static void another_runs_checkpoint_is_refused(void **state)
     struct sotto_pretrain_options o = with("odd-even");
     o.epochs = 1;
     o.checkpoint = checkpoint;
-    train(sha256, NULL, &o, 2);
+    train(sha256, NULL, &o);
     talos.lambda = 3;
     expect_error(&o, SOTTO_EINVAL, "made with lambda 2, now lambda is 3");
     talos.lambda = 2, talos.bounded = 1;
@@ -193,7 +218,7 @@ static void the_classifier_is_logged_every_epoch(void **state)
     for (int i = 0; i < 2; i++) {
         struct sotto_pretrain_options o = with(i ? "two-pass" : "odd-even");
         o.metrics = metrics;
-        train(sha256, NULL, &o, 2);
+        train(sha256, NULL, &o);
         assert_int_equal(count_text(metrics, "\"name\":\"adversary_accuracy\""), 2);
         assert_int_equal(count_text(metrics, "\"name\":\"adversary_loss\""), 2);
         assert_int_equal(count_text(metrics, i ? "{\"step\":12," : "{\"step\":6,"), 6);
@@ -219,7 +244,7 @@ static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, s
     talos.attribute = attribute;
     talos.lambda = lambda, talos.bounded = bounded;
     o.epochs = epochs, o.batch = 16, o.brightness = 0.05, o.jitter = 0;
-    assert_int_equal(sotto_pretrain(&e, &result, &set, NULL, 0, &o, NULL), SOTTO_OK);
+    assert_int_equal(sotto_pretrain(&e, &result, &set, NULL, 0, &o, &machine.context), SOTTO_OK);
     sotto_encoder_free(e);
     return result;
 }
@@ -251,7 +276,7 @@ static void steps_allocate_nothing_and_failures_are_reported(void **state)
         struct sotto_pretrain_options o = with("two-pass");
         o.epochs = i ? 2 : 1;
         uint64_t before = base_alloc_count();
-        train(sha256, NULL, &o, 2);
+        train(sha256, NULL, &o);
         used[i] = base_alloc_count() - before;
     }
     assert_true(used[0] == used[1]);
@@ -260,7 +285,8 @@ static void steps_allocate_nothing_and_failures_are_reported(void **state)
         struct sotto_encoder *e = NULL;
         o.epochs = 1, o.batch = 2;
         base_alloc_fail_after(n);
-        sotto_status status = sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3}, 4, &o, NULL);
+        sotto_status status = sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3}, 4, &o,
+                                              &machine.context);
         base_alloc_fail_after(-1);
         sotto_encoder_free(e);
         if (status == SOTTO_OK)
@@ -285,5 +311,8 @@ int main(void)
         cmocka_unit_test(only_the_published_loss_runs_away),
         cmocka_unit_test(steps_allocate_nothing_and_failures_are_reported),
     };
-    return cmocka_run_group_tests(tests, set_up, close_images);
+    int failed = 0;
+    while (machine_next())
+        failed += cmocka_run_group_tests(tests, set_up, close_images);
+    return failed;
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "attack/epsilon_bounds.h"
+#include "machine.h"
 #include "nn/model.h"
 #include "rng/rng.h"
 #include "temporary_folder.h"
@@ -66,6 +67,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
             rows[count++] = (int64_t)i;
     }
     sotto_train_defaults(&o);
+    o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
     o.model = "mlp";
     o.optimizer = "sgd";
@@ -78,7 +80,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     p.insecure_seed = seed;
     p.ledger = path_of("audit.jsonl");
     unlink(p.ledger);
-    assert_int_equal(dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, NULL),
+    assert_int_equal(dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
                      SOTTO_OK);
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
     assert_int_equal(
@@ -143,6 +145,7 @@ static void without_clipping_it_proves_more(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_proves_no_more_than_it_promises),
                                        cmocka_unit_test(without_clipping_it_proves_more)};
     return cmocka_run_group_tests(tests, make_canaries, remove_folder);

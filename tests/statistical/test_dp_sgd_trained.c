@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "attack/epsilon_bounds.h"
+#include "machine.h"
 #include "num/beta.h"
 #include "rng/rng.h"
 #include "temporary_folder.h"
@@ -70,6 +71,7 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     struct run run = {0};
     char *certificate = NULL;
     sotto_train_defaults(&o);
+    o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
     o.model = "mlp";
     o.hidden[0] = 32;
@@ -241,6 +243,7 @@ static void many_runs_prove_no_more_than_is_promised(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_run_proves_no_more_than_is_promised),
                                        cmocka_unit_test(many_runs_prove_no_more_than_is_promised)};
     return cmocka_run_group_tests(tests, make_data, remove_folder);

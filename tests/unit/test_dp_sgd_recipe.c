@@ -16,6 +16,7 @@ static struct sotto_train_options options(void)
 {
     struct sotto_train_options o;
     sotto_train_defaults(&o);
+    o.dtype = "f32", o.backend = "ref"; /* nothing is trained */
     o.batch = 50;
     o.flip = 1;
     return o;

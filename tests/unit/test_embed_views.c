@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "machine.h"
 #include "sotto/ssl.h"
 
 #include <string.h>
@@ -21,10 +22,11 @@ static int set_up(void **state)
     struct sotto_pretrain_options o;
     (void)state;
     sotto_pretrain_defaults(&o);
+    o.dtype = machine.dtype, o.backend = machine.backend;
     o.epochs = 1, o.batch = 4, o.min_area = 0.5, o.jitter = 0.125;
     o.augmentation = "simclr", o.blur = 0.75;
     return sotto_dataset_open(&images, "synthetic-faces-n8", NULL) != SOTTO_OK ||
-           sotto_pretrain(&encoder, NULL, images, NULL, 0, &o, NULL) != SOTTO_OK;
+           sotto_pretrain(&encoder, NULL, images, NULL, 0, &o, &machine.context) != SOTTO_OK;
 }
 
 static int tear_down(void **state)
@@ -58,16 +60,15 @@ static void views_depend_on_seed_and_row_alone(void **state)
     static float three[N * VIEWS * WIDTH], two[2 * VIEWS * WIDTH], other[2 * VIEWS * WIDTH];
     const int64_t rows[N] = {5, 0, 2}, swapped[2] = {2, 5};
     struct sotto_view_options v;
-    struct sotto_context ctx = {.threads = 2};
     sotto_view_defaults(&v, encoder);
     v.views = VIEWS, v.seed = 9;
-    assert_int_equal(sotto_embed_views(three, encoder, images, rows, N, &v, &ctx), SOTTO_OK);
-    assert_int_equal(sotto_embed_views(two, encoder, images, swapped, 2, &v, &ctx), SOTTO_OK);
+    assert_int_equal(sotto_embed_views(three, encoder, images, rows, N, &v, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_embed_views(two, encoder, images, swapped, 2, &v, &machine.context), SOTTO_OK);
     assert_memory_equal(two, three + 2 * VIEWS * WIDTH, VIEWS * WIDTH * sizeof(float));
     assert_memory_equal(two + VIEWS * WIDTH, three, VIEWS * WIDTH * sizeof(float));
     assert_memory_not_equal(three, three + WIDTH, WIDTH * sizeof(float)); /* views differ */
     v.seed = 10;
-    assert_int_equal(sotto_embed_views(other, encoder, images, swapped, 2, &v, &ctx), SOTTO_OK);
+    assert_int_equal(sotto_embed_views(other, encoder, images, swapped, 2, &v, &machine.context), SOTTO_OK);
     assert_memory_not_equal(two, other, sizeof two);
 }
 
@@ -78,10 +79,10 @@ static void weak_views_are_the_image(void **state)
     static float view[2 * WIDTH], plain[WIDTH];
     const int64_t row = 3;
     struct sotto_view_options v = {.views = 2, .augmentation = "keras", .min_area = 1};
-    assert_int_equal(sotto_embed(plain, encoder, images, &row, 1, NULL), SOTTO_OK);
+    assert_int_equal(sotto_embed(plain, encoder, images, &row, 1, &machine.context), SOTTO_OK);
     int same = 0;
     for (v.seed = 0; v.seed < 6; v.seed++) { /* half of the views are mirrored */
-        assert_int_equal(sotto_embed_views(view, encoder, images, &row, 1, &v, NULL), SOTTO_OK);
+        assert_int_equal(sotto_embed_views(view, encoder, images, &row, 1, &v, &machine.context), SOTTO_OK);
         for (int k = 0; k < 2; k++) {
             double most = 0;
             for (int j = 0; j < WIDTH; j++) {
@@ -97,7 +98,7 @@ static void weak_views_are_the_image(void **state)
 static void refuse(const int64_t *rows, const struct sotto_view_options *v, const char *text)
 {
     static float out[VIEWS * WIDTH];
-    assert_int_equal(sotto_embed_views(out, encoder, images, rows, 1, v, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_embed_views(out, encoder, images, rows, 1, v, &machine.context), SOTTO_EINVAL);
     if (!strstr(sotto_error_text(), text))
         fail_msg("%s", sotto_error_text());
 }
@@ -118,12 +119,12 @@ static void bad_options_are_refused(void **state)
     v.augmentation = "keras";
     for (long n = 0; n < 12; n++) {
         base_alloc_fail_after(n);
-        sotto_status status = sotto_embed_views(out, encoder, images, &good, 1, &v, NULL);
+        sotto_status status = sotto_embed_views(out, encoder, images, &good, 1, &v, &machine.context);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
     }
     volatile sig_atomic_t stop = 1;
-    struct sotto_context ctx = {.stop = &stop};
+    struct sotto_context ctx = {.threads = 1, .stop = &stop};
     assert_int_equal(sotto_embed_views(out, encoder, images, &good, 1, &v, &ctx), SOTTO_ESTOPPED);
 }
 
@@ -135,5 +136,8 @@ int main(void)
         cmocka_unit_test(weak_views_are_the_image),
         cmocka_unit_test(bad_options_are_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    int failed = 0;
+    while (machine_next())
+        failed += cmocka_run_group_tests(tests, set_up, tear_down);
+    return failed;
 }

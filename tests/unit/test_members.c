@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "sotto/train.h"
 #include "temporary_folder.h"
 #include "train/members.h"
@@ -38,6 +39,7 @@ static struct sotto_train_options apart(void)
     o.epochs = 1;
     o.batch = 30;
     o.dtype = "f32";
+    o.backend = machine.backend;
     o.residual = (struct sotto_residual_noise){.members = MEMBERS, .independent = 1};
     return o;
 }
@@ -165,6 +167,7 @@ static void one_member_cannot_be_apart(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_networks_of_their_seeds), cmocka_unit_test(a_stopped_run_ends_the_same),
         cmocka_unit_test(the_file_knows_how_it_was_made), cmocka_unit_test(one_member_cannot_be_apart)};

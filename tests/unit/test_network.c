@@ -7,6 +7,7 @@
 
 #include "data/augment.h"
 #include "io/statement.h"
+#include "machine.h"
 #include "sotto/dp.h"
 #include "temporary_folder.h"
 #include "train/network.h"
@@ -38,6 +39,7 @@ static struct sotto_train_options tiny(void)
     o.epochs = 1;
     o.batch = 8;
     o.dtype = "f32";
+    o.backend = machine.backend;
     return o;
 }
 
@@ -399,6 +401,7 @@ static void protect_refuses_a_network(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back_whole),
         cmocka_unit_test(rows_and_pictures_are_one),

@@ -15,6 +15,7 @@
 #include "attack/target_network.h"
 #include "head_blobs.h"
 #include "io/json.h"
+#include "machine.h"
 #include "sotto/sotto.h"
 #include "temporary_folder.h"
 
@@ -37,6 +38,7 @@ static struct sotto_train_options small_cnn(void)
     o.batch = 15;
     o.lr = 5e-3;
     o.dtype = "f32";
+    o.backend = machine.backend;
     return o;
 }
 
@@ -343,6 +345,7 @@ static void no_memory_is_an_error(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_attack_runs_on_a_network),
         cmocka_unit_test(a_network_answers_and_is_counted),

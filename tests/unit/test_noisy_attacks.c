@@ -14,6 +14,7 @@
 #include "attack/target.h"
 #include "head_blobs.h"
 #include "io/json.h"
+#include "machine.h"
 #include "sotto/sotto.h"
 #include "temporary_folder.h"
 
@@ -33,6 +34,7 @@ static struct sotto_train_options noisy(void)
     o.batch = 20;
     o.lr = 5e-3;
     o.dtype = "f32";
+    o.backend = machine.backend;
     o.residual = (struct sotto_residual_noise){.kind = "additive", .gamma = .5, .input_noise = .25};
     return o;
 }
@@ -293,6 +295,7 @@ static void the_best_rate_is_taken(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {cmocka_unit_test(shadows_know_of_the_noise_or_not),
                                        cmocka_unit_test(thresholds_stand_beside_the_decision),
                                        cmocka_unit_test(averaged_answers_scatter_less_and_are_counted),

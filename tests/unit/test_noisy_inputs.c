@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "io/json.h"
+#include "machine.h"
 #include "sotto/io.h"
 #include "sotto/residual.h"
 #include "sotto/train.h"
@@ -49,6 +50,7 @@ static struct sotto_train_options options(double noise)
     o.epochs = EPOCHS;
     o.batch = 8;
     o.dtype = "f32";
+    o.backend = machine.backend;
     o.residual =
         (struct sotto_residual_noise){.kind = "additive", .gamma = .5, .input_noise = noise, .radius = 1};
     return o;
@@ -427,6 +429,7 @@ static void no_memory_is_an_error(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {TEST(the_certificate_is_the_account_of_the_noise),
                                        TEST(a_target_finds_the_noise),
                                        TEST(what_was_released_is_what_training_sees),

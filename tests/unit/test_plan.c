@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "machine.h"
 #include "nn/backend.h"
 #include "nn/plan.h"
 #include "rng/rng.h"
@@ -27,8 +28,7 @@ static struct nn_model *small_model(void)
 static struct nn_plan *plan_of(struct nn_model *m, struct nn_plan_config config)
 {
     struct nn_plan *p = NULL;
-    if (!config.backend)
-        assert_int_equal(nn_backend_find(&config.backend, "auto"), SOTTO_OK);
+    config.backend = machine.kernels;
     assert_int_equal(nn_plan_create(&p, m, &config), SOTTO_OK);
     return p;
 }
@@ -155,14 +155,12 @@ static void impossible_plans_are_refused(void **state)
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
-    const struct nn_backend *b;
-    assert_int_equal(nn_backend_find(&b, "auto"), SOTTO_OK);
     for (long n = 0;; n++) {
         struct nn_model *m = small_model();
         struct nn_plan *p = NULL;
         base_alloc_fail_after(n);
         sotto_status status =
-            nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 3, .backend = b, .training = 1});
+            nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 3, .backend = machine.kernels, .training = 1});
         base_alloc_fail_after(-1);
         nn_plan_free(p);
         nn_model_free(m);
@@ -239,6 +237,7 @@ static void residual_rows_add_up_forward_and_backward(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_of_different_batch_share_one_model),
         cmocka_unit_test(embedding_only_stops_at_the_embedding),

@@ -14,6 +14,7 @@
 #include "attack/shadow_pool.h"
 #include "base/file.h"
 #include "head_blobs.h"
+#include "machine.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "temporary_folder.h"
@@ -231,6 +232,7 @@ static void networks_keep_their_bits_on_any_threads(void **state)
     o.epochs = 2;
     o.batch = 7;
     o.dtype = "f32";
+    o.backend = machine.backend;
     struct sotto_context one = {.threads = 1}, three = {.threads = 3};
     struct shadow_plan p = {
         .data = &pictures, .use = rows, .models = MODELS, .network = &o, .shards = 1, .seed = 5};
@@ -283,6 +285,7 @@ static int set_up(void **state)
 
 int main(void)
 {
+    machine_set(NN_F32);
     const struct CMUnitTest tests[] = {cmocka_unit_test(splits_are_what_they_say),
                                        cmocka_unit_test(a_shadow_is_a_head_trained_alone),
                                        cmocka_unit_test(the_cache_is_used_and_resumed),

@@ -1,4 +1,5 @@
 /* The tables of both oneDNN backends, without and with minimal filtering, and what they know of this CPU. */
+#include "base/cpu.h"
 #include "nn/dnnl/dnnl_conv.h"
 #include "nn/dnnl/dnnl_version.h"
 
@@ -8,6 +9,17 @@
 #define TEXT(x) TEXT2(x)
 #define TITLE(rest)                                                                                          \
     "oneDNN " TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH) " " rest
+
+void dnnl_limit_isa(void)
+{
+#if defined(__x86_64__)
+    static const dnnl_cpu_isa_t levels[] = {
+        [CPU_V2] = dnnl_cpu_isa_sse41, [CPU_V3] = dnnl_cpu_isa_avx2, [CPU_V4] = dnnl_cpu_isa_avx512_core};
+    enum cpu_isa limit = cpu_isa_limit();
+    if (limit < CPU_V4_BF16)
+        (void)dnnl_set_max_cpu_isa(levels[limit]); /* refused after the first use, as the header says */
+#endif
+}
 
 /* oneDNN's instruction sets are bit sets: a better one contains the bits of those below it. */
 static int has_isa(dnnl_cpu_isa_t wanted)
@@ -35,7 +47,7 @@ static const char *title_winograd(void)
 
 static int supports_bf16(void)
 {
-    return has_isa(dnnl_cpu_isa_avx512_core_bf16);
+    return cpu_best_isa() == CPU_V4_BF16 && has_isa(dnnl_cpu_isa_avx512_core_bf16);
 }
 
 /* AMD's dot product (Zen 4 and later) does twice the work of its f32 multiply-add, AMX eight times. Intel's
@@ -44,7 +56,7 @@ static int supports_bf16(void)
 static int prefers_bf16(void)
 {
 #if defined(__x86_64__)
-    return has_isa(dnnl_cpu_isa_avx512_core_amx) || (supports_bf16() && __builtin_cpu_is("amd"));
+    return supports_bf16() && (has_isa(dnnl_cpu_isa_avx512_core_amx) || __builtin_cpu_is("amd"));
 #else
     return 0;
 #endif
