@@ -19,12 +19,13 @@ static const struct option_row rows[] = {
     {"batch", OPTION_COUNT, "N", "256", "images per step; an epoch's last, incomplete batch is dropped",
      NULL},
     {"seed", OPTION_COUNT, "N", "0", "initialisation, order and augmentation", NULL},
-    {"dtype", OPTION_TEXT, "TYPE", "auto", "f32, bf16, or auto: what was measured to be fastest here for this network (state f32 and --backend dnnl "
-     "for results that no measurement decides)",
+    {"dtype", OPTION_TEXT, "TYPE", "auto",
+     "f32, bf16, or auto: measured to be the fastest here for this network (for results that no measurement "
+     "decides, give f32 and --backend dnnl)",
      NULL},
     {"backend", OPTION_TEXT, "NAME", "auto",
      "dnnl (oneDNN), winograd (oneDNN, 3x3 kernels by minimal filtering), ref (readable kernels), or auto: "
-     "measured with the dtype, another than dnnl only if it is 10 % faster",
+     "measured together with the dtype; f32 on dnnl is left only for a gain of 10 %",
      NULL},
     {"loss", OPTION_TEXT, "FORM", "keras", "simclr's negatives: keras (other view only) or simclr (all 2N-2)",
      NULL},
@@ -159,8 +160,8 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
                "\"accuracy\": %.9g, \"seconds\": %.3f, \"images_per_second\": %.1f, \"planned_bytes\": %zu, "
                "\"dtype\": \"%s\", \"backend\": \"%s\", %s, \"width\": %zu, \"weights_sha256\": \"%s\"%s}\n",
                method, (unsigned long long)r->steps, r->loss, r->accuracy, r->seconds, r->images_per_second,
-               r->planned_bytes, r->dtype, r->backend, choice, sotto_encoder_width(e), sotto_encoder_sha256(e),
-               adversary);
+               r->planned_bytes, r->dtype, r->backend, choice, sotto_encoder_width(e),
+               sotto_encoder_sha256(e), adversary);
     else
         printf("%s: %llu steps of %s, loss %.4f nats and accuracy %.4f over the last epoch, %.1f s, %.0f "
                "images/s\n%s\n",

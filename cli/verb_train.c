@@ -35,12 +35,13 @@ static const struct option_row rows[] = {
     {"flip", OPTION_FLAG, NULL, NULL, "mirror images at random", NULL},
     {"crop", OPTION_COUNT, "PIXELS", "0", "shift images at random by up to this many pixels each way", NULL},
     {"seed", OPTION_COUNT, "N", "1", "initial weights, order and augmentation", NULL},
-    {"dtype", OPTION_TEXT, "TYPE", "auto", "f32, bf16, or auto: what was measured to be fastest here for this network (state f32 and --backend dnnl "
-     "for results that no measurement decides)",
+    {"dtype", OPTION_TEXT, "TYPE", "auto",
+     "f32, bf16, or auto: measured to be the fastest here for this network (for results that no measurement "
+     "decides, give f32 and --backend dnnl)",
      NULL},
     {"backend", OPTION_TEXT, "NAME", "auto",
      "dnnl (oneDNN), winograd (oneDNN, 3x3 kernels by minimal filtering), ref (readable kernels), or auto: "
-     "measured with the dtype, another than dnnl only if it is 10 % faster",
+     "measured together with the dtype; f32 on dnnl is left only for a gain of 10 %",
      NULL},
     {"checkpoint", OPTION_TEXT, "FILE", NULL,
      "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
@@ -197,8 +198,8 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
     if (json)
         printf("{\"schema\": \"sotto.train/1\", \"model\": \"%s\", \"parameters\": %zu, \"classes\": %zu, "
                "\"steps\": %llu, \"loss\": %.9g, \"accuracy\": %.9g, \"seconds\": %.3f, "
-               "\"records_per_second\": %.1f, \"dtype\": \"%s\", \"backend\": \"%s\", %s, \"weights_sha256\": "
-               "\"%s\"}\n",
+               "\"records_per_second\": %.1f, \"dtype\": \"%s\", \"backend\": \"%s\", %s, "
+               "\"weights_sha256\": \"%s\"}\n",
                model, sotto_network_parameters(n), sotto_network_classes(n), (unsigned long long)r->steps,
                r->loss, r->accuracy, r->seconds, r->records_per_second, r->dtype, r->backend,
                choice, sotto_network_sha256(n));

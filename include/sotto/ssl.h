@@ -78,7 +78,8 @@ struct sotto_pretrain_result {
  * to 32.
  *
  *  The same options, data, thread count, instruction set and oneDNN give the same bytes, whether the run was
- *  interrupted or not; "auto" counts as what it chose. With another thread count the backend sums in another order: the last bits differ.
+ *  interrupted or not; "auto" counts as what it chose. With another thread count the backend sums in another
+ *  order: the last bits differ.
  *
  *  ESTOPPED    the context said stop; the checkpoint was written and the same call continues from it
  *  EINVAL      an option does not fit the data, or the checkpoint was made with other options or other data

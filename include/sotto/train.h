@@ -76,8 +76,8 @@ struct sotto_train_result {
  * keras-simclr pads (images below 31 pixels, with zeros, to 32).
  *
  *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. The same options, records,
- * thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not; "auto"
- * counts as what it chose.
+ * thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not;
+ * "auto" counts as what it chose.
  *
  *  EINVAL      an option, the rows or the labels do not fit, or the checkpoint was made with others
  *  EDIVERGED   the loss became NaN or infinite
@@ -181,7 +181,8 @@ SOTTO_API size_t sotto_network_classes(const struct sotto_network *n);
 SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
 /** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
 SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
-/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere. */
+/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere.
+ */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);

@@ -221,7 +221,8 @@ sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char 
     struct sotto_tensors t = {0};
     char title[128];
     TRY(sotto_safetensors_load(&t, path));
-    const char *recipe = sotto_tensors_metadata(&t, "recipe"), *machine = sotto_tensors_metadata(&t, "machine");
+    const char *recipe = sotto_tensors_metadata(&t, "recipe"),
+               *machine = sotto_tensors_metadata(&t, "machine");
     if (!recipe || !machine)
         FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
     find_line(out->dtype, sizeof out->dtype, recipe, "dtype");

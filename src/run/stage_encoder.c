@@ -21,8 +21,8 @@ struct json *run_key(const struct run *r)
     return key;
 }
 
-/* Names instead of "auto", before they go into the key of any stage. A stage of its own, so that a folder that
- * is continued keeps what was chosen, whatever has become of the cache of times. */
+/* Names instead of "auto", before they go into the key of any stage. A stage of its own, so that a folder
+ * that is continued keeps what was chosen, whatever has become of the cache of times. */
 static sotto_status resolve_auto(struct run *r)
 {
     sotto_status status = SOTTO_OK;

@@ -3,7 +3,7 @@
 #define SSL_PRETRAIN_H
 
 #include "data/augment.h"
-#include "nn/autotune.h"
+#include "nn/autotuner.h"
 #include "ssl/encoder.h"
 #include "ssl/objective.h"
 #include "ssl/talos.h"

@@ -8,7 +8,7 @@
 #include "data/augment.h"
 #include "head/head_model.h"
 #include "io/statement.h"
-#include "nn/autotune.h"
+#include "nn/autotuner.h"
 #include "nn/training_loop.h"
 #include "par/par.h"
 #include "ssl/encoder.h"

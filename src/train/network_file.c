@@ -149,7 +149,8 @@ done:
 static const char *backend_of(const struct sotto_tensors *t)
 {
     char title[128];
-    const char *machine = sotto_tensors_metadata(t, "machine"), *line = machine ? strstr(machine, "backend=") : NULL;
+    const char *machine = sotto_tensors_metadata(t, "machine"),
+               *line = machine ? strstr(machine, "backend=") : NULL;
     if (!line)
         return NULL;
     line += strlen("backend=");

@@ -1,6 +1,6 @@
 /* supervised.h - one run of supervised training, in pieces, for whoever trains in another way: resolve, plan,
- * make the loop, put another draw() or gradient() into loop.step, run it, finish. dtype and backend "auto" are
- * resolved by supervised_plan(), once the plan's rows and views are known.
+ * make the loop, put another draw() or gradient() into loop.step, run it, finish. supervised_plan() resolves
+ * dtype and backend "auto", once the plan's rows and views are known.
  *
  *     TRY(supervised_resolve(&t, data, rows, n, &options, ctx));
  *     TRY(supervised_plan(&t));
@@ -11,7 +11,7 @@
 #ifndef TRAIN_SUPERVISED_H
 #define TRAIN_SUPERVISED_H
 
-#include "nn/autotune.h"
+#include "nn/autotuner.h"
 #include "nn/training_loop.h"
 #include "train/network.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "nn/autotune.h"
+#include "nn/autotuner.h"
 #include "nn/checkpoint.h"
 #include "sotto/train.h"
 #include "temporary_folder.h"

@@ -1,4 +1,4 @@
-/* autotune.h - what dtype and backend `auto` mean for one training (rules: sotto/autotune.h).
+/* autotuner.h - what dtype and backend `auto` mean for one training (rules: sotto/autotune.h).
  *
  * autotune() is called once, before a recipe, a stage hash or a cache key is made: those hold the names that
  * it gives, never "auto". Its answer is plain data without pointers, so where several processes train one
@@ -45,7 +45,7 @@ sotto_status autotune(struct sotto_autotune *out, const struct autotune_request 
 const struct nn_backend *autotune_backend(const struct sotto_autotune *a);
 enum nn_dtype autotune_dtype(const struct sotto_autotune *a);
 
-/* ---- what is remembered: autotune_cache.c ---- */
+/* ---- what is remembered: autotuner_cache.c ---- */
 
 /** Candidates, the first of which others must beat, and their seconds for a step. */
 struct autotune_times {

@@ -1,5 +1,5 @@
 /* What is asked for by name is taken; else the checkpoint's choice, else what was or is measured. */
-#include "nn/autotune.h"
+#include "nn/autotuner.h"
 
 #include "nn/checkpoint.h"
 #include "nn/conv_winograd.h"

@@ -1,6 +1,6 @@
 /* One small JSON file for each training that was measured, named by the hash of its key; the key stands in
  * the file too. Files appear whole (base/file.h), so several writers at once leave the last one's. */
-#include "nn/autotune.h"
+#include "nn/autotuner.h"
 
 #include "base/cpu.h"
 #include "base/cpu_model.h"
@@ -44,8 +44,8 @@ static sotto_status make_key(char key[KEY], const struct autotune_request *r)
     int length = snprintf(
         key, KEY,
         "sotto=%s\ncpu=%s\nisa=%s\nbackend=%s\nthreads=%d\nnetwork=%s\ninput=%zux%zux%zu\nclasses=%zu\n"
-        "hidden=%s\nprojector=%s\nnorm=%s\nnoise=%d%d\ninput_noise=%d\nradius=%d\nno_skip=%d\nmembers=%zu%s%s\n"
-        "adversary=%s>%zu\nbatch=%zu\ndirection=%s\nviews=%zu\nasked=%s,%s\n",
+        "hidden=%s\nprojector=%s\nnorm=%s\nnoise=%d%d\ninput_noise=%d\nradius=%d\nno_skip=%d\n"
+        "members=%zu%s%s\nadversary=%s>%zu\nbatch=%zu\ndirection=%s\nviews=%zu\nasked=%s,%s\n",
         sotto_version(), cpu, cpu_isa_name(cpu_best_isa()), nn_backend_title(backend), r->threads, m->name,
         m->input.channels, m->input.height, m->input.width, m->classes, hidden, projector,
         m->norm ? m->norm : "", (int)m->noise.kind, m->noise.relative != 0, m->input_noise > 0, m->radius > 0,
