@@ -2,13 +2,13 @@
  * backend.
  *
  * Where either is "auto", two steps of each candidate (f32 by direct sums, f32 by minimal filtering, bf16)
- * are timed before the first step. Another one than the first is taken only if it is at least 10 % faster
- * than the first. Gradients of single records (DP-SGD) choose among f32. The times are remembered in
- * $SOTTO_CACHE_DIR/autotune (else $XDG_CACHE_HOME/sotto/autotune, else ~/.cache/sotto/autotune), so the same
- * training on the same machine chooses the same again; without a folder that can be written to they are taken
- * anew every time. A run of fewer than 100 steps, or of fewer than 10^10 multiplications in its forward
- * passes, is not worth it: it takes the first. A run that has a checkpoint goes on with what the checkpoint
- * states. For results that never depend on a time, state both. */
+ * are timed before the first step. In this order, from fine to coarse rounding, each is taken only if it
+ * is at least 10 % faster than what it replaces. Gradients of single records (DP-SGD) choose among f32.
+ * The times are remembered in $SOTTO_CACHE_DIR/autotune (else $XDG_CACHE_HOME/sotto/autotune, else
+ * ~/.cache/sotto/autotune), so the same training on the same machine chooses the same again; without a
+ * folder that can be written to they are taken anew every time. A run of fewer than 100 steps, or of fewer
+ * than 10^10 multiplications in its forward passes, is not worth it: it takes the first. A run that has a
+ * checkpoint goes on with what the checkpoint states. For results that never depend on a time, state both. */
 #ifndef SOTTO_AUTOTUNE_H
 #define SOTTO_AUTOTUNE_H
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Another candidate than the first must be so many times as fast. */
+/* A candidate must be so many times as fast as the one that it replaces. */
 static const double GAIN = 1.1;
 /* Steps of a candidate that are timed, after one that is not: so many, or as many as fit in this time, of
  * which the fastest counts. */
@@ -21,7 +21,7 @@ static const double ENOUGH = 0.03;
 
 /* ---- candidates ---- */
 
-/* The first that there is stands for the exact, plain way; others must beat it. */
+/* From fine to coarse rounding; the first that there is is kept unless others beat it. */
 static const struct candidate {
     struct autotune_candidate is;
     bool only_by_name; /* dnnl does the same in bf16; ref is for reading */
@@ -200,12 +200,12 @@ done:
     return status;
 }
 
-/* The fastest of those that beat the first by enough. */
-static size_t fastest(const struct autotune_times *t)
+/* From fine to coarse rounding: each must beat the one that it replaces by enough. */
+static size_t best_of(const struct autotune_times *t)
 {
     size_t best = 0;
     for (size_t i = 1; i < t->count; i++)
-        if (t->seconds[0] >= GAIN * t->seconds[i] && t->seconds[i] < t->seconds[best])
+        if (isfinite(t->seconds[i]) && t->seconds[best] >= GAIN * t->seconds[i])
             best = i;
     return best;
 }
@@ -220,10 +220,10 @@ static void take(struct sotto_autotune *out, const struct autotune_candidate *c,
     snprintf(out->how, sizeof out->how, "%s", how);
 }
 
-static void take_fastest(struct sotto_autotune *out, const struct autotune_times *t, const char *how,
+static void take_best(struct sotto_autotune *out, const struct autotune_times *t, const char *how,
                          const struct autotune_request *r)
 {
-    take(out, &t->candidate[fastest(t)], t->count > 1 ? how : "only");
+    take(out, &t->candidate[best_of(t)], t->count > 1 ? how : "only");
     for (size_t i = 0; t->count > 1 && i < t->count; i++) {
         struct sotto_autotune_rate *rate = &out->measured[out->count];
         if (!isfinite(t->seconds[i]))
@@ -287,12 +287,12 @@ static sotto_status resolve(struct sotto_autotune *out, const struct autotune_re
     } else if (times.count == 1 || is_short(r)) {
         take(out, &times.candidate[0], times.count == 1 ? "only" : "short");
     } else if (autotune_recall(&times, r)) {
-        take_fastest(out, &times, "remembered", r);
+        take_best(out, &times, "remembered", r);
     } else {
         TRY(measure(&times, &whole, r, ctx));
         if (whole)
             autotune_remember(&times, r);
-        take_fastest(out, &times, "measured", r);
+        take_best(out, &times, "measured", r);
     }
 done:
     return status;

@@ -47,7 +47,7 @@ enum nn_dtype autotune_dtype(const struct sotto_autotune *a);
 
 /* ---- what is remembered: autotuner_cache.c ---- */
 
-/** Candidates, the first of which others must beat, and their seconds for a step. */
+/** Candidates, from fine to coarse rounding, and their seconds for a step. */
 struct autotune_times {
     struct autotune_candidate candidate[SOTTO_AUTOTUNE_CANDIDATES];
     double seconds[SOTTO_AUTOTUNE_CANDIDATES];
