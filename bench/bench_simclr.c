@@ -1,5 +1,5 @@
 /* A whole SimCLR training step, augmentation included, and where its time goes. Medians; one JSON line.
- * usage: bench_simclr [--size 32] [--batch 256] [--dtype f32|bf16|auto] [--threads N] [--steps 15] [--encoder
+ * usage: bench_simclr [--size 32] [--batch 256] [--dtype f32|bf16] [--threads N] [--steps 15] [--encoder
  * NAME] */
 #include "stopwatch.h"
 #include "data/augment.h"
@@ -31,7 +31,7 @@ struct settings {
 
 static struct settings parse(int argc, char **argv)
 {
-    struct settings s = {32, 256, 15, cpu_count(), "auto", "keras-simclr"};
+    struct settings s = {32, 256, 15, cpu_count(), "f32", "keras-simclr"};
     for (int i = 1; i + 1 < argc; i += 2) {
         size_t number = strtoul(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--size") == 0)
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     check(nn_backend_find(&backend, "auto"));
     check(objective_find(&objective, "simclr"));
     par_set_threads(s.threads);
-    int bf16 = strcmp(s.dtype, "bf16") == 0 || (strcmp(s.dtype, "auto") == 0 && nn_backend_has_bf16(backend));
+    int bf16 = strcmp(s.dtype, "bf16") == 0;
     struct nn_model_config network = {
         .name = s.encoder, .input = {3, s.size, s.size}, .projector = {128, 128}, .projector_count = 2};
     struct nn_plan_config step = {

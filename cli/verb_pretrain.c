@@ -1,3 +1,4 @@
+#include "autotune_output.h"
 #include "image_inputs.h"
 
 #include <stdio.h>
@@ -18,9 +19,13 @@ static const struct option_row rows[] = {
     {"batch", OPTION_COUNT, "N", "256", "images per step; an epoch's last, incomplete batch is dropped",
      NULL},
     {"seed", OPTION_COUNT, "N", "0", "initialisation, order and augmentation", NULL},
-    {"dtype", OPTION_TEXT, "TYPE", "auto", "bf16, f32, or auto: bf16 where this machine is fast at it", NULL},
+    {"dtype", OPTION_TEXT, "TYPE", "auto",
+     "f32, bf16, or auto: measured to be the fastest here for this network (for results that no measurement "
+     "decides, give f32 and --backend dnnl)",
+     NULL},
     {"backend", OPTION_TEXT, "NAME", "auto",
-     "winograd (oneDNN, 3x3 kernels by minimal filtering), dnnl (oneDNN), ref (readable kernels), or auto",
+     "dnnl (oneDNN), winograd (oneDNN, 3x3 kernels by minimal filtering), ref (readable kernels), or auto: "
+     "measured together with the dtype; f32 on dnnl is left only for a gain of 10 %",
      NULL},
     {"loss", OPTION_TEXT, "FORM", "keras", "simclr's negatives: keras (other view only) or simclr (all 2N-2)",
      NULL},
@@ -148,18 +153,20 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
     if (r->adversary_loss > 0)
         snprintf(adversary, sizeof adversary, ", \"adversary\": {\"loss\": %.9g, \"accuracy\": %.9g}",
                  r->adversary_loss, r->adversary_accuracy);
+    char choice[AUTOTUNE_OUTPUT];
+    autotune_output(choice, &r->choice, "images", json);
     if (json)
         printf("{\"schema\": \"sotto.pretrain/1\", \"method\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
                "\"accuracy\": %.9g, \"seconds\": %.3f, \"images_per_second\": %.1f, \"planned_bytes\": %zu, "
-               "\"dtype\": \"%s\", \"backend\": \"%s\", \"width\": %zu, \"weights_sha256\": \"%s\"%s}\n",
+               "\"dtype\": \"%s\", \"backend\": \"%s\", %s, \"width\": %zu, \"weights_sha256\": \"%s\"%s}\n",
                method, (unsigned long long)r->steps, r->loss, r->accuracy, r->seconds, r->images_per_second,
-               r->planned_bytes, r->dtype, r->backend, sotto_encoder_width(e), sotto_encoder_sha256(e),
-               adversary);
+               r->planned_bytes, r->dtype, r->backend, choice, sotto_encoder_width(e),
+               sotto_encoder_sha256(e), adversary);
     else
         printf("%s: %llu steps of %s, loss %.4f nats and accuracy %.4f over the last epoch, %.1f s, %.0f "
-               "images/s\n",
+               "images/s\n%s\n",
                path, (unsigned long long)r->steps, method, r->loss, r->accuracy, r->seconds,
-               r->images_per_second);
+               r->images_per_second, choice);
     if (!json && r->adversary_loss > 0)
         printf("the classifier of the attribute: loss %.4f nats and accuracy %.4f over the last epoch; how "
                "much is "

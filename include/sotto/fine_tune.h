@@ -14,7 +14,7 @@ enum { SOTTO_FINE_TUNE_HIDDEN = 3 };
 
 /** Start from sotto_fine_tune_defaults(), which fills in the values in brackets. */
 struct sotto_fine_tune_options {
-    const char *backend; /**< ["auto"], "winograd", "dnnl", "ref" */
+    const char *backend; /**< ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref" */
     uint64_t seed;       /**< [1] head's initial weights, order, augmentation; below 2^63 */
     size_t epochs;       /**< [20] */
     size_t batch;        /**< [25] */

@@ -2,6 +2,7 @@
 #ifndef SOTTO_SSL_H
 #define SOTTO_SSL_H
 
+#include "sotto/autotune.h"
 #include "sotto/data.h"
 
 #ifdef __cplusplus
@@ -37,8 +38,8 @@ struct sotto_talos {
 struct sotto_pretrain_options {
     const char *method;  /**< "simclr" [default] or "rotation" */
     const char *encoder; /**< ["keras-simclr"], or a network of struct sotto_train_options for images */
-    const char *backend; /**< ["auto"], "winograd", "dnnl", "ref" */
-    const char *dtype;   /**< ["auto"] = bf16 where fast, "f32", "bf16" */
+    const char *backend; /**< ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref" */
+    const char *dtype;   /**< ["auto"] = likewise, "f32", "bf16" */
     const char *loss;    /**< ["keras"] cross-view negatives only, or "simclr" with 2N-2 negatives */
     uint64_t seed;
     size_t epochs; /**< [10] */
@@ -69,14 +70,16 @@ struct sotto_pretrain_result {
     double adversary_loss, adversary_accuracy; /**< likewise, of Talos's classifier, in nats; else 0 */
     double seconds, images_per_second;         /**< training time of this process, augmentation included */
     size_t planned_bytes;
-    char dtype[8], backend[64];
+    char dtype[8], backend[64];   /**< the latter with its version */
+    struct sotto_autotune choice; /**< the same, and why */
 };
 /** Trains on rows[0..n) of `data` (all rows if rows is NULL). Each epoch shuffles the rows and drops the
  * last, incomplete batch. Grey images are replicated to 3 channels, images below 32 pixels are zero-padded
  * to 32.
  *
  *  The same options, data, thread count, instruction set and oneDNN give the same bytes, whether the run was
- *  interrupted or not. With another thread count the backend sums in another order: the last bits differ.
+ *  interrupted or not; "auto" counts as what it chose. With another thread count the backend sums in another
+ *  order: the last bits differ.
  *
  *  ESTOPPED    the context said stop; the checkpoint was written and the same call continues from it
  *  EINVAL      an option does not fit the data, or the checkpoint was made with other options or other data

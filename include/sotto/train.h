@@ -4,6 +4,7 @@
 #ifndef SOTTO_TRAIN_H
 #define SOTTO_TRAIN_H
 
+#include "sotto/autotune.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
 
@@ -54,8 +55,8 @@ struct sotto_train_options {
     size_t
         crop; /**< [0] shift images by up to this many pixels each way; what comes in is the mirror image */
     uint64_t seed;          /**< [1] initial weights, order, augmentation; below 2^63 */
-    const char *dtype;      /**< ["auto"] = bf16 where fast, "f32", "bf16" */
-    const char *backend;    /**< ["auto"], "winograd", "dnnl", "ref" */
+    const char *dtype;      /**< ["auto"] = measured (autotune.h), "f32", "bf16" */
+    const char *backend;    /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */
     const char *checkpoint; /**< written every epoch, every minute and at a stop; resumed from when it exists;
                                NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
@@ -67,14 +68,16 @@ struct sotto_train_result {
     uint64_t steps;
     double loss, accuracy; /**< means over the last epoch, while it trained: nats; share of right answers */
     double seconds, records_per_second; /**< of this process */
-    char dtype[8], backend[64];
+    char dtype[8], backend[64];           /**< the latter with its version */
+    struct sotto_autotune choice;         /**< the same, and why */
 };
 /** Trains on rows[0..n) of `data` (all rows if rows is NULL): softmax cross-entropy, a new order every epoch,
  * the last, incomplete batch dropped. Pixels become values in [0, 1]; tables are taken as they are. Only
  * keras-simclr pads (images below 31 pixels, with zeros, to 32).
  *
  *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. The same options, records,
- * thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not.
+ * thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not;
+ * "auto" counts as what it chose.
  *
  *  EINVAL      an option, the rows or the labels do not fit, or the checkpoint was made with others
  *  EDIVERGED   the loss became NaN or infinite
@@ -180,7 +183,8 @@ SOTTO_API size_t sotto_network_classes(const struct sotto_network *n);
 SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
 /** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
 SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
-/** How it was trained (texts, checkpoint and metrics are not kept); NULL: made elsewhere. */
+/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere.
+ */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);

@@ -121,26 +121,43 @@ static bool shadows_are_networks(const struct sotto_attack_input *in, const stru
     return o->network || (!o->recipe && network_recipe(in));
 }
 
-/* The same for networks: dtype too is the target's, or what "auto" means here. */
+/* dtype and backend: as asked, else the target's. Where the target's are not known, f32 on what this machine
+ * has, without a measurement, so that a cache of shadows goes on whenever it is continued. */
+static sotto_status choose_kernels(struct sotto_train_options *n, const struct sotto_train_options *own)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_backend *backend;
+    enum nn_dtype dtype;
+    bool any = !n->backend || strcmp(n->backend, "auto") == 0;
+    if (any && (!own || !own->backend || nn_backend_find(&backend, own->backend) != SOTTO_OK))
+        TRY(nn_backend_find(&backend, "auto"));
+    else if (!any)
+        TRY(nn_backend_find(&backend, n->backend));
+    if (!n->dtype || strcmp(n->dtype, "auto") == 0)
+        n->dtype = own ? own->dtype : "f32";
+    TRY(nn_dtype_find(&dtype, n->dtype, backend));
+    n->dtype = dtype == NN_BF16 ? "bf16" : "f32";
+    n->backend = nn_backend_name(backend);
+done:
+    return status;
+}
+
+/* The same for networks. */
 static sotto_status choose_network(struct sotto_train_options *out, const struct model_attack *a,
                                    const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *own = network_recipe(in);
-    const struct nn_backend *backend;
-    enum nn_dtype dtype;
     struct sotto_train_options n = o->network ? *o->network : *own;
     bool mismatch = o->mismatch || o->plain_shadows;
     if (o->plain_shadows)
         n.residual = (struct sotto_residual_noise){0};
     char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
-    n.checkpoint = n.metrics = n.backend = NULL;
+    n.checkpoint = n.metrics = NULL;
     if (n.channels == 0)
         n.channels = o->channels, n.height = o->height, n.width = o->width;
     TRY(train_options_check(&n));
-    TRY(nn_backend_find(&backend, "auto"));
-    TRY(nn_dtype_find(&dtype, n.dtype ? n.dtype : "auto", backend));
-    n.dtype = dtype == NN_BF16 ? "bf16" : "f32";
+    TRY(choose_kernels(&n, own));
     if (own && !mismatch && !(a->needs & MODEL_OTHER)) {
         struct sotto_train_options other = n;
         other.seed = own->seed;

@@ -20,6 +20,7 @@
 struct network_trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
+    const struct nn_backend *backend;
     char fingerprint[SHA256_HEX], machine[160];
     int lanes; /* networks that train side by side */
     struct sotto_context
@@ -28,10 +29,12 @@ struct network_trainer {
     atomic_size_t finished;
 };
 
-static struct sotto_train_options options_of(const struct shadow_plan *p, size_t model)
+static struct sotto_train_options options_of(const struct network_trainer *t, size_t model)
 {
+    const struct shadow_plan *p = t->plan;
     struct sotto_train_options o = *p->network;
     struct rng draw = rng_stream(p->seed, RNG_SPLIT, 3, model);
+    o.backend = nn_backend_name(t->backend);
     if (!p->same_start)
         o.seed = rng_u64(&draw) >> 1;
     return o;
@@ -48,7 +51,7 @@ static sotto_status identity(struct shadow_identity *out, const struct network_t
 {
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = t->plan;
-    struct sotto_train_options o = options_of(p, model);
+    struct sotto_train_options o = options_of(t, model);
     char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "";
     *out = (struct shadow_identity){.fingerprint = t->fingerprint,
                                     .use = p->use + model * p->data->n,
@@ -147,7 +150,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     struct network_trainer *t = arg;
     const struct shadow_plan *p = t->plan;
     size_t model = t->todo[chunk];
-    struct sotto_train_options o = options_of(p, model);
+    struct sotto_train_options o = options_of(t, model);
     struct shadow_identity id;
     struct shadow_facts facts;
     struct sotto_network *n = NULL;
@@ -231,16 +234,16 @@ done:
 
 static sotto_status plan_machine(struct network_trainer *t)
 {
-    const struct nn_backend *backend;
+    const char *backend = t->plan->network->backend;
     const struct sotto_context *ctx = t->plan->ctx;
     int threads = par_threads(ctx);
     bool alone = t->plan->models < (size_t)threads;
     t->lanes = alone ? 1 : threads;
     t->own = (struct sotto_context){.threads = alone ? threads : 1, .stop = ctx ? ctx->stop : NULL};
-    sotto_status status = nn_backend_find(&backend, "auto");
+    sotto_status status = nn_backend_find(&t->backend, backend ? backend : "auto");
     if (status == SOTTO_OK)
         snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", t->own.threads,
-                 nn_backend_title(backend));
+                 nn_backend_title(t->backend));
     return status;
 }
 

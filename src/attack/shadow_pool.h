@@ -18,7 +18,8 @@ struct shadow_plan {
     const uint8_t *use;           /* (models, n), of enum shadow_use */
     size_t models;
     const struct sotto_head_recipe *recipe;    /* of heads, checked; or */
-    const struct sotto_train_options *network; /* of networks, checked, without files */
+    const struct sotto_train_options *network; /* of networks, checked, without files; dtype resolved; backend
+                                                  NULL, "auto": the first that there is, not measured */
     const struct sotto_train_privacy *privacy; /* of networks trained by DP-SGD, else NULL */
     bool same_start; /* all with the recipe's own initial weights and orders: the strongest attacker */
     size_t shard, shards;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* In the order of preference. */
+/* In the order in which "auto" looks for one. */
 static const struct nn_backend *const backends[] = {
 #ifdef SOTTO_HAVE_DNNL
     &nn_backend_winograd,
@@ -53,11 +53,6 @@ int nn_backend_supports_bf16(const struct nn_backend *b)
     return b->supports_bf16();
 }
 
-int nn_backend_has_bf16(const struct nn_backend *b)
-{
-    return b->prefers_bf16();
-}
-
 const char *nn_backend_title(const struct nn_backend *b)
 {
     return b->title();
@@ -76,12 +71,22 @@ sotto_status nn_refuse_bf16(const struct nn_backend *b)
                        best < hardware ? cpu_isa_name(best) : "", b->title());
 }
 
+const char *nn_backend_of_title(const char *title)
+{
+    static const char filtered[] = ", winograd";
+    size_t length = strlen(title), end = sizeof filtered - 1;
+    if (strcmp(title, "reference") == 0)
+        return "ref";
+    if (strncmp(title, "oneDNN ", 7) != 0)
+        return "";
+    return length > end && strcmp(title + length - end, filtered) == 0 ? "winograd" : "dnnl";
+}
+
 sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn_backend *backend)
 {
-    int fast = nn_backend_has_bf16(backend);
-    if (strcmp(name, "f32") == 0 || (strcmp(name, "auto") == 0 && !fast))
+    if (strcmp(name, "f32") == 0)
         *out = NN_F32;
-    else if (strcmp(name, "auto") == 0 || (strcmp(name, "bf16") == 0 && nn_backend_supports_bf16(backend)))
+    else if (strcmp(name, "bf16") == 0 && nn_backend_supports_bf16(backend))
         *out = NN_BF16;
     else if (strcmp(name, "bf16") == 0)
         return nn_refuse_bf16(backend);

@@ -27,7 +27,6 @@ struct nn_backend {
     const char *name;
     const char *(*title)(void);
     int (*supports_bf16)(void); /* bf16 plans work on this CPU */
-    int (*prefers_bf16)(void);  /* and are faster than f32 */
     sotto_status (*conv_create)(struct conv **out, const struct conv_desc *desc);
     /** Called twice, see struct layer. NULL: needs no memory. */
     void (*conv_layout)(struct conv *c, struct arena *keep, struct arena *scratch);

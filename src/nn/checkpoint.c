@@ -202,3 +202,33 @@ done:
     sotto_tensors_clear(&t);
     return status;
 }
+
+/* The value of a line "key=value", "" if there is none. */
+static void find_line(char *out, size_t capacity, const char *lines, const char *key)
+{
+    size_t own = strlen(key);
+    out[0] = '\0';
+    for (const char *at = lines; at && *at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, key, own) == 0 && at[own] == '=')
+            snprintf(out, capacity, "%.*s", (int)strcspn(at + own + 1, "\n"), at + own + 1);
+    }
+}
+
+sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    char title[128];
+    TRY(sotto_safetensors_load(&t, path));
+    const char *recipe = sotto_tensors_metadata(&t, "recipe"),
+               *machine = sotto_tensors_metadata(&t, "machine");
+    if (!recipe || !machine)
+        FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
+    find_line(out->dtype, sizeof out->dtype, recipe, "dtype");
+    find_line(title, sizeof title, machine, "backend");
+    snprintf(out->backend, sizeof out->backend, "%s", nn_backend_of_title(title));
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}

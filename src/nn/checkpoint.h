@@ -45,4 +45,10 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
                              struct nn_optimizer *optimizer, struct training_progress *progress,
                              const struct sotto_context *ctx);
 
+/** By what a checkpoint was computed: names; "" where it does not say. EFORMAT: not one. */
+struct checkpoint_computed {
+    char backend[16], dtype[8];
+};
+sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char *path);
+
 #endif

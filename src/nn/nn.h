@@ -19,17 +19,18 @@ struct nn_shape {
 
 /* ---- backends ---- */
 struct nn_backend;
-/** "auto" (the first that there is), "winograd", "dnnl", "ref". ENOTSUP: not built, or not on this CPU. */
+/** "auto" (the first that there is: for embeddings and answers; what trainings mean by it is autotune.h),
+ * "winograd", "dnnl", "ref". ENOTSUP: not built, or not on this CPU. */
 sotto_status nn_backend_find(const struct nn_backend **out, const char *name);
 const char *nn_backend_name(const struct nn_backend *b);
-/** Can plans be made in bf16 here; and does bf16 beat f32 (dtype auto)? Intel's AVX-512 BF16 without AMX does
- * not. */
+/** Can plans be made in bf16 here? */
 int nn_backend_supports_bf16(const struct nn_backend *b);
-int nn_backend_has_bf16(const struct nn_backend *b);
 /** "oneDNN 2.6.3 avx512_core_bf16", "reference". */
 const char *nn_backend_title(const struct nn_backend *b);
+/** Name of the backend that has such a title, here or on another machine; "" if none has. */
+const char *nn_backend_of_title(const char *title);
 
-/** "f32", "bf16", or "auto": bf16 where it is fast. ENOTSUP: bf16 without hardware for it; EINVAL. */
+/** "f32" or "bf16". ENOTSUP: bf16 without hardware for it; EINVAL. */
 sotto_status nn_dtype_find(enum nn_dtype *out, const char *name, const struct nn_backend *backend);
 
 /* ---- models ---- */

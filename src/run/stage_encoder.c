@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "par/par.h"
 #include "sotto/io.h"
+#include "ssl/pretrain.h"
 
 struct json *run_key(const struct run *r)
 {
@@ -18,6 +19,42 @@ struct json *run_key(const struct run *r)
     json_put_integer(&key, "seed", (int64_t)r->config.seed);
     json_put_text(&key, "split", run_stage_hash(&r->folder, "split"));
     return key;
+}
+
+/* Names instead of "auto", before they go into the key of any stage. A stage of its own, so that a folder
+ * that is continued keeps what was chosen, whatever has become of the cache of times. */
+static sotto_status resolve_auto(struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_config *c = &r->config;
+    struct run_stage stage;
+    struct pretrain_setup setup;
+    const struct nn_backend *machine;
+    if (strcmp(c->dtype, "auto") != 0 && strcmp(c->backend, "auto") != 0)
+        goto done;
+    TRY(nn_backend_find(&machine, "auto"));
+    struct json *key = run_key(r);
+    json_put_text(&key, "asked_backend", c->backend);
+    json_put_text(&key, "asked_dtype", c->dtype);
+    json_put_text(&key, "machine", nn_backend_title(machine));
+    json_put_text(&key, "method", c->method);
+    json_put_text(&key, "encoder", c->encoder);
+    json_put_integer(&key, "batch", (int64_t)c->pretrain.batch);
+    json_put_integer(&key, "epochs", (int64_t)c->pretrain.epochs);
+    TRY(run_stage_begin(&stage, &r->folder, "autotune", key));
+    if (!stage.reused) {
+        TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SOTTO_PUBLIC], r->split.n[SOTTO_PUBLIC],
+                             &c->pretrain, r->ctx));
+        struct json *result = json_make_object();
+        json_put_text(&result, "backend", setup.choice.backend);
+        json_put_text(&result, "dtype", setup.choice.dtype);
+        json_put_text(&result, "how", setup.choice.how);
+        TRY(run_stage_end(&stage, &r->folder, NULL, result));
+    }
+    TRY(json_get_text_into(c->backend, sizeof c->backend, stage.result, "run.json", "backend"));
+    TRY(json_get_text_into(c->dtype, sizeof c->dtype, stage.result, "run.json", "dtype"));
+done:
+    return status;
 }
 
 static struct json *pretrain_key(const struct run *r)
@@ -54,6 +91,7 @@ sotto_status run_stage_pretrain(struct run *r)
     struct sotto_pretrain_result done_so_far = {0};
     char path[RUN_PATH], checkpoint[RUN_PATH], metrics[RUN_PATH], name[64];
     static const char *const outputs[] = {"models/encoder.safetensors", NULL};
+    TRY(resolve_auto(r));
     TRY(run_stage_begin(&stage, &r->folder, "pretrain", pretrain_key(r)));
     if (stage.reused)
         goto done;

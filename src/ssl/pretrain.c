@@ -29,13 +29,7 @@ struct run {
 
 static sotto_status make_model(struct run *r)
 {
-    const struct objective *objective = r->setup.objective;
-    struct nn_model_config config = {.name = r->setup.options.encoder,
-                                     .input = r->setup.input,
-                                     .projector_count = objective->projector_count};
-    if (r->setup.talos.on)
-        config.adversary = talos_adversary(&r->setup.talos);
-    memcpy(config.projector, objective->projector, sizeof config.projector);
+    const struct nn_model_config config = pretrain_model(&r->setup);
     sotto_status status = nn_model_create(&r->model, &config, r->setup.options.seed);
     if (status == SOTTO_OK && nn_model_parameter_count(r->model, 0) == 0)
         status =
@@ -49,8 +43,8 @@ static sotto_status make_step(struct run *r)
     const struct pretrain_setup *s = &r->setup;
     const struct sotto_pretrain_options *o = &s->options;
     struct nn_plan_config plan = {.batch = (s->objective->views + s->talos.images) * o->batch,
-                                  .dtype = s->dtype,
-                                  .backend = s->backend,
+                                  .dtype = autotune_dtype(&s->choice),
+                                  .backend = autotune_backend(&s->choice),
                                   .training = 1};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {.strength = {.min_area = o->min_area,
@@ -77,7 +71,7 @@ static sotto_status make_step(struct run *r)
                                       .width = nn_model_output_width(r->model),
                                       .loss = o->loss,
                                       .temperature = o->temperature,
-                                      .backend = s->backend};
+                                      .backend = plan.backend};
     TRY(s->objective->create(&r->objective, &config));
     TRY(epoch_order_make(&r->order, r->rows, s->images, o->batch, o->seed));
     /* weights, gradients and two moments of Adam */
@@ -91,12 +85,14 @@ done:
 static void announce(const struct run *r)
 {
     const struct pretrain_setup *s = &r->setup;
+    char line[SOTTO_AUTOTUNE_LINE];
+    sotto_autotune_line(line, &s->choice, "images");
     context_log(r->ctx, SOTTO_LOG_INFO,
-                "pretrain: %s, %s on %zux%zux%zu, %zu images of %s, %llu steps of %zu, %s on %s, %d threads, "
+                "pretrain: %s, %s on %zux%zux%zu, %zu images of %s, %llu steps of %zu, %s, %s, %d threads, "
                 "%.0f MiB planned",
                 s->objective->name, s->options.encoder, s->input.channels, s->input.height, s->input.width,
                 s->images, r->data->name, (unsigned long long)s->steps, s->options.batch,
-                s->dtype == NN_BF16 ? "bf16" : "f32", nn_backend_title(s->backend), s->threads,
+                line, nn_backend_title(autotune_backend(&s->choice)), s->threads,
                 (double)r->planned_bytes / (1 << 20));
     if (r->loop.resumed)
         context_log(r->ctx, SOTTO_LOG_INFO, "pretrain: continuing at step %llu from %s",
@@ -230,8 +226,10 @@ static void report(struct sotto_pretrain_result *result, const struct run *r)
         result->adversary_loss = talos_epoch_loss(r->talos);
         result->adversary_accuracy = talos_epoch_accuracy(r->talos);
     }
-    snprintf(result->dtype, sizeof result->dtype, "%s", r->setup.dtype == NN_BF16 ? "bf16" : "f32");
-    snprintf(result->backend, sizeof result->backend, "%s", nn_backend_title(r->setup.backend));
+    result->choice = r->setup.choice;
+    snprintf(result->dtype, sizeof result->dtype, "%s", result->choice.dtype);
+    snprintf(result->backend, sizeof result->backend, "%s",
+             nn_backend_title(autotune_backend(&result->choice)));
 }
 
 static void release(struct run *r)

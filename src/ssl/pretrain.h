@@ -3,6 +3,7 @@
 #define SSL_PRETRAIN_H
 
 #include "data/augment.h"
+#include "nn/autotuner.h"
 #include "ssl/encoder.h"
 #include "ssl/objective.h"
 #include "ssl/talos.h"
@@ -11,8 +12,7 @@
 struct pretrain_setup {
     struct sotto_pretrain_options options; /* every text filled in */
     const struct objective *objective;
-    const struct nn_backend *backend;
-    enum nn_dtype dtype;
+    struct sotto_autotune choice; /* of dtype and backend */
     struct nn_shape input;
     struct schedule schedule;
     enum augment_recipe augmentation;
@@ -24,7 +24,9 @@ struct pretrain_setup {
                         */
     char machine[128]; /* "threads=2\nisa=v4bf16\nbackend=...\n": decides their last bits */
 };
-/** Checks every option against the data; texts say what was wrong and what was expected. */
+/** The network that is trained. */
+struct nn_model_config pretrain_model(const struct pretrain_setup *s);
+/** Checks every option against the data; texts say what was wrong and what was expected. Resolves "auto". */
 sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,
                               const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
                               const struct sotto_context *ctx);

@@ -82,7 +82,7 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
              "zu\nrows=%s\n",
              o->method, o->encoder, o->loss, (unsigned long long)o->seed, o->epochs, o->batch, o->lr,
              o->schedule, o->temperature, o->min_area, o->brightness, o->jitter,
-             s->dtype == NN_BF16 ? "bf16" : "f32", data->sha256, s->images, chosen);
+             s->choice.dtype, data->sha256, s->images, chosen);
     size_t used = strlen(s->recipe);
     if (s->augmentation == AUGMENT_SIMCLR)
         snprintf(s->recipe + used, sizeof s->recipe - used,
@@ -105,7 +105,33 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
                      s->talos.adversary_steps);
     }
     snprintf(s->machine, sizeof s->machine, "threads=%d\nisa=%s\nbackend=%s\n", s->threads,
-             cpu_isa_name(cpu_best_isa()), nn_backend_title(s->backend));
+             cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&s->choice)));
+}
+
+struct nn_model_config pretrain_model(const struct pretrain_setup *s)
+{
+    struct nn_model_config config = {.name = s->options.encoder,
+                                     .input = s->input,
+                                     .projector_count = s->objective->projector_count};
+    if (s->talos.on)
+        config.adversary = talos_adversary(&s->talos);
+    memcpy(config.projector, s->objective->projector, sizeof config.projector);
+    return config;
+}
+
+static sotto_status choose(struct pretrain_setup *s, const struct sotto_context *ctx)
+{
+    const struct nn_model_config model = pretrain_model(s);
+    const struct autotune_request request = {.dtype = s->options.dtype,
+                                             .backend = s->options.backend,
+                                             .model = &model,
+                                             .batch = (s->objective->views + s->talos.images) *
+                                                      s->options.batch,
+                                             .records = s->options.batch,
+                                             .steps = s->steps,
+                                             .threads = s->threads,
+                                             .checkpoint = s->options.checkpoint};
+    return autotune(&s->choice, &request, ctx);
 }
 
 sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,
@@ -123,13 +149,12 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     REQUIRE(!options->talos || strcmp(s.objective->name, "simclr") == 0,
             "talos goes with method simclr (got '%s')", s.objective->name);
     TRY(talos_resolve(&s.talos, options->talos, data, rows, n));
-    TRY(nn_backend_find(&s.backend, s.options.backend));
-    TRY(nn_dtype_find(&s.dtype, s.options.dtype, s.backend));
     s.threads = par_threads(ctx);
     s.steps_per_pass = n / s.options.batch; /* the last, incomplete batch of a pass is dropped */
     s.steps_per_epoch = s.steps_per_pass * talos_passes(&s.talos);
     s.steps = (uint64_t)s.steps_per_epoch * s.options.epochs;
     TRY(resolve_schedule(&s.schedule, &s.options, s.steps));
+    TRY(choose(&s, ctx));
     describe(&s, data, rows);
     *out = s;
 done:

@@ -179,7 +179,7 @@ static sotto_status plan(struct private_run *r)
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
     TRY(dp_sgd_describe(r->text, &r->p));
-    TRY(supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text));
+    supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text);
     TRY(supervised_plan(t));
     if (r->p.average > 0)
         TRY(nn_model_create(&r->state.average, &t->config, t->options.seed));
@@ -254,11 +254,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
 {
     sotto_status status = SOTTO_OK;
     struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
-    struct sotto_train_options o = *options;
     struct sotto_train_result found;
     int64_t *all = NULL;
-    if (!o.dtype || strcmp(o.dtype, "auto") == 0)
-        o.dtype = "f32";
     if (!rows) {
         n = data->n;
         all = base_alloc(n, sizeof *all);
@@ -267,7 +264,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }
-    TRY(supervised_resolve(&r.t, data, rows ? rows : all, n, &o, ctx));
+    TRY(supervised_resolve(&r.t, data, rows ? rows : all, n, options, ctx));
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
     TRY(plan(&r));

@@ -3,10 +3,12 @@
  * that nothing is proved about them. */
 #include "sotto/fine_tune.h"
 
+#include "base/cpu.h"
 #include "base/file.h"
 #include "data/augment.h"
 #include "head/head_model.h"
 #include "io/statement.h"
+#include "nn/autotuner.h"
 #include "nn/training_loop.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
@@ -20,6 +22,7 @@ struct tuning {
     const struct sotto_encoder *from;
     const struct sotto_dataset *data;
     const struct sotto_context *ctx;
+    struct sotto_autotune choice; /* of the backend */
     struct nn_model *model;
     struct nn_plan *plan;
     struct nn_optimizer *optimizer;
@@ -83,12 +86,21 @@ static sotto_status make_model(struct tuning *t)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors weights = {0};
+    const struct sotto_fine_tune_options *o = t->options;
     struct nn_model_config config = {.name = t->from->name,
                                      .input = nn_model_input(t->from->model),
-                                     .projector_count = t->options->hidden_count + 1};
-    memcpy(config.projector, t->options->hidden, t->options->hidden_count * sizeof *config.projector);
-    config.projector[t->options->hidden_count] = t->data->classes;
-    TRY(nn_model_create(&t->model, &config, t->options->seed));
+                                     .projector_count = o->hidden_count + 1};
+    memcpy(config.projector, o->hidden, o->hidden_count * sizeof *config.projector);
+    config.projector[o->hidden_count] = t->data->classes;
+    const struct autotune_request request = {.dtype = "f32",
+                                             .backend = o->backend,
+                                             .model = &config,
+                                             .batch = t->batch,
+                                             .records = t->batch,
+                                             .steps = (uint64_t)(t->n / t->batch) * o->epochs,
+                                             .threads = par_threads(t->ctx)};
+    TRY(autotune(&t->choice, &request, t->ctx));
+    TRY(nn_model_create(&t->model, &config, o->seed));
     TRY(nn_model_export(&weights, t->from->model, "", 0));
     TRY(nn_model_import(t->model, &weights, "", 0));
 done:
@@ -100,11 +112,10 @@ static sotto_status make_step(struct tuning *t, const int64_t *rows)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_fine_tune_options *o = t->options;
-    const struct nn_backend *backend;
     int threads = par_threads(t->ctx);
-    TRY(nn_backend_find(&backend, o->backend));
     par_set_threads(threads);
-    struct nn_plan_config plan = {.batch = t->batch, .dtype = NN_F32, .backend = backend, .training = 1};
+    struct nn_plan_config plan = {
+        .batch = t->batch, .dtype = NN_F32, .backend = autotune_backend(&t->choice), .training = 1};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {
         .strength = {.min_area = o->min_area, .brightness = o->brightness, .jitter = o->jitter, .flip = 1},
@@ -213,7 +224,7 @@ static sotto_status take_encoder(struct sotto_encoder **out, struct tuning *t)
     struct sotto_encoder *e = NULL;
     struct nn_model *model = t->model;
     const struct sotto_fine_tune_options *o = t->options;
-    char recipe[256];
+    char recipe[256], machine[160];
     nn_plan_free(t->plan); /* it points into the model, which the encoder takes over */
     t->plan = NULL;
     t->model = NULL;
@@ -223,6 +234,9 @@ static sotto_status take_encoder(struct sotto_encoder **out, struct tuning *t)
              o->epochs, t->batch, o->lr, (unsigned long long)o->seed, o->min_area, o->brightness, o->jitter);
     TRY(encoder_add_fact(e, "method", "fine-tune"));
     TRY(encoder_add_fact(e, "recipe", recipe));
+    snprintf(machine, sizeof machine, "threads=%d\nisa=%s\nbackend=%s\n", par_threads(t->ctx),
+             cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&t->choice)));
+    TRY(encoder_add_fact(e, "machine", machine));
     TRY(encoder_add_fact(e, "from", t->from->weights_sha256));
     TRY(encoder_add_fact(e, "data_set", t->data->name));
     TRY(encoder_add_fact(e, STATEMENT_KEY, STATEMENT_NONE));

@@ -42,20 +42,50 @@ void sotto_train_forget(const char *checkpoint)
     }
 }
 
-static sotto_status train_member(struct sotto_network **out, struct sotto_train_result *result,
-                                 const struct members_run *run, size_t k)
+/* What member k is trained by. Free *path, its checkpoint, with base_free(). */
+static sotto_status member_options(struct sotto_train_options *one, char **path,
+                                   const struct sotto_train_options *all, size_t k)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_train_options one = *run->options;
+    *one = *all;
+    one->seed = members_seed(all->seed, k);
+    one->residual.members = 0;
+    one->residual.independent = one->residual.separate_inputs = one->residual.average_softmax = 0;
+    if (one->checkpoint)
+        TRY(member_path(path, one->checkpoint, k));
+    one->checkpoint = *path;
+done:
+    return status;
+}
+
+static sotto_status train_member(struct sotto_network **out, struct sotto_train_result *result,
+                                 const struct members_run *run, const struct sotto_train_options *all,
+                                 size_t k)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options one;
     char *path = NULL;
-    one.seed = members_seed(run->options->seed, k);
-    one.residual.members = 0;
-    one.residual.independent = one.residual.separate_inputs = one.residual.average_softmax = 0;
-    if (one.checkpoint) {
-        TRY(member_path(&path, one.checkpoint, k));
-        one.checkpoint = path;
-    }
+    TRY(member_options(&one, &path, all, k));
     TRY(sotto_train(out, result, run->data, run->rows, run->n, &one, run->ctx));
+done:
+    base_free(path);
+    return status;
+}
+
+/* dtype and backend of all members: the first one's. */
+static sotto_status choose(struct sotto_train_options *all, struct sotto_autotune *choice,
+                           const struct members_run *run)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options one;
+    struct supervised first;
+    char *path = NULL;
+    TRY(member_options(&one, &path, all, 0));
+    TRY(supervised_resolve(&first, run->data, run->rows, run->n, &one, run->ctx));
+    TRY(supervised_choose(&first));
+    all->dtype = first.options.dtype;
+    all->backend = first.options.backend;
+    *choice = first.choice;
 done:
     base_free(path);
     return status;
@@ -100,13 +130,16 @@ sotto_status members_train(struct sotto_network **out, struct sotto_train_result
     sotto_status status = SOTTO_OK;
     size_t count = run->options->residual.members;
     struct sotto_network *members[MEMBERS_MAX] = {0}, *whole = NULL;
+    struct sotto_train_options all = *run->options;
     struct sotto_train_result sum = {0}, one;
     struct supervised t;
     struct nn_model *model = NULL;
-    TRY(supervised_resolve(&t, run->data, run->rows, run->n, run->options, run->ctx));
+    TRY(choose(&all, &sum.choice, run));
+    TRY(supervised_resolve(&t, run->data, run->rows, run->n, &all, run->ctx));
+    TRY(supervised_choose(&t));
     for (size_t k = 0; k < count; k++) {
         context_log(run->ctx, SOTTO_LOG_INFO, "train: member %zu of %zu", k + 1, count);
-        TRY(train_member(&members[k], &one, run, k));
+        TRY(train_member(&members[k], &one, run, &all, k));
         add_result(&sum, &one, count);
     }
     TRY(join(&model, members, count, &t.config));

@@ -15,7 +15,7 @@ struct sotto_network {
     struct nn_shape record;
     char weights_sha256[SHA256_HEX];
     bool has_recipe;
-    struct sotto_train_options recipe; /* texts are static; no files */
+    struct sotto_train_options recipe; /* texts are static; no files; backend NULL: not known */
     char *facts[2 * NETWORK_FACTS];    /* key, value, ...: data, machine, statement, ...; saved as metadata */
     size_t fact_count;
     bool seeded; /* its noise is drawn by noise_seed instead of a seed from the system */

@@ -145,6 +145,20 @@ done:
     return status;
 }
 
+/* The backend that its metadata names, as a static name; NULL: it names none. */
+static const char *backend_of(const struct sotto_tensors *t)
+{
+    char title[128];
+    const char *machine = sotto_tensors_metadata(t, "machine"),
+               *line = machine ? strstr(machine, "backend=") : NULL;
+    if (!line)
+        return NULL;
+    line += strlen("backend=");
+    snprintf(title, sizeof title, "%.*s", (int)strcspn(line, "\n"), line);
+    const char *name = nn_backend_of_title(title);
+    return name[0] ? name : NULL;
+}
+
 static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -163,6 +177,7 @@ static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tens
         memcmp(r->hidden, n->config.hidden, r->hidden_count * sizeof *r->hidden) != 0)
         FAIL(SOTTO_EFORMAT, "%s: the recipe in the metadata is of another network than the one it describes",
              path);
+    n->recipe.backend = backend_of(t);
     n->has_recipe = true;
     if (n->record.height > 1 || n->record.width > 1) {
         n->recipe.channels = n->record.channels;

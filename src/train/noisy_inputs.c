@@ -297,7 +297,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     }
     TRY(supervised_resolve(&r->t, &r->released, r->all, r->n, &inner, ctx));
     TRY(describe(r, with_rows, capacity));
-    TRY(supervised_change(&r->t, r->t.steps, r->t.plan_rows, 0, with_rows));
+    supervised_change(&r->t, r->t.steps, r->t.plan_rows, 0, with_rows);
 done:
     return status;
 }

@@ -78,7 +78,7 @@ static sotto_status describe(struct supervised *t)
                           t->n, t->rows_sha256, t->privacy);
     REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
     snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
-             cpu_isa_name(cpu_best_isa()), nn_backend_title(t->backend));
+             cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&t->choice)));
 done:
     return status;
 }
@@ -102,15 +102,33 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
             "flip and crop move images; these records are rows of %zu numbers", t->record.channels);
     REQUIRE(o->batch <= n, "batch %zu is larger than the %zu records to train on", o->batch, n);
     TRY(train_model_config(&t->config, o, t->record, data->classes));
-    TRY(nn_backend_find(&t->backend, o->backend ? o->backend : "auto"));
-    TRY(nn_dtype_find(&t->dtype, o->dtype ? o->dtype : "auto", t->backend));
-    o->dtype = t->dtype == NN_BF16 ? "bf16" : "f32";
     TRY(nn_model_size(&values, &work, &t->config));
     t->threads = nn_threads_worth((double)o->batch * work, par_threads(ctx));
     t->steps_per_epoch = n / o->batch;
     t->steps = (uint64_t)t->steps_per_epoch * o->epochs;
     t->plan_rows = o->batch;
     make_schedule(&t->schedule, o, t->steps);
+done:
+    return status;
+}
+
+sotto_status supervised_choose(struct supervised *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options *o = &t->options;
+    const struct autotune_request request = {.dtype = o->dtype,
+                                             .backend = o->backend,
+                                             .model = &t->config,
+                                             .batch = t->plan_rows,
+                                             .views = t->plan_views,
+                                             .records =
+                                                 t->plan_views ? t->plan_rows / t->plan_views : t->plan_rows,
+                                             .steps = t->steps,
+                                             .threads = t->threads,
+                                             .checkpoint = o->checkpoint};
+    TRY(autotune(&t->choice, &request, t->ctx));
+    o->dtype = autotune_dtype(&t->choice) == NN_BF16 ? "bf16" : "f32";
+    o->backend = nn_backend_name(autotune_backend(&t->choice));
     TRY(describe(t));
 done:
     return status;
@@ -136,24 +154,24 @@ done:
     return status;
 }
 
-sotto_status supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
-                               const char *privacy)
+void supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
+                       const char *privacy)
 {
     t->steps = steps;
     t->plan_rows = plan_rows;
     t->plan_views = plan_views;
     t->privacy = privacy;
     make_schedule(&t->schedule, &t->options, steps);
-    return describe(t);
 }
 
 sotto_status supervised_plan(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
+    TRY(supervised_choose(t));
     struct nn_plan_config plan = {.batch = t->plan_rows,
-                                  .dtype = t->dtype,
-                                  .backend = t->backend,
+                                  .dtype = autotune_dtype(&t->choice),
+                                  .backend = autotune_backend(&t->choice),
                                   .training = 1,
                                   .views = t->plan_views};
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
@@ -256,7 +274,7 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     t->model = NULL;
     TRY(network_wrap(&n, model, &t->config, t->record));
     n->recipe = t->options;
-    n->recipe.checkpoint = n->recipe.metrics = n->recipe.backend = NULL;
+    n->recipe.checkpoint = n->recipe.metrics = NULL;
     n->has_recipe = true;
     snprintf(records, sizeof records, "%zu", t->n);
     TRY(network_add_fact(n, "machine", t->machine));
@@ -292,13 +310,15 @@ void supervised_clear(struct supervised *t)
 void supervised_announce(const struct supervised *t, const struct training_loop *l)
 {
     const struct nn_shape r = t->record;
+    char line[SOTTO_AUTOTUNE_LINE];
+    sotto_autotune_line(line, &t->choice, l->unit);
     context_log(
         t->ctx, SOTTO_LOG_INFO,
-        "train: %s on %zux%zux%zu, %zu records of %s, %zu classes, %zu parameters, %llu steps of %zu, %s "
-        "on %s, %d threads, %.0f MiB planned",
+        "train: %s on %zux%zux%zu, %zu records of %s, %zu classes, %zu parameters, %llu steps of %zu, %s, "
+        "%s, %d threads, %.0f MiB planned",
         t->config.name, r.channels, r.height, r.width, t->n, t->data->name, t->config.classes,
         nn_model_parameter_count(t->model, 1), (unsigned long long)t->steps, t->options.batch,
-        t->options.dtype, nn_backend_title(t->backend), t->threads,
+        line, nn_backend_title(autotune_backend(&t->choice)), t->threads,
         (double)nn_plan_bytes(t->plan) / (1 << 20));
     if (l->resumed)
         context_log(t->ctx, SOTTO_LOG_INFO, "train: continuing at step %llu from %s",
@@ -314,7 +334,8 @@ void supervised_report(struct sotto_train_result *out, const struct supervised *
                                        .seconds = training_loop_seconds(l),
                                        .records_per_second = training_loop_rate(l)};
     snprintf(out->dtype, sizeof out->dtype, "%s", t->options.dtype);
-    snprintf(out->backend, sizeof out->backend, "%s", nn_backend_title(t->backend));
+    snprintf(out->backend, sizeof out->backend, "%s", nn_backend_title(autotune_backend(&t->choice)));
+    out->choice = t->choice;
 }
 
 sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *result,

@@ -1,5 +1,6 @@
 /* supervised.h - one run of supervised training, in pieces, for whoever trains in another way: resolve, plan,
- * make the loop, put another draw() or gradient() into loop.step, run it, finish.
+ * make the loop, put another draw() or gradient() into loop.step, run it, finish. supervised_plan() resolves
+ * dtype and backend "auto", once the plan's rows and views are known.
  *
  *     TRY(supervised_resolve(&t, data, rows, n, &options, ctx));
  *     TRY(supervised_plan(&t));
@@ -10,19 +11,19 @@
 #ifndef TRAIN_SUPERVISED_H
 #define TRAIN_SUPERVISED_H
 
+#include "nn/autotuner.h"
 #include "nn/training_loop.h"
 #include "train/network.h"
 
 struct supervised {
-    struct sotto_train_options options; /* checked, texts static, dtype resolved */
+    struct sotto_train_options options; /* checked, texts static; dtype and backend are *choice's names */
     const struct sotto_dataset *data;
     const int64_t *rows;
     size_t n;
     const struct sotto_context *ctx;
     struct nn_shape record;
     struct nn_model_config config;
-    const struct nn_backend *backend;
-    enum nn_dtype dtype;
+    struct sotto_autotune choice;
     int threads;
     size_t steps_per_epoch;
     uint64_t steps;
@@ -37,7 +38,7 @@ struct supervised {
     const char *privacy; /* lines of the recipe that a private trainer adds; "": none. Files then hold no hash
                             of the records */
     size_t plan_rows, plan_views; /* of the plan, labels and views; batch and 0 unless changed */
-    char rows_sha256[SHA256_HEX], recipe[2048], machine[160], hint[96];
+    char rows_sha256[SHA256_HEX], recipe[2048], machine[160], hint[96]; /* recipe, machine: of the choice */
 };
 /** Checks everything; nothing of it needs freeing. EINVAL, ENOTSUP, ENOMEM. */
 sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
@@ -47,8 +48,10 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
 sotto_status supervised_rows_once(const struct supervised *t);
 /** For a private trainer, between the two: another number of steps, another plan, and its part of the recipe
  * (a text that lives as long as *t). */
-sotto_status supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
-                               const char *privacy);
+void supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
+                       const char *privacy);
+/** dtype and backend for the plan as it is now, and the texts that name them. Called by supervised_plan(). */
+sotto_status supervised_choose(struct supervised *t);
 /** Model with its first weights, plan, optimizer and the scratch of a step. */
 sotto_status supervised_plan(struct supervised *t);
 /** A loop around plain steps. Borrows *t. */

@@ -21,6 +21,16 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$("$SOTTO" inspect m.safetensors)" == *"model: cnn"*"statement: none: private records trained this network"* ]]
 }
 
+@test "the summary says what auto took, and why" {
+  run "$SOTTO" train "${common[@]}" --epochs 1 -o m.safetensors
+  [ "$status" -eq 0 ]
+  [ "${lines[1]}" = "f32 on dnnl (too short a run to measure)" ]
+  run "$SOTTO" train "${common[@]}" --epochs 1 --dtype f32 --backend ref -o m.safetensors
+  [ "${lines[1]}" = "f32 on ref (as asked)" ]
+  run "$SOTTO" train "${common[@]}" --epochs 1 --json -o m.safetensors
+  [[ "$output" == *'"dtype": "f32", "backend": "'*'", "choice": "short", "measured": [], "weights_sha256": '* ]]
+}
+
 @test "predict says the same about a set and about its rows of features" {
   "$SOTTO" train "${common[@]}" --epochs 1 -o m.safetensors
   "$SOTTO" data split "$data" --parts some=20 -o parts

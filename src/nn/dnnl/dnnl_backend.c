@@ -50,18 +50,6 @@ static int supports_bf16(void)
     return cpu_best_isa() == CPU_V4_BF16 && has_isa(dnnl_cpu_isa_avx512_core_bf16);
 }
 
-/* AMD's dot product (Zen 4 and later) does twice the work of its f32 multiply-add, AMX eight times. Intel's
- * AVX-512 BF16 without AMX (Cooper Lake, or Sapphire Rapids in a virtual machine) measured half the f32 rate:
- * bench/LOG.md. */
-static int prefers_bf16(void)
-{
-#if defined(__x86_64__)
-    return supports_bf16() && (has_isa(dnnl_cpu_isa_avx512_core_amx) || __builtin_cpu_is("amd"));
-#else
-    return 0;
-#endif
-}
-
 /* Row-major, as ours. */
 static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *A,
                   size_t lda, const float *B, size_t ldb, float beta, float *C, size_t ldc)
@@ -87,8 +75,8 @@ static sotto_status create_winograd(struct conv **out, const struct conv_desc *d
 
 #define BACKEND(NAME, TITLE, CREATE)                                                                         \
     {                                                                                                        \
-        .name = NAME, .title = TITLE, .supports_bf16 = supports_bf16, .prefers_bf16 = prefers_bf16,          \
-        .conv_create = CREATE, .conv_layout = dnnl_conv_layout, .conv_forward = dnnl_conv_forward,           \
+        .name = NAME, .title = TITLE, .supports_bf16 = supports_bf16, .conv_create = CREATE,                 \
+        .conv_layout = dnnl_conv_layout, .conv_forward = dnnl_conv_forward,                                  \
         .conv_backward = dnnl_conv_backward, .conv_free = dnnl_conv_free, .sgemm = sgemm                     \
     }
 const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, create_direct);

@@ -90,7 +90,6 @@ static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float 
 const struct nn_backend nn_backend_ref = {.name = "ref",
                                           .title = title,
                                           .supports_bf16 = no_bf16,
-                                          .prefers_bf16 = no_bf16,
                                           .conv_create = conv_create,
                                           .conv_forward = conv_forward,
                                           .conv_backward = conv_backward,
