@@ -298,6 +298,20 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
     return SOTTO_OK;
 }
 
+sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
+{
+    const char *word = option_text(o, "adjacency");
+    *zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
+    if (!*zero_out && strcmp(word, "replace-one") != 0)
+        return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
+    if (*zero_out && replace_only)
+        return cli_fail(SOTTO_EUSAGE,
+                        "--adjacency %s: this trainer is accounted for a replaced record only; expected "
+                        "replace-one (DP-SGD by --sampling poisson has both)",
+                        word);
+    return SOTTO_OK;
+}
+
 sotto_status option_require(const struct options *o, const char *name)
 {
     if (option_given(o, name))

@@ -37,6 +37,10 @@ sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const str
 sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
                               const char *name);
 
+/* --adjacency of a private trainer: 0 replace-one, 1 zero-out (also "add-remove"). EUSAGE: another word, or
+ * zero-out where only replaced records are accounted. */
+sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only);
+
 struct verb {
     const char *name, *summary; /* summary: one line */
     const char *arguments;      /* "CONFIG.yaml", "NAME ...", or "" */

@@ -18,9 +18,10 @@ static const struct option_row rows[] = {
      "clip-norm"},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "dp: noise scale / C (sigma / C, s / C)", NULL},
     {"target-epsilon", OPTION_REAL, "E", NULL, "dp: instead: the smallest noise that keeps E", NULL},
-    {"delta", OPTION_REAL, "D", "1e-05", "dp: delta of the guarantee", NULL},
-    {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "dp-sgd, dp-adam: add-remove (their default) or replace-one; all others: replace-one", NULL},
+    {"delta", OPTION_REAL, "D", NULL,
+     "dp: delta of the guarantee (default: 1 / (10 records), rounded down to a power of ten)", NULL},
+    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
+     "dp-sgd, dp-adam: replace-one, or zero-out: one record counts as nothing (also: add-remove)", NULL},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "dp-sgd, dp-adam: poisson: every record with probability batch / records; fixed: batch records every "
      "time, for replace-one",
@@ -32,7 +33,7 @@ static const struct option_row rows[] = {
     {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
     {"budget-epsilon", OPTION_REAL, "E", NULL, "dp: refuse if the ledger would add up to more (exit 77)",
      NULL},
-    {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "dp: recorded in the ledger", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
      "dp: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
@@ -86,20 +87,11 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
         .insecure_seed = option_count(o, "insecure-noise-seed")};
-    const char *adjacency = option_given(o, "adjacency") ? option_text(o, "adjacency") : "";
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
-    if (p->sampling == SOTTO_SAMPLING_FIXED && strcmp(adjacency, "add-remove") == 0)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "head: --sampling fixed is accounted for a replaced record only; expected --adjacency "
-            "replace-one, or --sampling poisson");
-    p->replace_one = moments || p->sampling == SOTTO_SAMPLING_FIXED || strcmp(adjacency, "replace-one") == 0;
-    if (adjacency[0] && strcmp(adjacency, p->replace_one ? "replace-one" : "add-remove") != 0)
-        return cli_fail(SOTTO_EUSAGE,
-                        "head: --adjacency %s is not known for trainer %s; expected %sreplace-one", adjacency,
-                        r->trainer, moments ? "" : "add-remove or ");
     if (option_given(o, "budget-epsilon"))
         p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));

@@ -246,7 +246,7 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
                     .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
                     .steps = steps_of(r, data->n),
                     .delta = p->target.delta,
-                    .replace_one = p->replace_one,
+                    .replace_one = !p->zero_out,
                     .sampling = p->sampling},
         .max_grad_norm = r->max_grad_norm,
         .dimension = dimension,
@@ -275,7 +275,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
-                                          .replace_one = p->replace_one,
+                                          .replace_one = !p->zero_out,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
     r->noise_multiplier *= 1 + 1e-9;
@@ -295,6 +295,7 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct private_trainer trainer = {0};
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r = *recipe, chunked;
+    struct sotto_head_privacy own = *privacy;
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
     char *text = NULL;
     REQUIRE(r.trainer && head_recipe_private(&r),
@@ -303,7 +304,9 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     if (head_recipe_moments(&r))
         return moment_train(out, certificate, &data, &r, privacy, ctx);
     TRY(head_data_check(&data, true, ctx));
-    TRY(calibrate(&r, n, privacy));
+    if (isnan(own.target.delta))
+        own.target.delta = sotto_default_delta(n);
+    TRY(calibrate(&r, n, &own));
     TRY(head_recipe_check(&r));
     REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
             n);
@@ -313,7 +316,7 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     chunked = r;
     chunked.batch = CHUNK;
     TRY(plan(&trainer, &data, &chunked));
-    TRY(reserve(&reserved, &r, trainer.count, &data, privacy, ctx));
+    TRY(reserve(&reserved, &r, trainer.count, &data, &own, ctx));
     TRY(train(&trainer, &r, n, reserved, ctx));
     head_trainer_export(&trainer.network, h->parameters);
     TRY(sotto_steps_certificate(&text, reserved));

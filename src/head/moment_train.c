@@ -87,6 +87,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     sotto_status status = SOTTO_OK;
     const struct moment_trainer *t = moment_trainer_find(recipe->trainer);
     struct sotto_head_recipe r = *recipe;
+    struct sotto_head_privacy own = *privacy;
     struct moment_shape shape;
     struct moment_bound bound;
     struct sotto_account account;
@@ -99,13 +100,15 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
             "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
     TRY(head_data_check(data, true, ctx));
     TRY(head_recipe_check(&r));
+    if (isnan(own.target.delta))
+        own.target.delta = sotto_default_delta(data->n);
     shape = moment_shape_of(&r, data->d, data->classes);
     REQUIRE(moment_dimension(&dimension, &shape), "head: %zu features; their products do not fit in memory",
             data->d);
     moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
     struct sotto_sensitivity sensitivity = {
         .l1 = bound.l1, .l2 = bound.l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_PROVED};
-    TRY(find_scale(&account, &r, &sensitivity, privacy));
+    TRY(find_scale(&account, &r, &sensitivity, &own));
     head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
     TRY(head_create(&h, 1, width));
     vector = base_alloc(dimension, sizeof *vector);
@@ -115,7 +118,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     if (!vector || !noisy.products || !noisy.cross)
         FAIL(SOTTO_ENOMEM, "head: out of memory for %zu sums", dimension);
     TRY(moment_sums(vector, t, &r, data, ctx));
-    TRY(release(&text, vector, dimension, &account, &sensitivity, data, privacy, ctx));
+    TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
     unpack(&noisy, vector, t->weights(&r, data->classes));
     noisy.deviation = account.standard_deviation / t->weights(&r, data->classes).square;
     TRY(t->solve(&noisy, &r));

@@ -42,7 +42,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
                     .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
                     .steps = left < p->reserve ? left : p->reserve,
                     .delta = p->target.delta,
-                    .replace_one = p->sampling == SOTTO_SAMPLING_FIXED,
+                    .replace_one = !p->zero_out,
                     .sampling = p->sampling},
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,

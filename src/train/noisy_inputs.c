@@ -282,6 +282,8 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     r->noise = options->residual.input_noise;
     if (!r->p.reserve)
         r->p.reserve = options->epochs;
+    if (isnan(r->p.target.delta))
+        r->p.target.delta = sotto_default_delta(r->n);
     if (!isnan(r->p.target.epsilon))
         TRY(calibrate(r, options->epochs));
     r->state.clip = r->radius;
