@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct option_row common_rows[] = {
     {"json", OPTION_FLAG, NULL, NULL, "print exactly one JSON object on stdout; errors as JSON on stderr",
@@ -150,6 +151,31 @@ const char *option_command_line(const struct options *o)
     return o->command_line;
 }
 
+static int same_file(const char *path, const struct stat *output)
+{
+    struct stat other;
+    return stat(path, &other) == 0 && S_ISREG(other.st_mode) && other.st_dev == output->st_dev &&
+           other.st_ino == output->st_ino;
+}
+
+/* An output that is also read would be gone when it is needed again, and a ledger or a certificate for good. */
+static sotto_status check_output(const struct options *o)
+{
+    struct stat output;
+    const char *path = option_text(o, "output");
+    if (!path || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+        return SOTTO_OK;
+    for (size_t i = 0; i < o->count; i++)
+        for (size_t k = 0; k < o->values[i].count; k++)
+            if (strcmp(o->values[i].row->name, "output") != 0 && same_file(o->values[i].texts[k], &output))
+                return cli_fail(SOTTO_EUSAGE, "--output %s is also --%s; expected another file to write", path,
+                                o->values[i].row->name);
+    for (size_t i = 0; i < o->argument_count; i++)
+        if (same_file(o->arguments[i], &output))
+            return cli_fail(SOTTO_EUSAGE, "--output %s is also read; expected another file to write", path);
+    return SOTTO_OK;
+}
+
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
 {
     *o = (struct options){.verb = verb};
@@ -208,7 +234,7 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     if (o->argument_count > verb->max_arguments)
         return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
                         o->arguments[verb->max_arguments]);
-    return SOTTO_OK;
+    return check_output(o);
 }
 
 const char *option_text(const struct options *o, const char *name)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     HEAD_DATA_ROWS,
@@ -37,6 +38,7 @@ static const struct option_row rows[] = {
     {"purpose", OPTION_TEXT, "TEXT", NULL, "dp: recorded in the ledger", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
      "dp: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "dp-sgd, dp-adam: ignore OUTPUT.checkpoint, which an interrupted run left", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "head.safetensors to write (PyTorch's nn.Sequential names)", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -61,7 +63,7 @@ static const char *const private_options[] = {
     "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
-    "sampling"};
+    "sampling",     "fresh"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct options *o)
@@ -104,15 +106,24 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
 {
     const char *output = option_text(o, "output");
     struct sotto_head_privacy privacy;
-    char *certificate = NULL, *line = NULL;
+    char *certificate = NULL, *line = NULL, checkpoint[4096];
     sotto_status status = read_privacy(&privacy, r, o);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
+        status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
+    if (status == SOTTO_OK) {
+        privacy.output = output;
+        privacy.checkpoint = checkpoint;
+        if (option_flag(o, "fresh"))
+            unlink(checkpoint);
         status = sotto_head_train_private(h, &certificate, in->x.data, in->y.data, in->n, in->d, in->classes,
                                           r, &privacy, ctx);
+    }
     if (status == SOTTO_OK && option_given(o, "encoder"))
         status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
     if (status == SOTTO_OK)
         status = sotto_head_save_private(output, *h, certificate);
+    if (status == SOTTO_OK)
+        unlink(checkpoint);
     if (status == SOTTO_OK)
         status = sotto_certificate_summary(&line, certificate);
     if (status == SOTTO_OK && json)

@@ -219,6 +219,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     char *certificate = NULL, *line = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
+    privacy.output = output;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, data, chosen->data, chosen->count, options, &privacy, ctx);

@@ -84,6 +84,11 @@ struct sotto_head_privacy {
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
     const char *condition;
+    const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
+                           create it, and there must be room for it */
+    const char *checkpoint; /**< NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same
+                               call continues from it: steps that are not in it are drawn and charged anew. The caller
+                               removes it once the head is saved */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
     int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: of DP-SGD by Poisson
                      samples, one record that counts as nothing (zero-out: n is public; accounted as

@@ -116,6 +116,8 @@ struct sotto_train_privacy {
     double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
                              randomised response of this epsilon, which the certificate counts */
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
+    const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
+                           create it, and there must be room for it */
     const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;

@@ -2,7 +2,9 @@
  */
 #include "head/moments.h"
 
+#include "base/file.h"
 #include "base/sha256.h"
+#include "dp/charge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,6 +97,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     struct sotto_head *h = NULL;
     char *text = NULL;
     float *vector = NULL;
+    struct held_file held = {0};
     size_t dimension, width[2] = {data->d, data->classes};
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
             "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
@@ -118,6 +121,8 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     if (!vector || !noisy.products || !noisy.cross)
         FAIL(SOTTO_ENOMEM, "head: out of memory for %zu sums", dimension);
     TRY(moment_sums(vector, t, &r, data, ctx));
+    if (own.output)
+        TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
     TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
     unpack(&noisy, vector, t->weights(&r, data->classes));
     noisy.deviation = account.standard_deviation / t->weights(&r, data->classes).square;
@@ -129,6 +134,9 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     text = NULL;
     h = NULL;
 done:
+    file_release(&held);
+    if (status != SOTTO_OK && text)
+        charge_name_certificate(text, "the noisy sums are lost; a new run is charged again");
     if (vector) /* exact sums, where the release failed */
         base_wipe(vector, dimension * sizeof *vector);
     sotto_text_free(text);
