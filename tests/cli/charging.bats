@@ -26,10 +26,10 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 
 @test "an output that cannot be written costs nothing" {
   mkdir taken
-  for output in nodir/h.safetensors taken; do
-    run "${head[@]}" --target-epsilon 1 -o $output
+  for target in nodir/h.safetensors taken; do
+    run "${head[@]}" --target-epsilon 1 -o $target
     [ "$status" -eq 73 ]
-    run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --target-epsilon 1 --quiet --dataset-id toy -o $output
+    run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --target-epsilon 1 --quiet --dataset-id toy -o $target
     [ "$status" -eq 73 ]
   done
   run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o nodir/v.npy
