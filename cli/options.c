@@ -324,6 +324,19 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
     return SOTTO_OK;
 }
 
+sotto_status option_check_report(const struct options *o)
+{
+    char page[4096];
+    struct stat found;
+    const char *folder = option_text(o, "output");
+    if (!folder || option_flag(o, "force"))
+        return SOTTO_OK;
+    int length = snprintf(page, sizeof page, "%s/report.html", folder);
+    if (length > 0 && (size_t)length < sizeof page && stat(page, &found) == 0)
+        return cli_fail(SOTTO_ECREATE, "%s: a finished report stands there; give another --output, or --force", page);
+    return SOTTO_OK;
+}
+
 sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
 {
     const char *word = option_text(o, "adjacency");

@@ -99,3 +99,14 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ ! -e out.npy.certificate.json ]
   [ -e out.npy.certificate.json.old ]
 }
+
+@test "a finished report is overwritten by --force only" {
+  printf '0.9\n0.8\n0.7\n0.3\n' > m.csv; printf '0.1\n0.2\n0.4\n0.6\n' > n.csv
+  "$SOTTO" audit --member-losses n.csv --nonmember-losses m.csv --quiet -o report > /dev/null
+  cp report/report.html kept.html
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report
+  [ "$status" -eq 73 ]
+  [[ "$output" == *"a finished report stands there; give another --output, or --force"* ]]
+  cmp report/report.html kept.html
+  "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report --force > /dev/null
+}
