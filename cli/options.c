@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct option_row common_rows[] = {
     {"json", OPTION_FLAG, NULL, NULL, "print exactly one JSON object on stdout; errors as JSON on stderr",
@@ -159,6 +160,31 @@ const char *option_command_line(const struct options *o)
     return o->command_line;
 }
 
+static int same_file(const char *path, const struct stat *output)
+{
+    struct stat other;
+    return stat(path, &other) == 0 && S_ISREG(other.st_mode) && other.st_dev == output->st_dev &&
+           other.st_ino == output->st_ino;
+}
+
+/* An output that is also read would be gone when it is needed again, and a ledger or a certificate for good. */
+static sotto_status check_output(const struct options *o)
+{
+    struct stat output;
+    const char *path = option_text(o, "output");
+    if (!path || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+        return SOTTO_OK;
+    for (size_t i = 0; i < o->count; i++)
+        for (size_t k = 0; k < o->values[i].count; k++)
+            if (strcmp(o->values[i].row->name, "output") != 0 && same_file(o->values[i].texts[k], &output))
+                return cli_fail(SOTTO_EUSAGE, "--output %s is also --%s; expected another file to write", path,
+                                o->values[i].row->name);
+    for (size_t i = 0; i < o->argument_count; i++)
+        if (same_file(o->arguments[i], &output))
+            return cli_fail(SOTTO_EUSAGE, "--output %s is also read; expected another file to write", path);
+    return SOTTO_OK;
+}
+
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
 {
     *o = (struct options){.verb = verb};
@@ -217,7 +243,7 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     if (o->argument_count > verb->max_arguments)
         return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
                         o->arguments[verb->max_arguments]);
-    return SOTTO_OK;
+    return check_output(o);
 }
 
 const char *option_text(const struct options *o, const char *name)
@@ -304,6 +330,33 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
         out[(*count)++] = x;
         text = *end ? end + 1 : end;
     }
+    return SOTTO_OK;
+}
+
+sotto_status option_check_report(const struct options *o)
+{
+    char page[4096];
+    struct stat found;
+    const char *folder = option_text(o, "output");
+    if (!folder || option_flag(o, "force"))
+        return SOTTO_OK;
+    int length = snprintf(page, sizeof page, "%s/report.html", folder);
+    if (length > 0 && (size_t)length < sizeof page && stat(page, &found) == 0)
+        return cli_fail(SOTTO_ECREATE, "%s: a finished report stands there; give another --output, or --force", page);
+    return SOTTO_OK;
+}
+
+sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
+{
+    const char *word = option_text(o, "adjacency");
+    *zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
+    if (!*zero_out && strcmp(word, "replace-one") != 0)
+        return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
+    if (*zero_out && replace_only)
+        return cli_fail(SOTTO_EUSAGE,
+                        "--adjacency %s: this trainer is accounted for a replaced record only; expected "
+                        "replace-one (DP-SGD by --sampling poisson has both)",
+                        word);
     return SOTTO_OK;
 }
 

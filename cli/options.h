@@ -37,6 +37,18 @@ sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const str
 sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
                               const char *name);
 
+/* --adjacency of a private trainer: 0 replace-one, 1 zero-out (also "add-remove"). EUSAGE: another word, or
+ * zero-out where only replaced records are accounted. */
+sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only);
+
+/* A row of verbs which write a report, and the check before they begin: ECREATE where --output DIR holds a finished
+ * report, unless --force was given. */
+#define OPTION_FORCE_ROW                                                                                     \
+    {                                                                                                        \
+        "force", OPTION_FLAG, NULL, NULL, "overwrite a finished report in --output", NULL                    \
+    }
+sotto_status option_check_report(const struct options *o);
+
 struct verb {
     const char *name, *summary; /* summary: one line */
     const char *arguments;      /* "CONFIG.yaml", "NAME ...", or "" */

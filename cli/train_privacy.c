@@ -17,6 +17,7 @@ static const struct {
                        {"views", false},
                        {"steps", false},
                        {"ema", false},
+                       {"adjacency", false},
                        {"sampling", false},
                        {"ledger", true},
                        {"reserve-steps", true},
@@ -67,6 +68,8 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->zero_out, o, p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
     if (option_given(o, "steps") && option_given(o, "epochs"))

@@ -144,6 +144,9 @@ static void print_account(const struct sotto_account *a)
     else
         printf("epsilon at delta %g: at most %.10g (%s), at least %.10g\n", a->delta, a->epsilon.upper,
                a->accountant, a->epsilon.lower);
+    if (a->other_adjacency[0])
+        printf("under %s: at most %.10g, at least %.10g\n", a->other_adjacency, a->other_epsilon.upper,
+               a->other_epsilon.lower);
     if (!isnan(a->pure_epsilon))
         printf("pure epsilon: %.10g\n", a->pure_epsilon);
     if (!isnan(a->zcdp_rho))
@@ -185,7 +188,7 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
         status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target);
     if (status != SOTTO_OK)
         return status;
-    return certified ? sotto_account_sampled_certified(account, &s) : sotto_account_sampled(account, &s);
+    return certified ? sotto_account_sampled_certified(account, &s) : sotto_account_sampled_both(account, &s);
 }
 
 /* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */

@@ -37,6 +37,7 @@ static const struct option_row rows[] = {
     {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
     {"seed", OPTION_COUNT, "S", "1", "of everything random: shadows, attack networks, halves", NULL},
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report", NULL},
+    OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder for scores.npy, membership.npy, result.json, report.json and report.html", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
@@ -180,7 +181,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     char *text = NULL;
     int finished = 0;
     const char *folder = option_text(o, "output");
-    sotto_status status = read_options(&options, rates, o);
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = read_options(&options, rates, o);
     if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
         options.audit.seed = options.seed;
         return attack_encoder_run(o, &options.audit, ctx, json);

@@ -29,6 +29,7 @@ static const struct option_row rows[] = {
     {"exposed", OPTION_COUNT, "N", "10", "how many of the most exposed members are listed", NULL},
     {"include-indices", OPTION_FLAG, NULL, NULL, "list them with their row numbers", NULL},
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report", NULL},
+    OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -96,7 +97,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                                           .odds_ratio = option_flag(o, "odds-ratio"),
                                           .exposed = (size_t)option_count(o, "exposed"),
                                           .include_indices = option_flag(o, "include-indices")};
-    sotto_status status = option_fractions(rates, MAX_RATES, &options.fpr_count, o, "fpr");
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = option_fractions(rates, MAX_RATES, &options.fpr_count, o, "fpr");
     if (status == SOTTO_OK)
         status = read_claim(&options, o);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)

@@ -11,6 +11,7 @@ static const struct option_row rows[] = {
      "others are compared with",
      NULL},
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page", NULL},
+    OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for compare.json, compare.csv and report.html", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -67,7 +68,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     models = calloc(count, sizeof *models);
     compared = calloc(count, sizeof *compared);
     sotto_status status = models && compared
-                              ? SOTTO_OK
+                              ? option_check_report(o)
                               : cli_fail(SOTTO_ENOMEM, "compare: out of memory for %zu models", count);
     for (size_t i = 0; status == SOTTO_OK && i < count; i++) {
         status = read_model(&models[i], given[i]);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     HEAD_DATA_ROWS,
@@ -18,9 +19,10 @@ static const struct option_row rows[] = {
      "clip-norm"},
     {"noise-multiplier", OPTION_REAL, "M", NULL, "dp: noise scale / C (sigma / C, s / C)", NULL},
     {"target-epsilon", OPTION_REAL, "E", NULL, "dp: instead: the smallest noise that keeps E", NULL},
-    {"delta", OPTION_REAL, "D", "1e-05", "dp: delta of the guarantee", NULL},
-    {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "dp-sgd, dp-adam: add-remove (their default) or replace-one; all others: replace-one", NULL},
+    {"delta", OPTION_REAL, "D", NULL,
+     "dp: delta of the guarantee (default: 1 / (10 records), rounded down to a power of ten)", NULL},
+    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
+     "dp-sgd, dp-adam: replace-one, or zero-out: one record counts as nothing (also: add-remove)", NULL},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "dp-sgd, dp-adam: poisson: every record with probability batch / records; fixed: batch records every "
      "time, for replace-one",
@@ -32,10 +34,11 @@ static const struct option_row rows[] = {
     {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
     {"budget-epsilon", OPTION_REAL, "E", NULL, "dp: refuse if the ledger would add up to more (exit 77)",
      NULL},
-    {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "dp: recorded in the ledger", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
      "dp: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "dp-sgd, dp-adam: ignore OUTPUT.checkpoint, which an interrupted run left", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "head.safetensors to write (PyTorch's nn.Sequential names)", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -60,7 +63,7 @@ static const char *const private_options[] = {
     "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
-    "sampling"};
+    "sampling",     "fresh"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct options *o)
@@ -86,20 +89,11 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
         .insecure_seed = option_count(o, "insecure-noise-seed")};
-    const char *adjacency = option_given(o, "adjacency") ? option_text(o, "adjacency") : "";
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
-    if (p->sampling == SOTTO_SAMPLING_FIXED && strcmp(adjacency, "add-remove") == 0)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "head: --sampling fixed is accounted for a replaced record only; expected --adjacency "
-            "replace-one, or --sampling poisson");
-    p->replace_one = moments || p->sampling == SOTTO_SAMPLING_FIXED || strcmp(adjacency, "replace-one") == 0;
-    if (adjacency[0] && strcmp(adjacency, p->replace_one ? "replace-one" : "add-remove") != 0)
-        return cli_fail(SOTTO_EUSAGE,
-                        "head: --adjacency %s is not known for trainer %s; expected %sreplace-one", adjacency,
-                        r->trainer, moments ? "" : "add-remove or ");
     if (option_given(o, "budget-epsilon"))
         p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
@@ -112,15 +106,24 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
 {
     const char *output = option_text(o, "output");
     struct sotto_head_privacy privacy;
-    char *certificate = NULL, *line = NULL;
+    char *certificate = NULL, *line = NULL, checkpoint[4096];
     sotto_status status = read_privacy(&privacy, r, o);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
+        status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
+    if (status == SOTTO_OK) {
+        privacy.output = output;
+        privacy.checkpoint = checkpoint;
+        if (option_flag(o, "fresh"))
+            unlink(checkpoint);
         status = sotto_head_train_private(h, &certificate, in->x.data, in->y.data, in->n, in->d, in->classes,
                                           r, &privacy, ctx);
+    }
     if (status == SOTTO_OK && option_given(o, "encoder"))
         status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
     if (status == SOTTO_OK)
         status = sotto_head_save_private(output, *h, certificate);
+    if (status == SOTTO_OK)
+        unlink(checkpoint);
     if (status == SOTTO_OK)
         status = sotto_certificate_summary(&line, certificate);
     if (status == SOTTO_OK && json)

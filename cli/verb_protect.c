@@ -32,7 +32,7 @@ static const struct option_row rows[] = {
     {"ledger", OPTION_TEXT, "FILE", NULL, "default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
     {"budget-epsilon", OPTION_REAL, "E", NULL,
      "record a budget in the ledger; later releases that exceed it are refused", NULL},
-    {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the release's)", NULL},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "recorded in ledger and certificate", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
      "seeded noise for tests and papers: NO privacy, stamped on every output", NULL},

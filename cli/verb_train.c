@@ -88,7 +88,12 @@ static const struct option_row rows[] = {
     {"noise-multiplier", OPTION_REAL, "M", NULL, "dp-sgd: noise scale / C (sigma / C, s / C)", NULL},
     {"target-epsilon", OPTION_REAL, "E", NULL,
      "dp-sgd, certify-inputs: instead of a noise: the smallest that keeps E", NULL},
-    {"delta", OPTION_REAL, "D", "1e-05", "dp-sgd, certify-inputs: delta of the guarantee", NULL},
+    {"delta", OPTION_REAL, "D", NULL,
+     "dp-sgd, certify-inputs: delta of the guarantee (default: 1 / (10 records), rounded down to a power of "
+     "ten)",
+     NULL},
+    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
+     "dp-sgd: replace-one, or zero-out: one record counts as nothing (also: add-remove)", NULL},
     {"max-grad-norm", OPTION_REAL, "C", "1",
      "dp-sgd: a record's gradient of a larger L2 norm is scaled to it", "clip-norm"},
     {"clipping", OPTION_TEXT, "NAME", "flat",
@@ -115,7 +120,7 @@ static const struct option_row rows[] = {
      "dp-sgd, certify-inputs: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
     {"budget-epsilon", OPTION_REAL, "E", NULL,
      "dp-sgd, certify-inputs: refuse if the ledger would add up to more (exit 77)", NULL},
-    {"budget-delta", OPTION_REAL, "D", "0", "delta of that budget", NULL},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "dp-sgd, certify-inputs: recorded in the ledger", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
      "dp-sgd, certify-inputs: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
@@ -221,6 +226,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     char *certificate = NULL, *line = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
+    privacy.output = output;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, data, chosen->data, chosen->count, options, &privacy, ctx);

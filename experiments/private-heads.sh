@@ -77,9 +77,8 @@ train() {
       [ -e "$kept" ] || "$sotto" head "${common[@]}" "${options[@]}" -o "$kept"
       "$sotto" protect --head "$kept" --mechanism gaussian --epsilon "$epsilon" --delta $delta --ledger "$out/ledger.jsonl" --quiet \
         -o "$out/head.safetensors" ;;
-    anchor) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --seed "$run" "${options[@]}" -o "$out/head.safetensors" ;;
-    dp-sgd*) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --adjacency replace-one --seed "$run" \
-      "${options[@]}" -o "$out/head.safetensors" ;;
+    anchor) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --adjacency zero-out --seed "$run" "${options[@]}" -o "$out/head.safetensors" ;;
+    dp-sgd*) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --seed "$run" "${options[@]}" -o "$out/head.safetensors" ;;
     *) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer "$method" "${options[@]}" -o "$out/head.safetensors" ;;
   esac > /dev/null
 }

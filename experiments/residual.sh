@@ -56,7 +56,7 @@ train() {
   mkdir -p "$folder"
   if [ "$2" = dpsgd ]; then
     read -ra how <<< "$(setting dpsgd)"
-    how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --dataset-id "residual-$1" --ledger "$folder/ledger.jsonl" "${how[@]}")
+    how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --adjacency zero-out --delta 1e-5 --dataset-id "residual-$1" --ledger "$folder/ledger.jsonl" "${how[@]}")
     rm -f "$folder/ledger.jsonl" # an experiment, not a release
   else
     more=$(options "$2") # ends the script where there is no such row

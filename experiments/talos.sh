@@ -48,7 +48,7 @@ for step; do
       for m in contrastive olympus attriguard memguard; do line $m row; done ;;
     joint)
       compared contrastive supervised "${talos[@]}" olympus attriguard memguard
-      "$sotto" compare "${models[@]}" --title "Talos and others on $set, $n images" -o "$out/joint" ;;
+      "$sotto" compare "${models[@]}" --title "Talos and others on $set, $n images" --force -o "$out/joint" ;;
     *) echo "unknown step '$step'" >&2; exit 64 ;;
   esac
 done

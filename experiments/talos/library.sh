@@ -94,7 +94,7 @@ rows_upto() {
 attribute() {
   local name=$1 to=$out/$1-attribute.json
   [ -e "$to" ] || {
-    "$sotto" audit --features "$out/$name-train-x.npy" --attribute "$out/train-attribute.npy" --attribute-labels "$out/train-labels.npy" \
+    "$sotto" audit --force --features "$out/$name-train-x.npy" --attribute "$out/train-attribute.npy" --attribute-labels "$out/train-labels.npy" \
       --attribute-test-features "$out/$name-test-x.npy" --attribute-test "$out/test-attribute.npy" --attribute-test-labels "$out/test-labels.npy" \
       --attribute-depth 6 --seed "$seed" "${quiet[@]}" --json > "$to.part"
     mv "$to.part" "$to"
@@ -106,7 +106,7 @@ membership() {
   [ "${2:-}" = none ] ||
     shadow=(--shadow-logits "$out/$1-shadow-z.npy" --shadow-labels "$out/shadow-labels.npy" --shadow-trained "$out/shadow-trained.npy")
   [ -e "$to" ] || {
-    "$sotto" audit --member-logits "$out/$1-train-z.npy" --nonmember-logits "$out/$1-test-z.npy" --member-labels "$out/train-labels.npy" \
+    "$sotto" audit --force --member-logits "$out/$1-train-z.npy" --nonmember-logits "$out/$1-test-z.npy" --member-labels "$out/train-labels.npy" \
       --nonmember-labels "$out/test-labels.npy" "${shadow[@]}" --seed "$seed" "${quiet[@]}" --json > "$to.part" 2> /dev/null
     mv "$to.part" "$to"
   }
@@ -168,7 +168,7 @@ memguard() {
     touch "$out/memguard-done"
   }
   [ -e "$out/memguard-membership.json" ] || {
-    "$sotto" audit --member-probabilities "$out/memguard/memguard-train-p.npy" --nonmember-probabilities "$out/memguard/memguard-test-p.npy" \
+    "$sotto" audit --force --member-probabilities "$out/memguard/memguard-train-p.npy" --nonmember-probabilities "$out/memguard/memguard-test-p.npy" \
       --member-labels "$out/train-labels.npy" --nonmember-labels "$out/test-labels.npy" --shadow-probabilities "$out/memguard/memguard-shadow-p.npy" \
       --shadow-labels "$out/shadow-labels.npy" --shadow-trained "$out/shadow-trained.npy" --seed "$seed" "${quiet[@]}" --json > "$out/part" 2> /dev/null
     mv "$out/part" "$out/memguard-membership.json"
@@ -255,7 +255,7 @@ compared() {
 # axes (task, membership) are no worse than the plain model's intervals; "nobody" if none lowers it beyond its interval
 choose() {
   compared contrastive "${talos[@]}"
-  "$sotto" compare "${models[@]}" --title "lambda on $set, $n images" -o "$out/lambda"
+  "$sotto" compare "${models[@]}" --title "lambda on $set, $n images" --force -o "$out/lambda"
 }
 
 mkdir -p "$out"

@@ -61,6 +61,9 @@ struct sotto_account {
     size_t bound_count;
     struct sotto_bound bounds[SOTTO_MAX_BOUNDS];
     char note[160]; /**< a warning that belongs to the numbers, or "" */
+    /** Sampled steps: the same run under the other relation, at the same delta ("" and 0: not accounted). */
+    char other_adjacency[16];
+    struct sotto_interval other_epsilon;
 };
 
 /** i-th mechanism that has an account, NULL after the last; and one line about it. */
@@ -158,6 +161,12 @@ struct sotto_sampled {
  * records but one are all alike. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
+/** The same, and in other_adjacency and other_epsilon what it is under the other relation, add-remove or
+ * replace-one, at the same delta. Samples of a fixed size have no other: it stays empty. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_account *out,
+                                                                   const struct sotto_sampled *sampled);
+/** Default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
+SOTTO_API double sotto_default_delta(size_t records);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
  * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism, or replace_one;
  * ENOMEM; EDOMAIN: losses too large for a grid. */
@@ -190,7 +199,8 @@ struct sotto_release {
         *purpose;   /**< recorded in the ledger; the certificate holds a salted commitment only */
     size_t records; /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
     struct sotto_dp
-        budget;   /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened */
+        budget;   /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened; delta NAN:
+                     the recorded one's, else the release's */
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */

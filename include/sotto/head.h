@@ -75,7 +75,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
                                                          const struct sotto_context *ctx);
 /** What a privately trained head costs, and who is charged. */
 struct sotto_head_privacy {
-    struct sotto_dp target;  /**< delta; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
+    struct sotto_dp target;  /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
                                 noise_multiplier for it is found */
     const char *fingerprint; /**< of the private data set; NULL: the SHA-256 of X and y */
     const char *ledger, *purpose; /**< as in struct sotto_release */
@@ -84,11 +84,17 @@ struct sotto_head_privacy {
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
     const char *condition;
+    const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
+                           create it, and there must be room for it */
+    const char *checkpoint; /**< NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same
+                               call continues from it: steps that are not in it are drawn and charged anew. The caller
+                               removes it once the head is saved */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
-    int replace_one; /**< 1: DP-SGD is accounted for a replaced record (n public), not for one added or
-                        removed */
+    int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: of DP-SGD by Poisson
+                     samples, one record that counts as nothing (zero-out: n is public; accounted as
+                     add-remove) */
     enum sotto_sampling sampling; /**< of DP-SGD; 0: Poisson. fixed: `batch` records without replacement in
-                                     every step; replace_one must be 1 */
+                                     every step; zero_out must be 0 */
 };
 /** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
  * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is
@@ -97,7 +103,7 @@ struct sotto_head_privacy {
  * and stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating
  * system: two runs differ.
  *
- *  Protected are X and y together against adding or removing (replacing) a record, in everything that leaves
+ *  Protected are X and y together against replacing a record (zero_out: against one that counts as nothing), in everything that leaves
  * this function; *certificate (sotto_text_free) says how far.
  *
  *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */

@@ -95,10 +95,12 @@ SOTTO_API void sotto_train_forget(const char *checkpoint);
 
 /** What a private training needs besides. Start from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
-    struct sotto_dp target; /**< delta [1e-5]; epsilon [NAN: noise_multiplier is given], else the smallest
+    struct sotto_dp target; /**< delta [NAN: sotto_default_delta(n)]; epsilon [NAN: noise_multiplier is given], else the smallest
                                noise_multiplier for it is found */
     const char *noise;      /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
+    int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: one record that counts
+                     as nothing (zero-out: n is public; accounted as add-remove; Poisson samples only) */
     enum sotto_sampling sampling; /**< [poisson]; fixed: `batch` records without replacement in every step,
                                      certified for a replaced record */
     double noise_multiplier;      /**< noise scale / max_grad_norm */
@@ -117,6 +119,8 @@ struct sotto_train_privacy {
     double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
                              randomised response of this epsilon, which the certificate counts */
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
+    const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
+                           create it, and there must be room for it */
     const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;
@@ -137,7 +141,7 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  * draws its steps anew and is charged for them again; one whose ledger does not hold what the checkpoint has
  * used is refused.
  *
- * Protected are the records together against adding or removing (fixed: replacing) one, in everything that
+ * Protected are the records together against replacing one (zero_out: against one that counts as nothing), in everything that
  * leaves this function but the checkpoint's name of the data; *certificate (sotto_text_free) says how far.
  * Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
  * NAN. */

@@ -81,6 +81,24 @@ void atomic_write(struct atomic_file *f, const void *data, size_t bytes)
         (void)fwrite(data, 1, bytes, f->stream); /* ferror() remembers */
 }
 
+/* No moment at which new bytes lie beside a certificate of others. */
+static sotto_status retire_certificate(const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    size_t capacity = strlen(path) + 32;
+    char *certificate = base_alloc(capacity, 2), *old = certificate ? certificate + capacity : NULL;
+    if (!certificate)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    snprintf(certificate, capacity, "%s.certificate.json", path);
+    snprintf(old, capacity, "%s.old", certificate);
+    if (rename(certificate, old) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
+        FAIL(SOTTO_ECREATE, "%s: is the certificate of a file that is overwritten, and cannot be moved aside: %s",
+             certificate, strerror(errno));
+done:
+    base_free(certificate);
+    return status;
+}
+
 sotto_status atomic_commit(struct atomic_file *f)
 {
     sotto_status status = SOTTO_OK;
@@ -90,6 +108,7 @@ sotto_status atomic_commit(struct atomic_file *f)
     f->stream = NULL;
     if (closed != 0)
         FAIL(SOTTO_EIO, "%s: write failed: %s", f->path, strerror(errno));
+    TRY(retire_certificate(f->path));
     if (rename(f->temporary, f->path) != 0)
         FAIL(SOTTO_ECREATE, "%s: cannot rename into place: %s", f->path, strerror(errno));
     f->temporary[0] = '\0';
@@ -122,6 +141,42 @@ sotto_status file_write(const char *path, const void *data, size_t bytes)
     TRY(atomic_commit(&f));
 done:
     return status;
+}
+
+sotto_status file_hold(struct held_file *h, const char *path, size_t bytes)
+{
+    sotto_status status = SOTTO_OK;
+    size_t capacity = strlen(path) + 32;
+    int fd = -1, failed;
+    char *temporary = base_alloc(capacity, 1);
+    if (!temporary)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    snprintf(temporary, capacity, "%s.held-%ld", path, (long)getpid());
+    if (file_is_folder(path))
+        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));
+    failed = posix_fallocate(fd, 0, (off_t)(bytes ? bytes : 1));
+    if (failed) {
+        unlink(temporary);
+        FAIL(SOTTO_EIO, "%s: no room for %zu bytes: %s", path, bytes, strerror(failed));
+    }
+    h->temporary = temporary;
+    temporary = NULL;
+done:
+    if (fd >= 0)
+        close(fd);
+    base_free(temporary);
+    return status;
+}
+
+void file_release(struct held_file *h)
+{
+    if (h->temporary)
+        unlink(h->temporary);
+    base_free(h->temporary);
+    h->temporary = NULL;
 }
 
 bool file_exists(const char *path)

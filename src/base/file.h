@@ -10,7 +10,8 @@
 sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit);
 
 /** A file that appears under its name only once it is whole: written to a temporary name in the same folder,
- *  fsynced, renamed, folder fsynced. Mode 0600. */
+ *  fsynced, renamed, folder fsynced. Mode 0600. A certificate beside it (PATH.certificate.json) speaks of the bytes
+ *  that go: it is renamed to PATH.certificate.json.old first. */
 struct atomic_file {
     FILE *stream;
     char *path, *temporary;
@@ -23,6 +24,16 @@ sotto_status atomic_commit(struct atomic_file *f);
 void atomic_discard(struct atomic_file *f);
 /** Open, write, commit. */
 sotto_status file_write(const char *path, const void *data, size_t bytes);
+
+/** Room for a file that will be written later: proof that its folder can be written to, and `bytes` that are taken
+ * on the disk until file_release(). Initialise with {0}. */
+struct held_file {
+    char *temporary;
+};
+/** ECREATE: PATH cannot be created; EIO: there is no room. */
+sotto_status file_hold(struct held_file *h, const char *path, size_t bytes);
+/** Gives the room back, right before the file is written; harmless on {0}. */
+void file_release(struct held_file *h);
 
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);

@@ -61,9 +61,26 @@ void certificate_put_account(struct json **object, const struct sotto_account *a
     json_put_real(object, "pure_epsilon", a->pure_epsilon);
     json_put_real(object, "zcdp_rho", a->zcdp_rho);
     json_put_text(object, "adjacency", a->adjacency);
+    if (a->other_adjacency[0]) {
+        struct json *other = json_make_object(), *interval = json_make_object();
+        json_put_real(&interval, "lower", a->other_epsilon.lower);
+        json_put_real(&interval, "upper", a->other_epsilon.upper);
+        json_put_text(&other, "adjacency", a->other_adjacency);
+        json_put(&other, "epsilon", interval);
+        json_put(object, "other", other);
+    }
     json_put(object, "bounds", bounds);
     if (a->note[0])
         json_put_text(object, "note", a->note);
+}
+
+/* "replace-one adjacency", and what the same noise gives under the other relation. */
+static void name_adjacency(char out[96], const struct sotto_account *a)
+{
+    int length = snprintf(out, 96, "%s adjacency", a->adjacency);
+    if (a->other_adjacency[0])
+        snprintf(out + length, 96 - (size_t)length, " (epsilon %.6g under %s)", a->other_epsilon.upper,
+                 a->other_adjacency);
 }
 
 struct json *certificate_guarantee(const struct certificate_facts *f)
@@ -77,13 +94,14 @@ struct json *certificate_guarantee(const struct certificate_facts *f)
     }
     struct json *account = json_make_object();
     certificate_put_account(&account, f->account);
-    char text[768];
+    char text[768], adjacency[96];
     const struct sotto_account *a = f->account;
+    name_adjacency(adjacency, a);
     if (sensitivity_is_proved(f->sensitivity->source)) {
         json_put(&object, "proved", account);
         json_put(&object, "conditional", json_make_null());
-        snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s adjacency, accountant: %s",
-                 a->epsilon.upper, a->delta, a->adjacency, a->accountant);
+        snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s, accountant: %s",
+                 a->epsilon.upper, a->delta, adjacency, a->accountant);
     } else {
         const char *condition = conditions[f->sensitivity->source];
         json_put_text(&account, "condition", condition);
@@ -91,8 +109,8 @@ struct json *certificate_guarantee(const struct certificate_facts *f)
         json_put(&object, "conditional", account);
         snprintf(
             text, sizeof text,
-            "proved: none; conditional on %s: epsilon %.6g at delta %g under %s adjacency, accountant: %s",
-            condition, a->epsilon.upper, a->delta, a->adjacency, a->accountant);
+            "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
+            condition, a->epsilon.upper, a->delta, adjacency, a->accountant);
     }
     if (a->note[0])
         snprintf(text + strlen(text), sizeof text - strlen(text), "; note: %s", a->note);

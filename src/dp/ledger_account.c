@@ -125,18 +125,21 @@ sotto_status ledger_require_budget(struct sotto_dp budget)
     if (budget.epsilon == 0)
         goto done;
     TRY(require_positive(budget.epsilon, "budget epsilon"));
-    TRY(require_delta(budget.delta));
+    if (!isnan(budget.delta))
+        TRY(require_delta(budget.delta));
 done:
     return status;
 }
 
-sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget)
+sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)
 {
     sotto_status status = SOTTO_OK;
     struct json *entry = NULL;
     TRY(ledger_require_budget(budget));
     if (budget.epsilon == 0)
         goto done;
+    if (isnan(budget.delta))
+        budget.delta = isnan(l->budget.delta) ? delta : l->budget.delta;
     if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
         goto done;
     if (budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta)

@@ -14,8 +14,9 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
 /** EINVAL: no budget; asked before a ledger is touched. */
 sotto_status ledger_require_budget(struct sotto_dp budget);
 /** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). epsilon 0:
- * none came. EINVAL; errors of ledger_append(). */
-sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget);
+ * none came; its delta NAN: that of the recorded budget, else `delta`, the release's. EINVAL; errors of
+ * ledger_append(). */
+sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta);
 /** Warns when delta >= 1 / records; 0 records: unknown. */
 void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx);
 

@@ -81,16 +81,18 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
     e->clipping = clipping && strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     e->sampling = sampling && strcmp(sampling, "fixed") == 0 ? SOTTO_SAMPLING_FIXED : SOTTO_SAMPLING_POISSON;
     e->count = size_or(entry, "steps", 1);
+    if (e->sample_rate > 0 && e->sampling == SOTTO_SAMPLING_POISSON)
+        e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)
         return SOTTO_OK;
     return accountable(found, list, e);
 }
 
-static sotto_status event_of_numbers(bool *found, struct sotto_event *e, const struct ledger_events *list,
-                                     const struct json *entry)
+static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum sotto_adjacency adjacency,
+                                     const struct ledger_events *list, const struct json *entry)
 {
     double pure = number_or(entry, "pure_epsilon", NAN), epsilon = number_or(entry, "epsilon.upper", NAN);
-    *e = (struct sotto_event){.mechanism = "stated", .count = 1, .adjacency = e->adjacency};
+    *e = (struct sotto_event){.mechanism = "stated", .count = 1, .adjacency = adjacency};
     e->stated =
         isnan(pure) ? (struct sotto_dp){epsilon, number_or(entry, "delta", 0)} : (struct sotto_dp){pure, 0};
     return accountable(found, list, e);
@@ -119,12 +121,12 @@ sotto_status ledger_events_add(struct ledger_events *list, const struct json *en
     sotto_status status = SOTTO_OK;
     const char *adjacency = json_text(json_find(entry, "adjacency"));
     struct sotto_event e = {.count = 1, .adjacency = SOTTO_REPLACE_ONE};
-    bool found, add_remove = adjacency && strcmp(adjacency, "add-remove") == 0;
-    if (add_remove)
-        e.adjacency = SOTTO_ADD_REMOVE;
+    bool found, add_remove = adjacency && strcmp(adjacency, "add-remove") == 0; /* early entries, imports */
+    enum sotto_adjacency recorded = add_remove ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
+    e.adjacency = recorded;
     TRY(event_of_facts(&found, &e, list, entry));
     if (!found)
-        TRY(event_of_numbers(&found, &e, list, entry));
+        TRY(event_of_numbers(&found, &e, recorded, list, entry));
     if (found)
         TRY(append(list, &e));
     list->unknown = list->unknown || !found;

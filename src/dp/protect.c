@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/certificate.h"
+#include "dp/charge.h"
 #include "dp/mechanism.h"
 #include "io/statement.h"
 #include "sotto/io.h"
@@ -251,7 +252,8 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     struct sotto_release release = p->release;
     char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
     unsigned char *bytes = NULL;
-    size_t size;
+    struct held_file held = {0};
+    size_t size, room = 1 << 16 /* of metadata and certificate */;
     if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE,
              "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
@@ -265,7 +267,11 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     TRY(match(&release, p, &tensors));
     TRY(sha256_file(input, p->input));
     release.input_sha256 = input;
+    for (size_t i = 0; i < tensors.count; i++)
+        room += tensors.items[i].array.count * sizeof(double);
+    TRY(file_hold(&held, p->output, room));
     TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
+    file_release(&held);
     TRY(save(p->output, &tensors, text));
     TRY(sha256_file(output, p->output));
     TRY(sotto_certificate_save(beside, text, output));
@@ -274,6 +280,9 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     bytes = NULL;
     *certificate = final;
 done:
+    file_release(&held);
+    if (status != SOTTO_OK && text)
+        charge_name_certificate(text, "what was released is lost; a new release is charged again");
     base_free(bytes);
     base_free(text);
     base_free(beside);

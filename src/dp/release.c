@@ -109,7 +109,7 @@ sotto_status release_record(struct noise **stream, char **certificate, const str
     if (!r->ledger)
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
-    TRY(ledger_record_budget(&ledger, r->budget));
+    TRY(ledger_record_budget(&ledger, r->budget, p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     commit_to(nonce, commitment, r->input_sha256, opened);
     text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,

@@ -90,6 +90,9 @@ static sotto_status check(const struct sotto_reserve *r)
             r->first_step);
     REQUIRE(!r->inputs_only || r->sampled.replace_one,
             "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
+    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.replace_one,
+            "reserve: samples of a fixed size are accounted for a replaced record: expected replace-one "
+            "adjacency, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
             "reserve: samples of a fixed size need the number of records");
     REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
@@ -108,7 +111,8 @@ static struct sotto_sensitivity clipped(const struct run_facts *f)
     return s;
 }
 
-/* The ledger keeps the add-remove account of this reservation alone; it composes by the facts. */
+/* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
+ * speak of; it composes by the facts. */
 static struct json *entry_of(const struct sotto_steps *s, const struct sotto_reserve *r,
                              const struct sotto_account *account)
 {
@@ -180,7 +184,7 @@ static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *
     }
     all.steps += s->run.charged;
     all.replace_one = r->sampled.replace_one;
-    TRY(sotto_account_sampled(&s->account, &all));
+    TRY(sotto_account_sampled_both(&s->account, &all));
     TRY(run_complete_account(&s->account, &s->facts));
     run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || seeded;
@@ -200,7 +204,7 @@ static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
         TRY(ledger_default_path(&path, r->fingerprint));
     TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
     TRY(find_run(s, r, ledger.path, sampled));
-    TRY(ledger_record_budget(&ledger, r->budget));
+    TRY(ledger_record_budget(&ledger, r->budget, r->sampled.delta));
     entry = entry_of(s, r, account);
     TRY(ledger_check_budget(&ledger, account, entry));
     ledger_warn_about_delta(r->records, account->delta, ctx);
@@ -233,7 +237,7 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
                                     .inputs_only = r->inputs_only != 0,
                                     .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
-    sampled.replace_one = sampled.sampling == SOTTO_SAMPLING_FIXED && r->sampled.replace_one;
+    sampled.replace_one = 1;
     TRY(sotto_account_sampled(&account, &sampled));
     run_put_note(&account, &facts);
     s = base_alloc(1, sizeof *s);

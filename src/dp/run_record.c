@@ -83,10 +83,20 @@ done:
     return status;
 }
 
+static void name_zero_out(char adjacency[16])
+{
+    if (strcmp(adjacency, "add-remove") == 0)
+        snprintf(adjacency, 16, "zero-out");
+}
+
 sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *f)
 {
-    if (f->inputs_only)
+    name_zero_out(account->adjacency);
+    name_zero_out(account->other_adjacency);
+    if (f->inputs_only) {
         snprintf(account->adjacency, sizeof account->adjacency, "replace-input");
+        account->other_adjacency[0] = '\0'; /* no input counts as nothing */
+    }
     return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
 }
 
@@ -99,7 +109,7 @@ const char *run_sampler(const struct run_facts *f)
 
 void run_put_note(struct sotto_account *account, const struct run_facts *f)
 {
-    if (f->noise_mode == SOTTO_NOISE_FAST)
+    if (f->noise_mode == SOTTO_NOISE_FAST) /* the weightier of two notes */
         snprintf(
             account->note, sizeof account->note,
             "fast noise: proved for real numbers; floating-point and timing attacks, and that it ends at "

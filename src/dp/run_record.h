@@ -26,7 +26,8 @@ double run_multiplier(const struct run_facts *facts);
 /** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
  * multiplier. */
 void run_put_facts(struct json **object, const struct run_facts *facts);
-/** Names the adjacency of runs on inputs, of others it is as it is; adds what the release of labels costs to
+/** Names the adjacency of runs: replace-input of those on inputs, zero-out for what was accounted as add-remove, as
+ * the number of records is public; adds what the release of labels costs to
  * every bound: whole records are then protected. EINVAL: no such scale. */
 sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *facts);
 /** Reads them back; texts are borrowed. EFORMAT. */

@@ -102,12 +102,44 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
         account_add_bound(&a, "renyi", renyi_epsilon(m, s));
+    if (s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
+        snprintf(a.note, sizeof a.note,
+                 "a replaced record is bounded as a group of two: no exact pair is known for %s noise on sums "
+                 "clipped by %s",
+                 m->name, norm_name(s->clipping));
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
     *out = a;
 done:
     return status;
+}
+
+sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sampled turned = *s;
+    struct sotto_account a, other;
+    turned.replace_one = !s->replace_one;
+    TRY(sotto_account_sampled(&a, s));
+    if (s->sampling == SOTTO_SAMPLING_POISSON) {
+        TRY(sotto_account_sampled(&other, &turned));
+        memcpy(a.other_adjacency, other.adjacency, sizeof a.other_adjacency);
+        a.other_epsilon = other.epsilon;
+        if (!a.note[0])
+            memcpy(a.note, other.note, sizeof a.note);
+    }
+    *out = a;
+done:
+    return status;
+}
+
+double sotto_default_delta(size_t records)
+{
+    size_t power = 1;
+    while (power < records && power <= SIZE_MAX / 10)
+        power *= 10;
+    return records == 0 ? 0 : 0.1 / (double)power;
 }
 
 struct search {

@@ -133,8 +133,10 @@ static sotto_status derive(struct sotto_account *a, const struct facts *f, doubl
                                       .replace_one =
                                           f->run_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
                                       .sampling = f->run_facts.sampling};
-    TRY(sotto_account_sampled(a, &all));
-    TRY(run_complete_account(a, &f->run_facts));
+    bool early = strcmp(adjacency, "add-remove") == 0 || !json_member(f->claim, "other");
+    TRY(early ? sotto_account_sampled(a, &all) : sotto_account_sampled_both(a, &all));
+    if (strcmp(adjacency, "add-remove") != 0) /* an early certificate's name of zero-out */
+        TRY(run_complete_account(a, &f->run_facts));
     run_put_note(a, &f->run_facts);
 done:
     return status;
@@ -205,6 +207,9 @@ static sotto_status check_account(struct checks *c, const struct facts *f, const
     note(c, "accountant", strcmp(accountant, a.accountant) == 0, "certificate says '%s', re-derived '%s'",
          accountant, a.accountant);
     note(c, "adjacency", strcmp(adjacency, a.adjacency) == 0, "%s", adjacency);
+    if (a.other_adjacency[0])
+        check_number(c, "other adjacency", json_number(json_find(f->claim, "other.epsilon.upper")),
+                     a.other_epsilon.upper);
     TRY(check_lines(c, f, certificate, &a, false));
 done:
     return status;

@@ -3,6 +3,9 @@
  * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
  * order of a head's file; the network that gives gradients is the one of head_train.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
+#include "base/file.h"
+#include "dp/charge.h"
+#include "head/head_checkpoint.h"
 #include "head/head_clip.h"
 #include "head/head_linear.h"
 #include "head/head_noisy.h"
@@ -12,7 +15,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+enum { CHECKPOINT_SECONDS = 5, OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
 
 struct private_trainer {
@@ -211,32 +216,86 @@ static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
     return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
 }
 
-static sotto_status train(struct private_trainer *t, const struct sotto_head_recipe *r, size_t n,
-                          struct sotto_steps *reserved, const struct sotto_context *ctx)
+/* A run from where it stands; `state` tells where, for the next checkpoint. */
+struct head_run {
+    struct private_trainer *trainer;
+    const struct sotto_head_recipe *recipe;
+    const char *checkpoint; /* NULL: none */
+    struct head_checkpoint state;
+    time_t saved;
+};
+
+static sotto_status keep(struct head_run *r, size_t step)
+{
+    r->saved = time(NULL);
+    r->state.step = step;
+    return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
+}
+
+/* Stopped: the state is kept, so that what was paid for is not lost. */
+static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, const struct sotto_context *ctx)
+{
+    sotto_status status = head_stop_check(ctx, epoch, r->recipe);
+    if (status == SOTTO_OK)
+        return step > 0 && time(NULL) - r->saved >= CHECKPOINT_SECONDS ? keep(r, step) : SOTTO_OK;
+    struct status_record stopped;
+    status_get(&stopped);
+    sotto_status kept = keep(r, step);
+    if (kept == SOTTO_OK)
+        status_set(&stopped);
+    return kept == SOTTO_OK ? status : kept;
+}
+
+static sotto_status train(struct head_run *r, size_t n, struct sotto_steps *reserved, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    size_t steps = steps_of(r, n), count;
-    double norm = head_clip_norm(r->max_grad_norm, n);
-    initialise(t);
-    for (size_t step = 1; step <= steps; step++) {
-        size_t epoch = step * r->epochs / (steps + 1);
-        TRY(head_stop_check(ctx, epoch, r));
+    struct private_trainer *t = r->trainer;
+    size_t steps = steps_of(r->recipe, n), count;
+    double norm = head_clip_norm(r->recipe->max_grad_norm, n);
+    r->saved = time(NULL);
+    for (size_t step = r->state.step + 1; step <= steps; step++) {
+        size_t epoch = step * r->recipe->epochs / (steps + 1);
+        if (step % 16 == 1 || context_stopped(ctx))
+            TRY(stop_check(r, step - 1, epoch, ctx));
         TRY(sotto_dp_sample(reserved, t->rows, &count, n));
         sum_gradients(t, count, norm);
         TRY(sotto_dp_step(reserved, t->vector));
-        update(t, r, step);
+        update(t, r->recipe, step);
         if (step % 16 == 0 || step == steps)
             context_progress(ctx, "head", step, steps, "steps");
         TRY(check_weights(t, epoch));
     }
+    TRY(keep(r, steps)); /* should the head not be saved */
 done:
     return status;
 }
 
-static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *r, size_t dimension,
-                            const struct head_data *data, const struct sotto_head_privacy *p,
-                            const struct sotto_context *ctx)
+/* Weights and moments from a checkpoint, or from the start. */
+static sotto_status begin(struct head_run *r, const struct head_data *data)
 {
+    sotto_status status = SOTTO_OK;
+    struct private_trainer *t = r->trainer;
+    r->state = (struct head_checkpoint){.count = t->count, .weights = t->w, .mean = t->mean, .square = t->square};
+    initialise(t);
+    if (!r->checkpoint)
+        goto done;
+    head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
+    head_data_fingerprint(r->state.data, data);
+    if (!file_exists(r->checkpoint))
+        goto done;
+    TRY(head_checkpoint_load(&r->state, r->checkpoint));
+    REQUIRE(r->state.step <= steps_of(r->recipe, data->n), "%s: stands at step %zu of %zu", r->checkpoint,
+            r->state.step, steps_of(r->recipe, data->n));
+    show_weights(t);
+done:
+    return status;
+}
+
+static sotto_status reserve(struct sotto_steps **out, struct head_run *run, const struct head_data *data,
+                            const struct sotto_head_privacy *p, const struct sotto_context *ctx)
+{
+    const struct sotto_head_recipe *r = run->recipe;
+    size_t steps = steps_of(r, data->n), first = run->state.step;
     char fingerprint[SHA256_HEX];
     if (!p->fingerprint)
         head_data_fingerprint(fingerprint, data);
@@ -244,12 +303,14 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
                     .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
-                    .steps = steps_of(r, data->n),
+                    .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
                     .delta = p->target.delta,
-                    .replace_one = p->replace_one,
+                    .replace_one = !p->zero_out,
                     .sampling = p->sampling},
         .max_grad_norm = r->max_grad_norm,
-        .dimension = dimension,
+        .dimension = run->trainer->count,
+        .first_step = first,
+        .run = run->state.run[0] ? run->state.run : NULL,
         .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
         .ledger = p->ledger,
         .purpose = p->purpose ? p->purpose : "head by DP-SGD",
@@ -260,7 +321,15 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
         .provenance = p->provenance,
         .condition = p->condition,
         .noise_mode = p->noise_mode};
-    return sotto_dp_reserve(out, &request, ctx);
+    sotto_status status = sotto_dp_reserve(out, &request, ctx);
+    if (status == SOTTO_OK)
+        snprintf(run->state.run, sizeof run->state.run, "%s", sotto_steps_run(*out));
+    if (status == SOTTO_OK && first > 0)
+        context_log(ctx, SOTTO_LOG_WARNING,
+                    "head: goes on from step %zu of %zu; steps that the interrupted run had reserved stay charged, and "
+                    "those that follow are charged anew",
+                    first, steps);
+    return status;
 }
 
 /* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
@@ -275,7 +344,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
-                                          .replace_one = p->replace_one,
+                                          .replace_one = !p->zero_out,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
     r->noise_multiplier *= 1 + 1e-9;
@@ -295,6 +364,9 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct private_trainer trainer = {0};
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r = *recipe, chunked;
+    struct sotto_head_privacy own = *privacy;
+    struct head_run run = {.trainer = &trainer, .recipe = &r, .checkpoint = privacy->checkpoint};
+    struct held_file held = {0};
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
     char *text = NULL;
     REQUIRE(r.trainer && head_recipe_private(&r),
@@ -303,7 +375,9 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     if (head_recipe_moments(&r))
         return moment_train(out, certificate, &data, &r, privacy, ctx);
     TRY(head_data_check(&data, true, ctx));
-    TRY(calibrate(&r, n, privacy));
+    if (isnan(own.target.delta))
+        own.target.delta = sotto_default_delta(n);
+    TRY(calibrate(&r, n, &own));
     TRY(head_recipe_check(&r));
     REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
             n);
@@ -313,8 +387,11 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     chunked = r;
     chunked.batch = CHUNK;
     TRY(plan(&trainer, &data, &chunked));
-    TRY(reserve(&reserved, &r, trainer.count, &data, privacy, ctx));
-    TRY(train(&trainer, &r, n, reserved, ctx));
+    TRY(begin(&run, &data));
+    if (own.output)
+        TRY(file_hold(&held, own.output, trainer.count * sizeof(float) + OUTPUT_ROOM));
+    TRY(reserve(&reserved, &run, &data, &own, ctx));
+    TRY(train(&run, n, reserved, ctx));
     head_trainer_export(&trainer.network, h->parameters);
     TRY(sotto_steps_certificate(&text, reserved));
     head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
@@ -322,6 +399,9 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     *out = h;
     h = NULL;
 done:
+    if (status != SOTTO_OK)
+        charge_name_steps(reserved, own.checkpoint ? "the same command continues" : "a new run is charged again");
+    file_release(&held);
     sotto_steps_close(reserved);
     clear(&trainer);
     sotto_head_free(h);
@@ -341,6 +421,8 @@ sotto_status sotto_head_save_private(const char *path, const struct sotto_head *
     TRY(sha256_file(hash, path));
     TRY(sotto_certificate_save(beside, certificate, hash));
 done:
+    if (status != SOTTO_OK)
+        charge_name_certificate(certificate, "with its checkpoint the same command continues");
     base_free(beside);
     return status;
 }

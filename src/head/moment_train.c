@@ -2,7 +2,9 @@
  */
 #include "head/moments.h"
 
+#include "base/file.h"
 #include "base/sha256.h"
+#include "dp/charge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,6 +89,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     sotto_status status = SOTTO_OK;
     const struct moment_trainer *t = moment_trainer_find(recipe->trainer);
     struct sotto_head_recipe r = *recipe;
+    struct sotto_head_privacy own = *privacy;
     struct moment_shape shape;
     struct moment_bound bound;
     struct sotto_account account;
@@ -94,18 +97,21 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     struct sotto_head *h = NULL;
     char *text = NULL;
     float *vector = NULL;
+    struct held_file held = {0};
     size_t dimension, width[2] = {data->d, data->classes};
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
             "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
     TRY(head_data_check(data, true, ctx));
     TRY(head_recipe_check(&r));
+    if (isnan(own.target.delta))
+        own.target.delta = sotto_default_delta(data->n);
     shape = moment_shape_of(&r, data->d, data->classes);
     REQUIRE(moment_dimension(&dimension, &shape), "head: %zu features; their products do not fit in memory",
             data->d);
     moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
     struct sotto_sensitivity sensitivity = {
         .l1 = bound.l1, .l2 = bound.l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_PROVED};
-    TRY(find_scale(&account, &r, &sensitivity, privacy));
+    TRY(find_scale(&account, &r, &sensitivity, &own));
     head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
     TRY(head_create(&h, 1, width));
     vector = base_alloc(dimension, sizeof *vector);
@@ -115,7 +121,9 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     if (!vector || !noisy.products || !noisy.cross)
         FAIL(SOTTO_ENOMEM, "head: out of memory for %zu sums", dimension);
     TRY(moment_sums(vector, t, &r, data, ctx));
-    TRY(release(&text, vector, dimension, &account, &sensitivity, data, privacy, ctx));
+    if (own.output)
+        TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
+    TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
     unpack(&noisy, vector, t->weights(&r, data->classes));
     noisy.deviation = account.standard_deviation / t->weights(&r, data->classes).square;
     TRY(t->solve(&noisy, &r));
@@ -126,6 +134,9 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     text = NULL;
     h = NULL;
 done:
+    file_release(&held);
+    if (status != SOTTO_OK && text)
+        charge_name_certificate(text, "the noisy sums are lost; a new run is charged again");
     if (vector) /* exact sums, where the release failed */
         base_wipe(vector, dimension * sizeof *vector);
     sotto_text_free(text);

@@ -7,6 +7,7 @@
 #include "train/dp_sgd.h"
 
 #include "base/file.h"
+#include "dp/charge.h"
 #include "nn/model.h"
 #include "train/supervised.h"
 
@@ -27,7 +28,9 @@ struct private_run {
     float *sum; /* (dimension): parameters, then a quantile's count */
     size_t parameters, dimension;
     char text[DP_SGD_TEXT];
+    struct held_file held; /* room for the output */
 };
+enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 
 /* ---- a step ---- */
 
@@ -35,6 +38,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
+    struct sotto_steps *next; /* the old one stays until then: should this fail, it tells what was charged */
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
     const struct sotto_reserve request = {
         .sampled = {.mechanism = p->noise,
@@ -42,7 +46,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
                     .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
                     .steps = left < p->reserve ? left : p->reserve,
                     .delta = p->target.delta,
-                    .replace_one = p->sampling == SOTTO_SAMPLING_FIXED,
+                    .replace_one = !p->zero_out,
                     .sampling = p->sampling},
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,
@@ -58,9 +62,9 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .condition = p->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
+    TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_steps_close(r->reserved);
-    r->reserved = NULL;
-    TRY(sotto_dp_reserve(&r->reserved, &request, r->t.ctx));
+    r->reserved = next;
     snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
 done:
     return status;
@@ -199,6 +203,7 @@ done:
 
 static void clear(struct private_run *r)
 {
+    file_release(&r->held);
     sotto_steps_close(r->reserved);
     nn_model_free(r->state.average);
     supervised_clear(&r->t);
@@ -268,6 +273,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
     TRY(plan(&r));
+    if (r.p.output)
+        TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     found.loss = found.accuracy = NAN;
@@ -275,6 +282,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     if (result)
         *result = found;
 done:
+    if (status != SOTTO_OK)
+        charge_name_steps(r.reserved, options->checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;
@@ -302,6 +311,8 @@ sotto_status sotto_network_save_private(const char *path, const struct sotto_net
     TRY(sha256_file(hash, path));
     TRY(sotto_certificate_save(beside, certificate, hash));
 done:
+    if (status != SOTTO_OK)
+        charge_name_certificate(certificate, "with its checkpoint the same command continues");
     base_free(beside);
     return status;
 }

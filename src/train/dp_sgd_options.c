@@ -9,7 +9,7 @@
 
 void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
-    *p = (struct sotto_train_privacy){.target = {NAN, 1e-5},
+    *p = (struct sotto_train_privacy){.target = {NAN, NAN},
                                       .noise = "gaussian",
                                       .max_grad_norm = 1,
                                       .clipping = "flat",
@@ -51,7 +51,7 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate)
                                           .sample_rate = rate,
                                           .steps = p->steps,
                                           .delta = p->target.delta,
-                                          .replace_one = p->sampling == SOTTO_SAMPLING_FIXED,
+                                          .replace_one = !p->zero_out,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon));
     p->noise_multiplier *= 1 + 1e-9;
@@ -78,6 +78,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     REQUIRE(n <= UINT32_MAX, "%zu records; at most %u are supported", n, UINT32_MAX);
     REQUIRE(!o->metrics,
             "metrics: losses and accuracies would tell of the records; private training records none");
+    if (isnan(p->target.delta))
+        p->target.delta = sotto_default_delta(n);
     if (!p->steps)
         p->steps = (size_t)ceil((double)o->epochs * (double)n / (double)o->batch);
     REQUIRE(p->reserve <= p->steps, "reserve: %zu steps at a time are more than the run's %zu", p->reserve,

@@ -8,6 +8,8 @@
  * row back at the end: it answers as one that was trained with noise of its own. */
 #include "train/noisy_inputs.h"
 
+#include "base/file.h"
+#include "dp/charge.h"
 #include "io/json.h"
 #include "nn/model.h"
 #include "train/supervised.h"
@@ -32,6 +34,7 @@ struct noisy_run {
     struct checkpoint_private state;
     uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
+    struct held_file held; /* room for the output */
 };
 
 /* ---- the release ---- */
@@ -40,6 +43,7 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
+    struct sotto_steps *next;
     size_t epochs = r->t.options.epochs,
            left = epoch < epochs ? epochs - (size_t)epoch : 1; /* 1: for the certificate of what is done */
     const struct sotto_reserve request = {.sampled = {.mechanism = "gaussian",
@@ -64,9 +68,9 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                                           .noise_mode = p->noise_mode,
                                           .inputs_only = 1,
                                           .labels = r->state.labels ? r->state.label_entry : NULL};
+    TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_steps_close(r->reserved);
-    r->reserved = NULL;
-    TRY(sotto_dp_reserve(&r->reserved, &request, r->t.ctx));
+    r->reserved = next;
     snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
 done:
     return status;
@@ -282,6 +286,8 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     r->noise = options->residual.input_noise;
     if (!r->p.reserve)
         r->p.reserve = options->epochs;
+    if (isnan(r->p.target.delta))
+        r->p.target.delta = sotto_default_delta(r->n);
     if (!isnan(r->p.target.epsilon))
         TRY(calibrate(r, options->epochs));
     r->state.clip = r->radius;
@@ -368,6 +374,7 @@ done:
 
 static void clear(struct noisy_run *r)
 {
+    file_release(&r->held);
     sotto_steps_close(r->reserved);
     supervised_clear(&r->t);
     base_free(r->inputs);
@@ -398,12 +405,16 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
     }
     TRY(resolve(&r, options, with_rows, sizeof with_rows, ctx));
     TRY(supervised_plan(&r.t));
+    if (r.p.output)
+        TRY(file_hold(&r.held, r.p.output, nn_model_parameter_count(r.t.model, 0) * sizeof(float) + (1 << 16)));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     TRY(finish(out, certificate, &r));
     if (result)
         *result = found;
 done:
+    if (status != SOTTO_OK)
+        charge_name_steps(r.reserved, options->checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;

@@ -12,7 +12,7 @@ teardown() { cd /; rm -rf "$dir"; }
 @test "a private model comes with a certificate that its file and ledger agree with" {
   run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(5, 1e-05)-differentially private under add-remove adjacency"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(5, 0.001)-differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
   [ ! -e m.safetensors.checkpoint ]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=dp-sgd"* ]]
@@ -21,6 +21,28 @@ teardown() { cd /; rm -rf "$dir"; }
   printf x >> m.safetensors
   run "$SOTTO" account --verify m.safetensors.certificate.json
   [ "$status" -eq 1 ]
+}
+
+@test "budgets count replaced records: a target fits its own budget, and zero-out is asked for by name" {
+  "$SOTTO" train "${common[@]}" --target-epsilon 1 --budget-epsilon 1 --epochs 1 --ledger own.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --target-epsilon 1 --budget-epsilon 1 --epochs 1 --ledger other.jsonl --adjacency zero-out -o z.safetensors
+  [ "$status" -eq 77 ]
+  [[ "$output" == *"the privacy budget (epsilon 1, "* ]]
+  run "$SOTTO" train "${common[@]}" --target-epsilon 1 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
+  [[ "$output" == *"(1, 0.001)-differentially private under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
+  "$SOTTO" account --verify z.safetensors.certificate.json --ledger third.jsonl
+  run "$SOTTO" train "${common[@]}" --target-epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"accounted for a replaced record only"* ]]
+}
+
+@test "the calculator keeps add-remove for sampled steps and prints replace-one beside it" {
+  run "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 1000 --delta 1e-5
+  [[ "$output" == *", add-remove"*"under replace-one: at most "* ]]
+  run "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 1000 --delta 1e-5 --json
+  [[ "$output" == *'"adjacency": "add-remove"'*'"other": {'*'"adjacency": "replace-one"'* ]]
+  run "$SOTTO" account --mechanism logistic --noise-multiplier 1.1 --sample-rate 0.01 --steps 1000 --delta 1e-5 --adjacency replace-one
+  [[ "$output" == *"bounded as a group of two"* ]]
 }
 
 @test "the certificate is the only thing that --json prints" {
@@ -33,7 +55,7 @@ teardown() { cd /; rm -rf "$dir"; }
 @test "batches of a fixed size are certified for a replaced record" {
   run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"(5, 1e-05)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"(5, 0.001)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"sampling=fixed"* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 10 --delta 1e-5 --sampling fixed --adjacency add-remove

@@ -234,7 +234,7 @@ refused() {
   run plain --trainer dp-adam --batch 4 --lr 0.1 --target-epsilon 2 --delta 1e-3 --dataset-id toy
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ "$output" == *"differentially private under add-remove adjacency"* ]]
+  [[ "$output" == *"differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]]
   [[ "$output" != *"accuracy"* ]]
   run "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/toy.jsonl
   [ "$status" -eq 0 ]
@@ -278,8 +278,8 @@ refused() {
   [[ "$output" == *"features: 12 of 12 rows have an L2 norm above 1 (first: row 0, 2), which the bound of trainer covariance needs"* ]]
   [[ "$output" == *"hint: --clip R scales them to R"* ]]
   refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
-  refused 64 "--adjacency add-remove is not known for trainer taylor; expected replace-one" plain --trainer taylor --adjacency add-remove --target-epsilon 2
-  refused 64 "expected add-remove or replace-one" plain --trainer dp-sgd --adjacency both --target-epsilon 2
+  refused 64 "--adjacency add-remove: this trainer is accounted for a replaced record only" plain --trainer taylor --adjacency add-remove --target-epsilon 2
+  refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --target-epsilon 2
   refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2
   refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
 }

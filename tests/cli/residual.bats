@@ -91,7 +91,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   run "${train[@]}" --certify-inputs --radius 5 --target-epsilon 8 --residual-perturbation additive --gamma 0.5 --ledger l.jsonl
   echo "$output"
   [ "$status" = 0 ]
-  [[ "$output" == *"(8, 1e-05)-differentially private under replace-input adjacency"* ]]
+  [[ "$output" == *"(8, 0.001)-differentially private under replace-input adjacency"* ]]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" account --ledger l.jsonl --delta 1e-5)" == *'"inputs_only_releases": 1'* ]]
   [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=noisy-inputs"* ]]

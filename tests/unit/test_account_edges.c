@@ -174,6 +174,43 @@ static void a_grid_without_memory(void **state)
     assert_int_equal(status, SOTTO_ENOMEM);
 }
 
+static void both_relations_are_those_of_their_own_accounts(void **state)
+{
+    (void)state;
+    struct sotto_sampled s = {"gaussian", 1.1, 0.05, 200, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    for (int replaced = 0; replaced < 2; replaced++) {
+        struct sotto_account both, one, other;
+        s.replace_one = replaced;
+        assert_int_equal(sotto_account_sampled_both(&both, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
+        s.replace_one = !replaced;
+        assert_int_equal(sotto_account_sampled(&other, &s), SOTTO_OK);
+        assert_true(both.epsilon.upper == one.epsilon.upper);
+        assert_true(both.other_epsilon.upper == other.epsilon.upper);
+        assert_string_equal(both.other_adjacency, other.adjacency);
+        assert_string_equal(one.other_adjacency, "");
+    }
+    s.replace_one = 1;
+    s.sampling = SOTTO_SAMPLING_FIXED;
+    struct sotto_account fixed;
+    assert_int_equal(sotto_account_sampled_both(&fixed, &s), SOTTO_OK);
+    assert_string_equal(fixed.other_adjacency, ""); /* one more or less changes how many are drawn */
+}
+
+static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t records;
+        double delta;
+    } known[] = {{0, 0}, {1, 0.1}, {2, 0.01}, {10, 0.01}, {11, 0.001}, {100, 0.001}, {60000, 1e-6}, {1000000, 1e-7}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_true(fabs(sotto_default_delta(known[i].records) - known[i].delta) <= 1e-12 * known[i].delta);
+    for (size_t n = 1; n < 100000; n += 37)
+        assert_true(sotto_default_delta(n) <= 1 / (10 * (double)n) * (1 + 1e-12));
+    assert_true(sotto_default_delta(SIZE_MAX) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_rate_of_one_is_sampled_training_still),
@@ -182,6 +219,8 @@ int main(void)
                                        cmocka_unit_test(nothing_is_left_of_delta),
                                        cmocka_unit_test(events_of_one_law),
                                        cmocka_unit_test(names_of_ledgers),
+                                       cmocka_unit_test(both_relations_are_those_of_their_own_accounts),
+                                       cmocka_unit_test(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n),
                                        cmocka_unit_test(a_grid_without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,10 @@ static void a_finished_run_can_be_verified(void **state)
     assert_int_equal(json_whole(json_find(c, "run.steps.charged")), 6);
     assert_int_equal(json_whole(json_find(c, "run.steps.used")), 6);
     assert_string_equal(json_text(json_find(c, "run.clipping")), "l2");
-    assert_string_equal(json_text(json_find(c, "guarantee.proved.adjacency")), "add-remove");
+    assert_string_equal(json_text(json_find(c, "guarantee.proved.adjacency")), "zero-out");
+    assert_string_equal(json_text(json_find(c, "guarantee.proved.other.adjacency")), "replace-one");
+    assert_true(json_number(json_find(c, "guarantee.proved.other.epsilon.upper")) >
+                json_number(json_find(c, "guarantee.proved.epsilon.upper")));
     double epsilon = json_number(json_find(c, "guarantee.proved.epsilon.upper"));
     assert_true(fabs(epsilon / upper_of(6, 0) - 1) < 1e-6);
     assert_true(json_number(json_find(c, "run.noise_multiplier")) <
@@ -117,7 +120,7 @@ static void a_finished_run_can_be_verified(void **state)
     assert_int_equal(json_dump(&text, c, JSON_LINE), SOTTO_OK);
     assert_int_equal(sotto_certificate_summary(&line, text), SOTTO_OK);
     assert_non_null(strstr(line, "gaussian noise of scale 2; ("));
-    assert_non_null(strstr(line, "differentially private under add-remove adjacency"));
+    assert_non_null(strstr(line, "differentially private under zero-out adjacency (epsilon "));
     sotto_text_free(line);
     sotto_text_free(text);
     json_free(c);
@@ -195,7 +198,8 @@ static void whatever_is_changed_is_noticed(void **state)
         {"\"max_grad_norm\": 0.5", "\"max_grad_norm\": -1"},
         {"\"clipping\": \"l2\"", "\"clipping\": \"l1\""},
         {"\"clipping\": \"l2\"", "\"clipping\": \"l3\""},
-        {"\"adjacency\": \"add-remove\"", "\"adjacency\": \"replace-one\""},
+        {"\"adjacency\": \"zero-out\"", "\"adjacency\": \"replace-one\""},
+        {"\"other\": {", "\"other\": {\"epsilon\": {\"upper\": 0.001}, \"was\": 1}, \"others\": {"},
         {"\"mechanism\": \"gaussian\"", "\"mechanism\": \"logistic\""},
         {"\"dimension\": 3", "\"dimension\": 4"},
         {"\"scale\": 2.0", "\"scale\": 3.0"},

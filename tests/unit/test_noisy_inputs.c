@@ -60,6 +60,7 @@ static struct sotto_train_privacy privacy(void)
 {
     struct sotto_train_privacy p;
     sotto_train_privacy_defaults(&p);
+    p.target.delta = 1e-5;
     p.ledger = ledger;
     return p;
 }

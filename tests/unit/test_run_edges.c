@@ -153,7 +153,7 @@ static void requests_without_sense(void **state)
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
     assert_int_equal(l.entries, 1); /* the budget */
-    assert_int_equal(ledger_record_budget(&l, (struct sotto_dp){-1, 0}), SOTTO_EINVAL);
+    assert_int_equal(ledger_record_budget(&l, (struct sotto_dp){-1, 0}, 0), SOTTO_EINVAL);
     ledger_close(&l);
 }
 

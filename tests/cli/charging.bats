@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs go on.
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir"
+  export XDG_DATA_HOME="$dir/home"
+  python3 - <<'END'
+import struct
+def npy(path, kind, shape, body):
+    head = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)).encode()
+    head += b' ' * (63 - (10 + len(head)) % 64) + b'\n'
+    open(path, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + body)
+n = 400
+x = [((i * 37 + j * 11) % 17) / 17 + (i % 2) for i in range(n) for j in range(20)]
+npy('X.npy', '<f4', (n, 20), struct.pack('<%df' % len(x), *x))
+npy('y.npy', '<i8', (n,), struct.pack('<%dq' % n, *[i % 2 for i in range(n)]))
+npy('v.npy', '<f8', (3,), struct.pack('<3d', 1, 2, 3))
+END
+  head=("$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer dp-sgd --batch 40 --quiet --dataset-id toy)
+}
+teardown() { cd /; rm -rf "$dir"; }
+
+ledger="home/sotto/ledger/toy.jsonl"
+charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"release"' "$ledger" || echo 0; }
+
+@test "an output that cannot be written costs nothing" {
+  mkdir taken
+  for target in nodir/h.safetensors taken; do
+    run "${head[@]}" --target-epsilon 1 -o $target
+    [ "$status" -eq 73 ]
+    run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --target-epsilon 1 --quiet --dataset-id toy -o $target
+    [ "$status" -eq 73 ]
+  done
+  run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o nodir/v.npy
+  [ "$status" -eq 73 ]
+  run "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --dp-sgd --target-epsilon 1 --ledger train.jsonl -o nodir/m.safetensors --quiet
+  [ "$status" -eq 73 ]
+  [ "$(charges)" -eq 0 ]
+  [ ! -e train.jsonl ]
+}
+
+@test "an output that is also read is refused" {
+  cp X.npy kept.npy
+  run "${head[@]}" --target-epsilon 1 -o X.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--output X.npy is also --features"* ]]
+  ln y.npy other-name.npy
+  run "${head[@]}" --target-epsilon 1 -o other-name.npy
+  [ "$status" -eq 64 ]
+  run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o v.npy
+  [ "$status" -eq 64 ]
+  cmp X.npy kept.npy
+  [ "$(charges)" -eq 0 ]
+}
+
+@test "an interrupted head says what was charged, and the same command goes on" {
+  long=("${head[@]}" --noise-multiplier 40 --epochs 100000 -o h.safetensors)
+  "${long[@]}" 2> stopped.txt &
+  pid=$!
+  for _ in $(seq 400); do [ "$(charges)" -eq 1 ] && break; sleep 0.05; done
+  sleep 0.3
+  kill -INT $pid
+  wait $pid || code=$?
+  [ "$code" -eq 130 ]
+  cat stopped.txt
+  grep -q "was charged: entry [0-9]* of the ledger; the same command continues" stopped.txt
+  [ -s h.safetensors.checkpoint ]
+  [ "$(stat -c %a h.safetensors.checkpoint)" = 600 ]
+  run "${head[@]}" --noise-multiplier 41 --epochs 100000 -o h.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"another recipe, noise or shape"* ]]
+  [ "$(charges)" -eq 1 ]
+  "${long[@]}" 2> again.txt &
+  pid=$!
+  for _ in $(seq 400); do [ "$(charges)" -eq 2 ] && break; sleep 0.05; done
+  kill -INT $pid
+  wait $pid || true
+  [ "$(charges)" -eq 2 ]
+  run=$(grep -o '"run":"[0-9a-f]*"' "$ledger" | sort -u | wc -l)
+  [ "$run" -eq 1 ]
+  [ "$(grep -o '"first_step":[0-9]*' "$ledger" | tail -n 1)" != '"first_step":0' ]
+}
+
+@test "a finished head leaves no checkpoint; its certificate counts what was interrupted" {
+  short=("${head[@]}" --noise-multiplier 4 --epochs 20 -o h.safetensors)
+  "${short[@]}"
+  [ ! -e h.safetensors.checkpoint ]
+  "$SOTTO" account --verify h.safetensors.certificate.json --ledger "$ledger"
+}
+
+@test "a certificate never lies beside other bytes" {
+  "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o out.npy
+  "$SOTTO" data split synthetic-blobs-n20 --parts a=10 -o parts
+  "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o out.npy
+  "$SOTTO" account --verify out.npy.certificate.json
+  "$SOTTO" head --features X.npy --labels y.npy --quiet -o h.safetensors
+  "$SOTTO" predict --head h.safetensors --features X.npy --quiet -o out.npy
+  [ ! -e out.npy.certificate.json ]
+  [ -e out.npy.certificate.json.old ]
+}
+
+@test "a finished report is overwritten by --force only" {
+  printf '0.9\n0.8\n0.7\n0.3\n' > m.csv; printf '0.1\n0.2\n0.4\n0.6\n' > n.csv
+  "$SOTTO" audit --member-losses n.csv --nonmember-losses m.csv --quiet -o report > /dev/null
+  cp report/report.html kept.html
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report
+  [ "$status" -eq 73 ]
+  [[ "$output" == *"a finished report stands there; give another --output, or --force"* ]]
+  cmp report/report.html kept.html
+  "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report --force > /dev/null
+}
