@@ -46,11 +46,14 @@ struct sotto_head_recipe {
      * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1; 0:
      * as much as the noise asks for. */
     double cross;      /**< [1] "covariance": weight of the sums by class against those of products */
-    int refuse_larger; /**< 1: records beyond clip are refused, not scaled. That the records were refused is
-                          an answer about them, which no guarantee covers */
+    int refuse_larger; /**< [0] 1 in heads of earlier versions: no record was scaled to clip, and queries are not either.
+                          Trainers refuse it: that records were refused would be an answer about them */
 };
 /** 1: a trainer of sotto_head_train_private(); 2: by second moments; 0: all others. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
+/** 1: what it makes is certified, or leads to a certificate (the private and the convex trainers): it refuses, logs and counts
+ * nothing that depends on what the records hold, and its number of classes must be public. */
+SOTTO_API int sotto_head_trainer_silent(const char *trainer);
 /** i-th trainer on second moments, NULL after the last; and one line about it. */
 SOTTO_API const char *sotto_head_moment_trainer(size_t i);
 SOTTO_API const char *sotto_head_moment_title(size_t i);
@@ -63,7 +66,8 @@ struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
  *  zero. Batches run on one thread. Deterministic: same inputs, recipe and instruction-set level, same bits.
  *
  *  Returns: EINVAL     names the recipe member, or what makes X or y unusable: a label out of range, NaN,
- *                      fewer records than classes, a single class, constant features
+ *                      fewer records than classes, a single class, constant features (a convex trainer: none of
+ *                      these; see sotto_head_train_private() for records that it cannot use)
  *           EDIVERGED  a weight became infinite or NaN
  *           EDOMAIN    convex: lambda or tolerance too small for double arithmetic to keep the proof
  *           ESTOPPED   ctx asked to stop (checked between epochs)
@@ -84,6 +88,7 @@ struct sotto_head_privacy {
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
     const char *condition;
+    const char *classes_by; /**< who gave the number of classes, for the certificate; NULL: "the caller" */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
     int replace_one; /**< 1: DP-SGD is accounted for a replaced record (n public), not for one added or
                         removed */
@@ -99,6 +104,10 @@ struct sotto_head_privacy {
  *
  *  Protected are X and y together against adding or removing (replacing) a record, in everything that leaves
  * this function; *certificate (sotto_text_free) says how far.
+ *
+ *  `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the records
+ * hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 .. classes - 1, or
+ * whose features are not all finite, counts as nothing: it keeps its place among the n and adds nothing.
  *
  *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate,
@@ -140,6 +149,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head
 /** The same from the encoder's file. ENOENT, EIO. An encoder that private records trained (fine_tune.h)
  * passes its stamp "no privacy statement" on to the head. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path);
+/** Notes who gave the number of classes ("--classes", ...; below 64 bytes), for the certificate of what is made of this head. EINVAL. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes_by);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */

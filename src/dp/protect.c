@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool ends_with(const char *text, const char *end)
@@ -223,6 +224,13 @@ done:
     return status;
 }
 
+/* Of a head whose trainer was given its classes. */
+static sotto_status note_classes(char **text, const struct sotto_tensors *t)
+{
+    const char *count = sotto_tensors_metadata(t, "classes"), *by = sotto_tensors_metadata(t, "classes_given_by");
+    return count && by ? certificate_add_classes(text, strtoull(count, NULL, 10), by) : SOTTO_OK;
+}
+
 static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
                                     const struct sotto_release *release, const struct sotto_context *ctx)
 {
@@ -266,6 +274,7 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     TRY(sha256_file(input, p->input));
     release.input_sha256 = input;
     TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
+    TRY(note_classes(&text, &tensors));
     TRY(save(p->output, &tensors, text));
     TRY(sha256_file(output, p->output));
     TRY(sotto_certificate_save(beside, text, output));

@@ -3,6 +3,7 @@
  * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
  * order of a head's file; the network that gives gradients is the one of head_train.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
+#include "dp/certificate.h"
 #include "head/head_clip.h"
 #include "head/head_linear.h"
 #include "head/head_noisy.h"
@@ -159,6 +160,17 @@ static inline void fetch(const float *x, size_t count)
         __builtin_prefetch(x + i);
 }
 
+/* Records of the sample that count as nothing leave it: their part of the sum is 0. */
+static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows[kept] = rows[i];
+        kept += y[rows[i]] != HEAD_NOTHING;
+    }
+    return kept;
+}
+
 /* The clipped sum over the sample. */
 static void sum_layers(struct private_trainer *t, size_t count, double norm)
 {
@@ -222,7 +234,7 @@ static sotto_status train(struct private_trainer *t, const struct sotto_head_rec
         size_t epoch = step * r->epochs / (steps + 1);
         TRY(head_stop_check(ctx, epoch, r));
         TRY(sotto_dp_sample(reserved, t->rows, &count, n));
-        sum_gradients(t, count, norm);
+        sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
         TRY(sotto_dp_step(reserved, t->vector));
         update(t, r, step);
         if (step % 16 == 0 || step == steps)
@@ -296,13 +308,14 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r = *recipe, chunked;
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
+    int64_t *labels = NULL;
     char *text = NULL;
     REQUIRE(r.trainer && head_recipe_private(&r),
             "trainer %s draws no noise; expected dp-sgd or dp-adam, or one on second moments",
             r.trainer ? r.trainer : "adam");
     if (head_recipe_moments(&r))
         return moment_train(out, certificate, &data, &r, privacy, ctx);
-    TRY(head_data_check(&data, true, ctx));
+    TRY(head_data_silence(&labels, &data));
     TRY(calibrate(&r, n, privacy));
     TRY(head_recipe_check(&r));
     REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
@@ -317,13 +330,17 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     TRY(train(&trainer, &r, n, reserved, ctx));
     head_trainer_export(&trainer.network, h->parameters);
     TRY(sotto_steps_certificate(&text, reserved));
+    TRY(certificate_add_classes(&text, classes, privacy->classes_by));
     head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
     *certificate = text;
     *out = h;
+    text = NULL;
     h = NULL;
 done:
     sotto_steps_close(reserved);
     clear(&trainer);
+    base_free(labels);
+    sotto_text_free(text);
     sotto_head_free(h);
     return status;
 }
