@@ -26,11 +26,13 @@ static int position(char *const *names, size_t count, const char *name)
 static sotto_status add_name(struct class_list *l, const char *line, const char *path)
 {
     if (line[0] == '\0')
-        return cli_fail(SOTTO_EFORMAT, "%s: line %zu is empty; expected one class name a line", path, l->count + 1);
+        return cli_fail(SOTTO_EFORMAT, "%s: line %zu is empty; expected one class name a line", path,
+                        l->count + 1);
     int first = position(l->names, l->count, line);
     if (first >= 0)
-        return cli_fail(SOTTO_EFORMAT, "%s: '%.80s' is there twice (lines %d and %zu); expected every class once", path,
-                        line, first + 1, l->count + 1);
+        return cli_fail(SOTTO_EFORMAT,
+                        "%s: '%.80s' is there twice (lines %d and %zu); expected every class once", path, line,
+                        first + 1, l->count + 1);
     if (l->count == MOST)
         return cli_fail(SOTTO_EFORMAT, "%s: more than %d classes", path, MOST);
     char **names = realloc(l->names, (l->count + 1) * sizeof *names);
@@ -50,7 +52,8 @@ static sotto_status read_names(struct class_list *l, const char *path)
     ssize_t length;
     sotto_status status = SOTTO_OK;
     if (!file)
-        return cli_fail(SOTTO_ENOENT, "--classes: %s cannot be opened: %s; expected a number of classes or a file of names",
+        return cli_fail(SOTTO_ENOENT,
+                        "--classes: %s cannot be opened: %s; expected a number of classes or a file of names",
                         path, strerror(errno));
     while (status == SOTTO_OK && (length = getline(&line, &capacity, file)) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
@@ -75,7 +78,8 @@ sotto_status class_list_read(struct class_list *out, const struct options *o)
         return read_names(out, text);
     unsigned long long count = strtoull(text, NULL, 10);
     if (count == 0 || count > MOST)
-        return cli_fail(SOTTO_EUSAGE, "--classes: %s; expected 1 to %d, or a file with one class name a line", text, MOST);
+        return cli_fail(SOTTO_EUSAGE,
+                        "--classes: %s; expected 1 to %d, or a file with one class name a line", text, MOST);
     out->count = (size_t)count;
     return SOTTO_OK;
 }

@@ -141,8 +141,8 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
     sotto_status status = class_list_read(&given, o);
     if (status == SOTTO_OK && given.count == 0 && p->classes == 0)
         status = cli_fail(SOTTO_EUSAGE,
-                          "head: the classes of trainer %s must be public, not read off the labels; give --classes K, or "
-                          "--classes FILE with one name a line",
+                          "head: the classes of trainer %s must be public, not read off the labels; give "
+                          "--classes K, or --classes FILE with one name a line",
                           option_text(o, "trainer"));
     if (status == SOTTO_OK && given.names && p->class_names)
         class_list_translate(in->y.data, in->n, (const char *const *)p->class_names, p->classes, &given);
@@ -155,7 +155,8 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
 }
 
 /* Whose records they are; a row that is named twice is refused. */
-static sotto_status take_provenance(struct head_inputs *in, const struct options *o, const struct sotto_array *rows)
+static sotto_status take_provenance(struct head_inputs *in, const struct options *o,
+                                    const struct sotto_array *rows)
 {
     sotto_status status = sotto_provenance_load(&in->provenance, option_text(o, "features"));
     if (status == SOTTO_OK && rows->data)
@@ -174,7 +175,8 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
     if (status == SOTTO_OK)
         status = silent ? load_features(&in->x, features) : head_features_load(&in->x, features);
     if (status == SOTTO_OK)
-        status = silent ? load_labels_in_silence(&in->y, labels) : load_whole_numbers(&in->y, labels, "labels");
+        status = silent ? load_labels_in_silence(&in->y, labels)
+                        : load_whole_numbers(&in->y, labels, "labels");
     if (status != SOTTO_OK)
         return status;
     in->n = in->x.shape[0];

@@ -63,9 +63,9 @@ struct head_inputs {
     char classes_by[64];                /* who gave the classes */
     struct sotto_provenance provenance; /* of the records */
 };
-/* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. `silent`: what the records hold is neither refused nor
- * counted: a label that is none is -1, features need not be finite, classes must be public; a row may be named once. Clear also
- * after a failure. */
+/* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. `silent`: what the records hold is
+ * neither refused nor counted: a label that is none is -1, features need not be finite, classes must be
+ * public; a row may be named once. Clear also after a failure. */
 sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent);
 void head_inputs_clear(struct head_inputs *in);
 sotto_status head_features_load(struct sotto_array *x, const char *path);

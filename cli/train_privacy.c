@@ -107,8 +107,8 @@ sotto_status train_privacy_classes(struct sotto_dataset *out, struct sotto_array
     p->classes_by = "--classes";
     if (status == SOTTO_OK && given.count && !given.names && set->class_names && !set->classes_by[0])
         status = cli_fail(SOTTO_EUSAGE,
-                          "train: the classes of '%s' have names, which the import numbered by what its records hold; give "
-                          "--classes FILE with one name a line",
+                          "train: the classes of '%s' have names, which the import numbered by what its "
+                          "records hold; give --classes FILE with one name a line",
                           set->name);
     if (status == SOTTO_OK && given.names && set->class_names && set->labels) {
         status = sotto_array_make(labels, SOTTO_I8, 1, &set->n);

@@ -134,7 +134,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     return status;
 }
 
-/* A head with a proved sensitivity, which is kept back until it is protected: what is printed must not depend on the records. */
+/* A head with a proved sensitivity, which is kept back until it is protected: what is printed must not depend
+ * on the records. */
 static sotto_status train_convex(struct sotto_head **h, const struct head_inputs *in,
                                  const struct sotto_head_recipe *r, const struct options *o,
                                  const struct sotto_context *ctx, int json)
@@ -153,11 +154,12 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
     sotto_head_parameters(*h, &parameters);
     if (json)
         printf("{\"schema\": \"sotto.head-result/1\", \"records\": %zu, \"inputs\": %zu, \"classes\": %zu, "
-               "\"parameters\": %zu, \"train_accuracy\": null, \"recipe_hash\": \"%s\", \"data_fingerprint\": null}\n",
+               "\"parameters\": %zu, \"train_accuracy\": null, \"recipe_hash\": \"%s\", "
+               "\"data_fingerprint\": null}\n",
                in->n, in->d, in->classes, parameters, sotto_head_recipe_hash(*h));
     else
-        printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds the noise that "
-               "its proved sensitivity asks for\nrecipe %.16s...\n",
+        printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds "
+               "the noise that its proved sensitivity asks for\nrecipe %.16s...\n",
                output, parameters, in->n, in->classes, sotto_head_recipe_hash(*h));
     return SOTTO_OK;
 }
@@ -222,9 +224,10 @@ const struct verb verb_head = {
     .examples =
         "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 --target-epsilon 3 -o "
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
         "head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
+        "--target-epsilon 3 -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
     .options = rows,
     .run = run};

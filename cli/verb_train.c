@@ -74,7 +74,9 @@ static const struct option_row rows[] = {
      "private: clipped gradients of Poisson samples, noise in every step, a certificate beside the model",
      NULL},
     {"classes", OPTION_TEXT, "K|FILE", NULL,
-     "dp-sgd, certify-inputs: public classes, or a file with one name a line (default: those of a registered set)", NULL},
+     "dp-sgd, certify-inputs: public classes, or a file with one name a line (default: those of a registered "
+     "set)",
+     NULL},
     {"noise", OPTION_TEXT, "NAME", "gaussian", "dp-sgd: gaussian or logistic", NULL},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
      "dp-sgd, certify-inputs: exact, or fast: a hundred times faster, without defence against floating-point "
@@ -278,8 +280,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *data = option_text(o, "data");
     if (data && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) && sotto_dataset_is_path(data))
         return cli_fail(SOTTO_EUSAGE,
-                        "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may speak of its "
-                        "records; 'sotto data import %s --name NAME' first",
+                        "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may "
+                        "speak of its records; 'sotto data import %s --name NAME' first",
                         data, data);
     return image_training(o, ctx, json, train);
 }

@@ -38,8 +38,9 @@ struct sotto_dataset {
  *  ENOENT "data set 'x' not found" with a hint; EFORMAT names the file and what is wrong in it. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,
                                                            const struct sotto_context *ctx);
-/** 1: the name stands for files that sotto_dataset_open() would read as they are, so that what it says of them may depend on their
- *  records; 0: a registered or an imported set (its records were checked by the import), or nothing. */
+/** 1: the name stands for files that sotto_dataset_open() would read as they are, so that what it says of them
+ * may depend on their records; 0: a registered or an imported set (its records were checked by the import),
+ * or nothing. */
 SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
 SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 

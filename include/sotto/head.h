@@ -46,13 +46,13 @@ struct sotto_head_recipe {
      * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1; 0:
      * as much as the noise asks for. */
     double cross;      /**< [1] "covariance": weight of the sums by class against those of products */
-    int refuse_larger; /**< [0] 1 in heads of earlier versions: no record was scaled to clip, and queries are not either.
-                          Trainers refuse it: that records were refused would be an answer about them */
+    int refuse_larger; /**< [0] 1 in heads of earlier versions: no record was scaled to clip, and queries are
+                          not either. Trainers refuse it: refused records would be an answer about them */
 };
 /** 1: a trainer of sotto_head_train_private(); 2: by second moments; 0: all others. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
-/** 1: what it makes is certified, or leads to a certificate (the private and the convex trainers): it refuses, logs and counts
- * nothing that depends on what the records hold, and its number of classes must be public. */
+/** 1: what it makes is certified, or leads to a certificate (the private and the convex trainers): it refuses,
+ * logs and counts nothing that depends on what the records hold, and its number of classes must be public. */
 SOTTO_API int sotto_head_trainer_silent(const char *trainer);
 /** i-th trainer on second moments, NULL after the last; and one line about it. */
 SOTTO_API const char *sotto_head_moment_trainer(size_t i);
@@ -95,21 +95,22 @@ struct sotto_head_privacy {
     enum sotto_sampling sampling; /**< of DP-SGD; 0: Poisson. fixed: `batch` records without replacement in
                                      every step; replace_one must be 1 */
 };
-/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
- * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is
- * added to the sum, and the sum is divided by `batch`, not by the sample's size. Norms are exact from one
- * pass (no gradient of a single record exists). The whole run is charged to the ledger before its first step,
- * and stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating
- * system: two runs differ.
+/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n; every
+ * record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to
+ * the sum, and the sum is divided by `batch`, not by the sample's size. Norms are exact from one pass (no
+ * gradient of a single record exists). The whole run is charged to the ledger before its first step, and
+ * stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating system:
+ * two runs differ.
  *
- *  Protected are X and y together against adding or removing (replacing) a record, in everything that leaves
+ * Protected are X and y together against adding or removing (replacing) a record, in everything that leaves
  * this function; *certificate (sotto_text_free) says how far.
  *
- *  `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the records
- * hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 .. classes - 1, or
- * whose features are not all finite, counts as nothing: it keeps its place among the n and adds nothing.
+ * `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the
+ * records hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 ..
+ * classes - 1, or whose features are not all finite, counts as nothing: it keeps its place among the n and
+ * adds nothing.
  *
- *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
+ * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate,
                                                                  const float *x, const int64_t *y, size_t n,
                                                                  size_t d, size_t classes,
@@ -149,8 +150,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head
 /** The same from the encoder's file. ENOENT, EIO. An encoder that private records trained (fine_tune.h)
  * passes its stamp "no privacy statement" on to the head. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path);
-/** Notes who gave the number of classes ("--classes", ...; below 64 bytes), for the certificate of what is made of this head. EINVAL. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes_by);
+/** Notes who gave the number of classes ("--classes", ...; below 64 bytes), for the certificate of what is
+ * made of this head. EINVAL. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h,
+                                                                  const char *classes_by);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */

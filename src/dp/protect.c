@@ -227,7 +227,8 @@ done:
 /* Of a head whose trainer was given its classes. */
 static sotto_status note_classes(char **text, const struct sotto_tensors *t)
 {
-    const char *count = sotto_tensors_metadata(t, "classes"), *by = sotto_tensors_metadata(t, "classes_given_by");
+    const char *count = sotto_tensors_metadata(t, "classes"),
+               *by = sotto_tensors_metadata(t, "classes_given_by");
     return count && by ? certificate_add_classes(text, strtoull(count, NULL, 10), by) : SOTTO_OK;
 }
 

@@ -309,13 +309,13 @@ static sotto_status require_finite(const struct sotto_steps *s, const void *sum,
 {
     for (size_t i = 0; i < s->dimension; i++)
         if (!isfinite(value_at(sum, i, single)))
-            return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i, s->dimension,
-                               isnan(value_at(sum, i, single)) ? "NaN" : "infinite");
+            return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i,
+                               s->dimension, isnan(value_at(sum, i, single)) ? "NaN" : "infinite");
     return SOTTO_OK;
 }
 
-/* What exact noise has no room for, or fast noise would be lost in, is cut, and nothing is said: that moves neighbouring sums no
- * further apart, while a refusal would tell of this one. */
+/* What exact noise has no room for, or fast noise would be lost in, is cut, and nothing is said: that moves
+ * neighbouring sums no further apart, while a refusal would tell of this one. */
 static void round_sum(struct sotto_steps *s, const void *sum, bool single)
 {
     const int128 most = (int128)1 << 100;

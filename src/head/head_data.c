@@ -117,7 +117,8 @@ sotto_status head_data_silence(int64_t **labels, struct head_data *data)
     if (!own)
         FAIL(SOTTO_ENOMEM, "head: out of memory for %zu labels", data->n);
     for (size_t i = 0; i < data->n; i++)
-        own[i] = usable(data->x + i * data->d, data->d, data->y[i], data->classes) ? data->y[i] : HEAD_NOTHING;
+        own[i] =
+            usable(data->x + i * data->d, data->d, data->y[i], data->classes) ? data->y[i] : HEAD_NOTHING;
     data->y = *labels = own;
 done:
     return status;

@@ -207,7 +207,8 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
     h->no_statement = statement_is_none(t);
-    const char *isa = sotto_tensors_metadata(t, "isa"), *given = sotto_tensors_metadata(t, "classes_given_by");
+    const char *isa = sotto_tensors_metadata(t, "isa"),
+               *given = sotto_tensors_metadata(t, "classes_given_by");
     snprintf(h->classes_by, sizeof h->classes_by, "%s", given ? given : "");
     snprintf(h->isa, sizeof h->isa, "%s", isa ? isa : "");
     *out = h;

@@ -78,9 +78,10 @@ bool head_recipe_convex(const struct sotto_head_recipe *r);
  * features. The last two are only warned about when `convex`: there a refusal must not depend on how the
  * records relate. */
 sotto_status head_data_check(const struct head_data *data, bool convex, const struct sotto_context *ctx);
-/** For trainers which must tell nothing of their records: checks sizes alone. A record without a usable label (outside of 0 ..
- * classes - 1) or with a feature that is not finite counts as nothing: data->y becomes *labels, where its label is HEAD_NOTHING.
- * Whether a record counts depends on that record alone. base_free(*labels). EINVAL, ENOMEM. */
+/** For trainers which must tell nothing of their records: checks sizes alone. A record without a usable label
+ * (outside of 0 .. classes - 1) or with a feature that is not finite counts as nothing: data->y becomes
+ * *labels, where its label is HEAD_NOTHING. Whether a record counts depends on that record alone.
+ * base_free(*labels). EINVAL, ENOMEM. */
 sotto_status head_data_silence(int64_t **labels, struct head_data *data);
 /** head_data_check() for part of a table that has been checked. */
 sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx);

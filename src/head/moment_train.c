@@ -100,7 +100,8 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     size_t dimension, width[2] = {data->d, data->classes};
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
             "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
-    REQUIRE(!r.refuse_larger, "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    REQUIRE(!r.refuse_larger,
+            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
     TRY(head_data_silence(&labels, data));
     TRY(head_recipe_check(&r));
     shape = moment_shape_of(&r, data->d, data->classes);

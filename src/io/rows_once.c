@@ -1,5 +1,5 @@
-/* A row number that is there twice. Numbers are the caller's choice, so that naming one tells nothing of the records; whether two
- * rows are EQUAL would, and nothing asks. */
+/* A row number that is there twice. Numbers are the caller's choice, so that naming one tells nothing of the
+ * records; whether two rows are EQUAL would, and nothing asks. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "sotto/io.h"

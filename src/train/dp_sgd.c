@@ -248,7 +248,8 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
     if (r->p.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_steps_certificate(&text, r->reserved));
-    TRY(certificate_add_classes(&text, r->records.data.classes, silent_records_classes_by(&r->records, &r->p)));
+    TRY(certificate_add_classes(&text, r->records.data.classes,
+                                silent_records_classes_by(&r->records, &r->p)));
     *certificate = text;
     *out = n;
     text = NULL;

@@ -1,5 +1,6 @@
-/* silent_records.h - a data set as a training with a certificate sees it: with public classes, and without a word about what the
- * records hold. A record without a usable label or with a feature that is not finite counts as nothing, whatever the others are. */
+/* silent_records.h - a data set as a training with a certificate sees it: with public classes, and without a
+ * word about what the records hold. A record without a usable label or with a feature that is not finite
+ * counts as nothing, whatever the others are. */
 #ifndef TRAIN_SILENT_RECORDS_H
 #define TRAIN_SILENT_RECORDS_H
 
@@ -11,7 +12,8 @@ struct silent_records {
 };
 enum { SILENT_NOTHING = -1 };
 
-/** EUSAGE: the classes were read off the records and none are given; EINVAL: no labels, or fewer than 2 classes; ENOMEM. */
+/** EUSAGE: the classes were read off the records and none are given; EINVAL: no labels, or fewer than 2
+ * classes; ENOMEM. */
 sotto_status silent_records_make(struct silent_records *out, const struct sotto_dataset *data,
                                  const struct sotto_train_privacy *p);
 void silent_records_clear(struct silent_records *s);

@@ -281,8 +281,8 @@ static void odd_data_is_trained_on_in_silence(void **state)
     sotto_head_free(h);
 }
 
-/* Counting as nothing is one more record that could replace another: the proof holds for it. The file's head is that of the
- * others, with the same n. */
+/* Counting as nothing is one more record that could replace another: the proof holds for it. The file's head
+ * is that of the others, with the same n. */
 static void unusable_records_count_as_nothing(void **state)
 {
     (void)state;
@@ -313,7 +313,8 @@ static void unusable_records_count_as_nothing(void **state)
             labels[7] = odd[i].label;
             features[7 * D + 1] = odd[i].cell;
             assert_int_equal(sotto_head_train(&h, features, labels, FEW, D, K, &r, NULL), SOTTO_OK);
-            const float *b = sotto_head_parameters(h, &count), *f = first ? sotto_head_parameters(first, &count) : b;
+            const float *b = sotto_head_parameters(h, &count),
+                        *f = first ? sotto_head_parameters(first, &count) : b;
             for (size_t j = 0; j < count; j++) {
                 square += ((double)a[j] - b[j]) * ((double)a[j] - b[j]);
                 same = same && b[j] == f[j];

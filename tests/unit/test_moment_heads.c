@@ -179,10 +179,12 @@ static void any_records_make_a_head(void **state)
             unlink(p.ledger);
             p.classes_by = kind == 7 ? "a list" : NULL;
             assert_int_equal(
-                sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes, &r, &p, &ctx),
+                sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes, &r, &p,
+                                         &ctx),
                 SOTTO_OK);
             assert_int_equal(sotto_head_classes(h), classes);
-            assert_non_null(strstr(certificate, kind == 7 ? "\"given_by\": \"a list\"" : "\"given_by\": \"the caller\""));
+            assert_non_null(
+                strstr(certificate, kind == 7 ? "given_by\": \"a list\"" : "given_by\": \"the caller\""));
             assert_null(strstr(heard.lines, "class"));
             assert_null(strstr(heard.lines, "features"));
             size_t count;

@@ -46,7 +46,7 @@ static struct sotto_steps *open_steps(const struct sotto_reserve *r, int threads
 static struct sotto_steps *reserve(const char *mechanism, int threads)
 {
     unlink(path_of("l.jsonl"));
-    struct sotto_reserve r = reserve_of(mechanism, 3);
+    struct sotto_reserve r = reserve_of(mechanism, 4);
     r.sampled.clipping = strcmp(mechanism, "laplace") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     return open_steps(&r, threads);
 }
@@ -257,7 +257,8 @@ static void values_that_noise_would_drown_in(void **state)
         sotto_status status = cases[i].single ? sotto_dp_step_float(s, single) : sotto_dp_step(s, sum);
         assert_int_equal(status, cases[i].status);
         bool drawn = status == SOTTO_OK;
-        double found = cases[i].single ? (double)single[N - 1] : sum[N - 1], room = cases[i].single ? 0x1p16 : 0x1p30;
+        double found = cases[i].single ? (double)single[N - 1] : sum[N - 1];
+        double room = cases[i].single ? 0x1p16 : 0x1p30;
         if (drawn) /* never beyond what noise has room in, and a few scales of noise */
             assert_true(fabs(found) < (room + 16) * 20);
         assert_int_equal(sotto_steps_used(s), used + drawn);

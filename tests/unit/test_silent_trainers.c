@@ -1,4 +1,5 @@
-/* Trainers that end in a certificate: a record they cannot use counts as nothing, in silence; a row counts once. */
+/* Trainers that end in a certificate: a record they cannot use counts as nothing, in silence; a row counts
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,13 +71,15 @@ typedef void trainer(struct outcome *out, const float *features, const int64_t *
 static void train_head(struct outcome *out, const float *features, const int64_t *labels, const void *how)
 {
     struct sotto_head_recipe r = *(const struct sotto_head_recipe *)how;
-    struct sotto_head_privacy p = {.target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .insecure = 1, .insecure_seed = 3};
+    struct sotto_head_privacy p = {
+        .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .insecure = 1, .insecure_seed = 3};
     struct sotto_context ctx = {.log = listen, .user = &out->heard};
     struct sotto_head *h = NULL;
     char *certificate = NULL;
     unlink(p.ledger);
     p.fingerprint = "toy";
-    assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, N, D, K, &r, &p, &ctx), SOTTO_OK);
+    assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, N, D, K, &r, &p, &ctx),
+                     SOTTO_OK);
     const float *w = sotto_head_parameters(h, &out->count);
     assert_true(out->count <= MOST);
     memcpy(out->weights, w, out->count * sizeof *w);
@@ -103,6 +106,7 @@ static void train_network(struct outcome *out, const float *features, const int6
     p.noise_multiplier = 1;
     p.classes = K;
     p.clipping = how;
+    p.fingerprint = "toy";
     p.ledger = path_of("l.jsonl");
     p.insecure = 1;
     unlink(p.ledger);
@@ -117,7 +121,8 @@ static void train_network(struct outcome *out, const float *features, const int6
     sotto_network_free(n);
 }
 
-/* With seeded noise: whatever makes a record useless, the result is that of the others; and it has an effect where it is none. */
+/* With seeded noise: whatever makes a record useless, the result is that of the others; and it has an effect
+ * where it is none. */
 static void check_trainer(trainer *train, const void *how)
 {
     static float features[N * D];
@@ -199,7 +204,8 @@ static void a_source_row_counts_once(void **state)
         r.trainer = trainers[t];
         r.noise_multiplier = 1;
         unlink(p.ledger);
-        assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL), SOTTO_EINVAL);
+        assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL),
+                         SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(),
                             "survey: row 6 is named twice (entries 2 and 89); a record may count once");
         assert_true(!h && !certificate && access(p.ledger, F_OK) != 0);
@@ -210,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(heads_take_a_useless_record_for_nothing),
                                        cmocka_unit_test(networks_take_a_useless_record_for_nothing),
-                                       cmocka_unit_test(a_row_counts_once), cmocka_unit_test(a_source_row_counts_once)};
+                                       cmocka_unit_test(a_row_counts_once),
+                                       cmocka_unit_test(a_source_row_counts_once)};
     return cmocka_run_group_tests(tests, make_records, remove_folder);
 }
