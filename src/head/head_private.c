@@ -96,10 +96,11 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
                          const struct sotto_head_recipe *chunked)
 {
     sotto_status status = SOTTO_OK;
+    const struct head_part all = head_part_all(data);
     *t = (struct private_trainer){.kernels = head_clip_kernels_find(),
                                   .noisy = head_noisy_kernels_find(),
                                   .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find()};
-    TRY(head_trainer_plan(&t->network, data, chunked));
+    TRY(head_trainer_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
     layout(t);
     TRY(arena_reserve(&t->memory, "private head trainer"));
     layout(t);
