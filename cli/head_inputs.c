@@ -1,8 +1,11 @@
+#include "class_list.h"
 #include "head_inputs.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-sotto_status head_features_load(struct sotto_array *x, const char *path)
+static sotto_status load_features(struct sotto_array *x, const char *path)
 {
     sotto_status status = sotto_npy_load(x, path);
     if (status != SOTTO_OK)
@@ -12,17 +15,50 @@ sotto_status head_features_load(struct sotto_array *x, const char *path)
     if (x->shape[0] == 0 || x->shape[1] == 0)
         return cli_fail(SOTTO_EINVAL, "%s: is %zu x %zu; expected at least one record and one column", path,
                         x->shape[0], x->shape[1]);
-    status = sotto_array_convert(x, SOTTO_F4);
+    return sotto_array_convert(x, SOTTO_F4);
+}
+
+sotto_status head_features_load(struct sotto_array *x, const char *path)
+{
+    sotto_status status = load_features(x, path);
     return status == SOTTO_OK ? sotto_array_require_finite(x, path, "features") : status;
+}
+
+static sotto_status load_column(struct sotto_array *a, const char *path, const char *what)
+{
+    sotto_status status = sotto_npy_load(a, path);
+    if (status == SOTTO_OK && a->ndim != 1)
+        status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
+    return status;
+}
+
+/* What is no whole number is no class: -1, and nothing is said. */
+static sotto_status load_labels_in_silence(struct sotto_array *a, const char *path)
+{
+    struct sotto_array labels = {0};
+    sotto_status status = load_column(a, path, "labels");
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&labels, SOTTO_I8, 1, a->shape);
+    if (status == SOTTO_OK)
+        status = sotto_array_convert(a, SOTTO_F8);
+    for (size_t i = 0; status == SOTTO_OK && i < a->count; i++) {
+        double y = ((const double *)a->data)[i];
+        ((int64_t *)labels.data)[i] = y >= 0 && y < 0x1p53 && y == floor(y) ? (int64_t)y : -1;
+    }
+    if (status != SOTTO_OK) {
+        sotto_array_clear(&labels);
+        return status;
+    }
+    sotto_array_clear(a);
+    *a = labels;
+    return SOTTO_OK;
 }
 
 static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = sotto_npy_load(a, path);
+    sotto_status status = load_column(a, path, what);
     if (status != SOTTO_OK)
         return status;
-    if (a->ndim != 1)
-        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
     if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
         return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
                         what);
@@ -34,24 +70,25 @@ sotto_status head_labels_load(struct sotto_array *y, const char *path)
     return load_whole_numbers(y, path, "labels");
 }
 
-/* Replaces x and y by their rows `indices`. */
-static sotto_status select_rows(struct head_inputs *in, const char *path, const char *features)
+/* Replaces x and y by their rows `indices`, which are left in *rows. */
+static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows, const char *path,
+                                const char *features)
 {
-    struct sotto_array rows = {0}, x = {0}, y = {0};
-    sotto_status status = load_whole_numbers(&rows, path, "row numbers");
-    if (status == SOTTO_OK && rows.count == 0)
+    struct sotto_array x = {0}, y = {0};
+    sotto_status status = load_whole_numbers(rows, path, "row numbers");
+    if (status == SOTTO_OK && rows->count == 0)
         status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
-    const int64_t *row = rows.data;
-    for (size_t i = 0; status == SOTTO_OK && i < rows.count; i++)
+    const int64_t *row = rows->data;
+    for (size_t i = 0; status == SOTTO_OK && i < rows->count; i++)
         if (row[i] < 0 || (uint64_t)row[i] >= in->n)
             status = cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; %s has rows 0 to %zu", path, i,
                               (long long)row[i], features, in->n - 1);
     if (status == SOTTO_OK)
-        status = sotto_array_make(&x, SOTTO_F4, 2, (size_t[]){rows.count, in->d});
+        status = sotto_array_make(&x, SOTTO_F4, 2, (size_t[]){rows->count, in->d});
     if (status == SOTTO_OK)
-        status = sotto_array_make(&y, SOTTO_I8, 1, &rows.count);
+        status = sotto_array_make(&y, SOTTO_I8, 1, &rows->count);
     if (status == SOTTO_OK) {
-        for (size_t i = 0; i < rows.count; i++) {
+        for (size_t i = 0; i < rows->count; i++) {
             memcpy((float *)x.data + i * in->d, (const float *)in->x.data + (size_t)row[i] * in->d,
                    in->d * sizeof(float));
             ((int64_t *)y.data)[i] = ((const int64_t *)in->y.data)[row[i]];
@@ -59,10 +96,9 @@ static sotto_status select_rows(struct head_inputs *in, const char *path, const 
         sotto_array_clear(&in->x);
         sotto_array_clear(&in->y);
         in->x = x, in->y = y;
-        in->n = rows.count;
+        in->n = rows->count;
         x = y = (struct sotto_array){0};
     }
-    sotto_array_clear(&rows);
     sotto_array_clear(&x);
     sotto_array_clear(&y);
     return status;
@@ -78,9 +114,13 @@ static sotto_status count_classes(struct head_inputs *in, const struct options *
                             option_text(o, "labels"), i, (long long)y[i]);
         largest = y[i] > largest ? y[i] : largest;
     }
-    in->classes = (size_t)largest + 1;
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    in->classes = given.count ? given.count : (size_t)largest + 1;
+    class_list_clear(&given);
+    if (status != SOTTO_OK)
+        return status;
     if (option_given(o, "classes")) {
-        in->classes = (size_t)option_count(o, "classes");
         if ((uint64_t)largest >= in->classes)
             return cli_fail(SOTTO_EINVAL, "%s: holds class %lld; --classes %zu allows 0 to %zu",
                             option_text(o, "labels"), (long long)largest, in->classes, in->classes - 1);
@@ -93,16 +133,50 @@ static sotto_status count_classes(struct head_inputs *in, const struct options *
     return SOTTO_OK;
 }
 
-sotto_status head_inputs_load(struct head_inputs *in, const struct options *o)
+/* Classes that are public: never read off the labels. */
+static sotto_status take_classes(struct head_inputs *in, const struct options *o)
+{
+    struct sotto_provenance *p = &in->provenance;
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    if (status == SOTTO_OK && given.count == 0 && p->classes == 0)
+        status = cli_fail(SOTTO_EUSAGE,
+                          "head: the classes of trainer %s must be public, not read off the labels; give "
+                          "--classes K, or --classes FILE with one name a line",
+                          option_text(o, "trainer"));
+    if (status == SOTTO_OK && given.names && p->class_names)
+        class_list_translate(in->y.data, in->n, (const char *const *)p->class_names, p->classes, &given);
+    if (status == SOTTO_OK) {
+        in->classes = given.count ? given.count : p->classes;
+        snprintf(in->classes_by, sizeof in->classes_by, "%s", given.count ? "--classes" : p->classes_by);
+    }
+    class_list_clear(&given);
+    return status;
+}
+
+/* Whose records they are; a row that is named twice is refused. */
+static sotto_status take_provenance(struct head_inputs *in, const struct options *o,
+                                    const struct sotto_array *rows)
+{
+    sotto_status status = sotto_provenance_load(&in->provenance, option_text(o, "features"));
+    if (status == SOTTO_OK && rows->data)
+        status = sotto_rows_once(rows->data, rows->count, option_text(o, "indices"));
+    if (status == SOTTO_OK && rows->data && in->provenance.n)
+        status = sotto_provenance_select(&in->provenance, rows->data, rows->count);
+    return status == SOTTO_OK ? sotto_provenance_once(&in->provenance) : status;
+}
+
+sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent)
 {
     const char *features = option_text(o, "features"), *labels = option_text(o, "labels");
     sotto_status status = option_require(o, "features");
     if (status == SOTTO_OK)
         status = option_require(o, "labels");
     if (status == SOTTO_OK)
-        status = head_features_load(&in->x, features);
+        status = silent ? load_features(&in->x, features) : head_features_load(&in->x, features);
     if (status == SOTTO_OK)
-        status = load_whole_numbers(&in->y, labels, "labels");
+        status = silent ? load_labels_in_silence(&in->y, labels)
+                        : load_whole_numbers(&in->y, labels, "labels");
     if (status != SOTTO_OK)
         return status;
     in->n = in->x.shape[0];
@@ -110,15 +184,22 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o)
     if (in->y.count != in->n)
         return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
                         features, in->n, labels, in->y.count);
+    struct sotto_array rows = {0};
     if (option_given(o, "indices"))
-        status = select_rows(in, option_text(o, "indices"), features);
-    return status == SOTTO_OK ? count_classes(in, o) : status;
+        status = select_rows(in, &rows, option_text(o, "indices"), features);
+    if (status == SOTTO_OK && silent)
+        status = take_provenance(in, o, &rows);
+    sotto_array_clear(&rows);
+    if (status != SOTTO_OK)
+        return status;
+    return silent ? take_classes(in, o) : count_classes(in, o);
 }
 
 void head_inputs_clear(struct head_inputs *in)
 {
     sotto_array_clear(&in->x);
     sotto_array_clear(&in->y);
+    sotto_provenance_clear(&in->provenance);
 }
 
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o)
@@ -135,10 +216,8 @@ sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options 
     r->steps = (size_t)option_count(o, "steps");
     r->step_size = option_real(o, "step-size");
     r->tolerance = option_real(o, "tolerance");
-    if (sotto_head_trainer_private(r->trainer) == 2) { /* their own defaults */
+    if (sotto_head_trainer_private(r->trainer) == 2) /* their own default */
         r->lambda = option_given(o, "lambda") ? r->lambda : 0;
-        r->refuse_larger = !option_given(o, "clip");
-    }
     if (!option_given(o, "hidden"))
         return SOTTO_OK;
     return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");

@@ -29,7 +29,8 @@
          OPTION_REAL,                                                                                        \
          "R",                                                                                                \
          "1",                                                                                                \
-         "convex, covariance, functional: records of a larger L2 norm are scaled to it",                     \
+         "convex, covariance, functional: records of a larger L2 norm are scaled to it; taylor: entries "    \
+         "are cut to 0 .. R",                                                                                \
          NULL},                                                                                              \
         {"bias-constant", OPTION_REAL, "C", "1", "convex: constant input behind the bias", NULL},            \
         {"lambda",                                                                                           \
@@ -49,15 +50,23 @@
          "convex-lbfgs: gradient norm to stop at, times Lipschitz constant / records",                       \
          NULL},                                                                                              \
     {                                                                                                        \
-        "classes", OPTION_COUNT, "K", NULL, "classes (default: largest label + 1)", NULL                     \
+        "classes", OPTION_TEXT, "K|FILE", NULL,                                                              \
+            "classes, or a file with one name a line; private and convex trainers: public, and must be given "  \
+            "(or known from the data set's description); all others: default largest label + 1",                \
+            NULL                                                                                             \
     }
 
 struct head_inputs {
     struct sotto_array x, y; /* f4 (n, d), i8 (n) */
     size_t n, d, classes;
+    /* of a silent trainer: */
+    char classes_by[64];                /* who gave the classes */
+    struct sotto_provenance provenance; /* of the records */
 };
-/* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. Clear also after a failure. */
-sotto_status head_inputs_load(struct head_inputs *in, const struct options *o);
+/* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. `silent`: what the records hold is
+ * neither refused nor counted: a label that is none is -1, features need not be finite, classes must be
+ * public; a row may be named once. Clear also after a failure. */
+sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent);
 void head_inputs_clear(struct head_inputs *in);
 sotto_status head_features_load(struct sotto_array *x, const char *path);
 /* i8 (n). */

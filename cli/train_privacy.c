@@ -1,6 +1,8 @@
 /* Options of trainings that end with a certificate. */
 #include "train_privacy.h"
 
+#include "class_list.h"
+
 #include <string.h>
 
 static const struct {
@@ -16,6 +18,7 @@ static const struct {
                        {"quantile", false},
                        {"views", false},
                        {"steps", false},
+                       {"classes", true},
                        {"ema", false},
                        {"adjacency", false},
                        {"sampling", false},
@@ -49,9 +52,6 @@ static sotto_status read_shared(struct sotto_train_privacy *p, const struct opti
 /* What has a meaning for noisy inputs alone. */
 static sotto_status refuse_of_inputs(const struct options *o)
 {
-    if (option_flag(o, "no-clip"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "train: --no-clip belongs to --certify-inputs; leave --radius out to clip nothing");
     if (option_given(o, "label-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "train: --label-epsilon belongs to --certify-inputs; 'sotto protect "
                                       "--mechanism randomised-response' releases labels by themselves");
@@ -95,9 +95,34 @@ sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct
         if (!private_options[i].inputs && option_given(o, private_options[i].name))
             return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd, not to --certify-inputs",
                             private_options[i].name);
-    p->no_clip = option_flag(o, "no-clip");
     p->label_epsilon = option_real(o, "label-epsilon");
     return read_shared(p, o);
+}
+
+sotto_status train_privacy_classes(struct sotto_dataset *out, struct sotto_array *labels,
+                                   struct sotto_train_privacy *p, const struct sotto_dataset *set,
+                                   const struct options *o)
+{
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    *out = *set;
+    p->classes = given.count;
+    p->classes_by = "--classes";
+    if (status == SOTTO_OK && given.count && !given.names && set->class_names && !set->classes_by[0])
+        status = cli_fail(SOTTO_EUSAGE,
+                          "train: the classes of '%s' have names, which the import numbered by what its "
+                          "records hold; give --classes FILE with one name a line",
+                          set->name);
+    if (status == SOTTO_OK && given.names && set->class_names && set->labels) {
+        status = sotto_array_make(labels, SOTTO_I8, 1, &set->n);
+        if (status == SOTTO_OK) {
+            memcpy(labels->data, set->labels, set->n * sizeof(int64_t));
+            class_list_translate(labels->data, set->n, set->class_names, set->classes, &given);
+            out->labels = labels->data;
+        }
+    }
+    class_list_clear(&given);
+    return status;
 }
 
 sotto_status train_privacy_refuse(const struct options *o)

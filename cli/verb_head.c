@@ -66,7 +66,7 @@ static const char *const private_options[] = {
     "sampling",     "fresh"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
-                                 const struct options *o)
+                                 const struct head_inputs *in, const struct options *o)
 {
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
@@ -88,7 +88,9 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         .ledger = option_text(o, "ledger"),
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
-        .insecure_seed = option_count(o, "insecure-noise-seed")};
+        .insecure_seed = option_count(o, "insecure-noise-seed"),
+        .provenance = &in->provenance,
+        .classes_by = in->classes_by};
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
         status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
@@ -107,7 +109,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     const char *output = option_text(o, "output");
     struct sotto_head_privacy privacy;
     char *certificate = NULL, *line = NULL, checkpoint[4096];
-    sotto_status status = read_privacy(&privacy, r, o);
+    sotto_status status = read_privacy(&privacy, r, in, o);
     if (status == SOTTO_OK && (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
         status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
     if (status == SOTTO_OK) {
@@ -135,6 +137,47 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     return status;
 }
 
+/* A head with a proved sensitivity, which is kept back until it is protected: what is printed must not depend
+ * on the records. */
+static sotto_status train_convex(struct sotto_head **h, const struct head_inputs *in,
+                                 const struct sotto_head_recipe *r, const struct options *o,
+                                 const struct sotto_context *ctx, int json)
+{
+    const char *output = option_text(o, "output");
+    size_t parameters = 0;
+    sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
+    if (status == SOTTO_OK && option_given(o, "encoder"))
+        status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = sotto_head_set_classes_by(*h, in->classes_by);
+    if (status == SOTTO_OK)
+        status = sotto_head_save(output, *h);
+    if (status != SOTTO_OK)
+        return status;
+    sotto_head_parameters(*h, &parameters);
+    if (json)
+        printf("{\"schema\": \"sotto.head-result/1\", \"records\": %zu, \"inputs\": %zu, \"classes\": %zu, "
+               "\"parameters\": %zu, \"train_accuracy\": null, \"recipe_hash\": \"%s\", "
+               "\"data_fingerprint\": null}\n",
+               in->n, in->d, in->classes, parameters, sotto_head_recipe_hash(*h));
+    else
+        printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds "
+               "the noise that its proved sensitivity asks for\nrecipe %.16s...\n",
+               output, parameters, in->n, in->classes, sotto_head_recipe_hash(*h));
+    return SOTTO_OK;
+}
+
+static sotto_status refuse_private_options(const struct options *o, const char *trainer)
+{
+    for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
+        if (option_given(o, private_options[i]))
+            return cli_fail(
+                SOTTO_EUSAGE,
+                "head: --%s belongs to trainers with noise (dp-sgd, covariance, ...); %s draws none",
+                private_options[i], trainer);
+    return SOTTO_OK;
+}
+
 static sotto_status train_open(struct sotto_head **h, const struct head_inputs *in,
                                const struct sotto_head_recipe *r, const struct options *o,
                                const struct sotto_context *ctx, int json)
@@ -142,12 +185,6 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     const char *output = option_text(o, "output");
     size_t parameters = 0;
     double accuracy = 0;
-    for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
-        if (option_given(o, private_options[i]))
-            return cli_fail(
-                SOTTO_EUSAGE,
-                "head: --%s belongs to trainers with noise (dp-sgd, covariance, ...); %s draws none",
-                private_options[i], r->trainer);
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK && option_given(o, "encoder"))
         status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
@@ -170,11 +207,14 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = head_recipe_read(&recipe, o);
+    if (status == SOTTO_OK && !sotto_head_trainer_private(recipe.trainer))
+        status = refuse_private_options(o, recipe.trainer);
     if (status == SOTTO_OK)
-        status = head_inputs_load(&in, o);
+        status = head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer));
     if (status == SOTTO_OK)
-        status = sotto_head_trainer_private(recipe.trainer) ? train_private(&h, &in, &recipe, o, ctx, json)
-                                                            : train_open(&h, &in, &recipe, o, ctx, json);
+        status = sotto_head_trainer_private(recipe.trainer)  ? train_private(&h, &in, &recipe, o, ctx, json)
+                 : sotto_head_trainer_silent(recipe.trainer) ? train_convex(&h, &in, &recipe, o, ctx, json)
+                                                             : train_open(&h, &in, &recipe, o, ctx, json);
     sotto_head_free(h);
     head_inputs_clear(&in);
     return status;
@@ -187,9 +227,10 @@ const struct verb verb_head = {
     .examples =
         "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --trainer convex --lambda 0.01 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --trainer dp-adam --batch 256 --target-epsilon 3 -o "
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
         "head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
+        "--target-epsilon 3 -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
     .options = rows,
     .run = run};

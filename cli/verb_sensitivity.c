@@ -103,7 +103,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = option_require(o, "pairs");
     if (status == SOTTO_OK)
-        status = head_inputs_load(&in, o);
+        status = head_inputs_load(&in, o, 0);
     if (status == SOTTO_OK)
         status = recipe_of(&recipe, h, &in, o);
     if (status == SOTTO_OK)

@@ -63,8 +63,6 @@ static const struct option_row rows[] = {
      "release every input with noise once an epoch: ledger, certificate; needs --radius; labels count as "
      "public unless --label-epsilon",
      NULL},
-    {"no-clip", OPTION_FLAG, NULL, NULL,
-     "certify-inputs: refuse inputs larger than --radius instead of clipping", NULL},
     {"label-epsilon", OPTION_REAL, "E", "0",
      "certify-inputs: release labels too, by randomised response of this epsilon, once a record (0: labels "
      "count as public)",
@@ -79,6 +77,10 @@ static const struct option_row rows[] = {
     {"separate-inputs", OPTION_FLAG, NULL, NULL, "every member draws its own noise on the input", NULL},
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
      "private: clipped gradients of Poisson samples, noise in every step, a certificate beside the model",
+     NULL},
+    {"classes", OPTION_TEXT, "K|FILE", NULL,
+     "dp-sgd, certify-inputs: public classes, or a file with one name a line (default: those of a registered "
+     "set)",
      NULL},
     {"noise", OPTION_TEXT, "NAME", "gaussian", "dp-sgd: gaussian or logistic", NULL},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
@@ -216,20 +218,24 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
 }
 
 /* The network is the release: nothing else that depends on the records is printed. */
-static sotto_status train_private(const struct options *o, const struct sotto_dataset *data,
+static sotto_status train_private(const struct options *o, const struct sotto_dataset *set,
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
                                   const struct sotto_context *ctx, int json)
 {
     const char *output = option_text(o, "output");
     struct sotto_train_privacy privacy;
+    struct sotto_dataset data;
+    struct sotto_array labels = {0};
     struct sotto_network *network = NULL;
     char *certificate = NULL, *line = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     privacy.output = output;
     if (status == SOTTO_OK)
+        status = train_privacy_classes(&data, &labels, &privacy, set, o);
+    if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
-            &network, &certificate, NULL, data, chosen->data, chosen->count, options, &privacy, ctx);
+            &network, &certificate, NULL, &data, chosen->data, chosen->count, options, &privacy, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
@@ -241,6 +247,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     sotto_text_free(certificate);
     sotto_text_free(line);
     sotto_network_free(network);
+    sotto_array_clear(&labels);
     return status;
 }
 
@@ -283,6 +290,12 @@ done:
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
+    const char *data = option_text(o, "data");
+    if (data && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) && sotto_dataset_is_path(data))
+        return cli_fail(SOTTO_EUSAGE,
+                        "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may "
+                        "speak of its records; 'sotto data import %s --name NAME' first",
+                        data, data);
     return image_training(o, ctx, json, train);
 }
 

@@ -64,12 +64,15 @@ features() {
   for part in private test; do embed "$set" "$kind" $part "${options[@]}"; done
 }
 
+# classes_of SET: how many its description says
+classes_of() { "$sotto" data info "$1" --json | grep -o '"classes": [0-9]*' | grep -o '[0-9]*$'; }
+
 # train SET KIND METHOD EPSILON RUN: $out/head.safetensors. The ledger is this run's own: every run is an experiment, not a release.
 train() {
   local set=$1 kind=$2 method=$3 epsilon=$4 run=$5 x=$out/$1-$2-private options kept=$out/$1-$2-convex.safetensors
   read -ra options <<< "$(setting "$set" "$method-$kind")"
   local target=(--target-epsilon "$epsilon" --delta "$delta")
-  local common=(--features "$x.npy" --labels "$x-labels.npy" --threads "$threads" --quiet)
+  local common=(--features "$x.npy" --labels "$x-labels.npy" --classes "$(classes_of "$set")" --threads "$threads" --quiet)
   local charged=(--dataset-id "$set-$run" --ledger "$out/ledger.jsonl")
   rm -f "$out/ledger.jsonl" "$out"/head.safetensors*
   case $method in

@@ -25,6 +25,7 @@ struct sotto_dataset {
     size_t classes;          /**< 0: no labels */
     const int64_t *labels;   /**< (N), 0 .. classes-1; NULL without labels */
     const char *const *class_names; /**< classes strings, or NULL */
+    char classes_by[64];     /**< what fixes the classes whatever the records are; "": they were read off the records */
     /** A second label: what attribute inference is after (include/sotto/attack.h) and Talos hides (ssl.h). */
     char attribute_name[64];        /**< what it says, such as "race"; "": no attribute */
     size_t values;                  /**< 0: no attribute */
@@ -37,6 +38,10 @@ struct sotto_dataset {
  *  ENOENT "data set 'x' not found" with a hint; EFORMAT names the file and what is wrong in it. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,
                                                            const struct sotto_context *ctx);
+/** 1: the name stands for files that sotto_dataset_open() would read as they are, so that what it says of them
+ * may depend on their records; 0: a registered or an imported set (its records were checked by the import),
+ * or nothing. */
+SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
 SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 
 /** Zero means: decide from the files. */

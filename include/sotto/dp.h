@@ -292,10 +292,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *step
 /** Adds the noise of the next step to sum[0..dimension), of scale noise_multiplier * max_grad_norm: exact and
  * on the lattice, or fast. `sum` must be a sum over the records of sotto_dp_sample() of contributions clipped
  * to max_grad_norm. Fast noise is drawn by as many threads as the context of the reservation asked for; its
- * bits depend on neither threads nor instruction set. EBUDGET: all reserved steps are used; EINVAL: the step
- * was not sampled (rates below 1), or a value is not finite; EDOMAIN: a value is 2^100 lattice steps (fast:
- * 2^30 scales, floats: 2^16), where the noise would be lost. `sum` is then untouched and the step not used.
- */
+ * bits depend on neither threads nor instruction set. A value beyond 2^100 lattice steps (fast: 2^30 scales,
+ * floats: 2^16), where the noise would be lost, is cut to that. EBUDGET: all reserved steps are used; EINVAL:
+ * the step was not sampled (rates below 1), or a value is not finite. `sum` is then untouched and the step
+ * not used. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, double *sum);
 /** The same for a sum of floats. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_steps *steps, float *sum);

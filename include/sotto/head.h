@@ -46,11 +46,14 @@ struct sotto_head_recipe {
      * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1; 0:
      * as much as the noise asks for. */
     double cross;      /**< [1] "covariance": weight of the sums by class against those of products */
-    int refuse_larger; /**< 1: records beyond clip are refused, not scaled. That the records were refused is
-                          an answer about them, which no guarantee covers */
+    int refuse_larger; /**< [0] 1 in heads of earlier versions: no record was scaled to clip, and queries are
+                          not either. Trainers refuse it: refused records would be an answer about them */
 };
 /** 1: a trainer of sotto_head_train_private(); 2: by second moments; 0: all others. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
+/** 1: what it makes is certified, or leads to a certificate (the private and the convex trainers): it refuses,
+ * logs and counts nothing that depends on what the records hold, and its number of classes must be public. */
+SOTTO_API int sotto_head_trainer_silent(const char *trainer);
 /** i-th trainer on second moments, NULL after the last; and one line about it. */
 SOTTO_API const char *sotto_head_moment_trainer(size_t i);
 SOTTO_API const char *sotto_head_moment_title(size_t i);
@@ -63,7 +66,8 @@ struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
  *  zero. Batches run on one thread. Deterministic: same inputs, recipe and instruction-set level, same bits.
  *
  *  Returns: EINVAL     names the recipe member, or what makes X or y unusable: a label out of range, NaN,
- *                      fewer records than classes, a single class, constant features
+ *                      fewer records than classes, a single class, constant features (a convex trainer: none of
+ *                      these; see sotto_head_train_private() for records that it cannot use)
  *           EDIVERGED  a weight became infinite or NaN
  *           EDOMAIN    convex: lambda or tolerance too small for double arithmetic to keep the proof
  *           ESTOPPED   ctx asked to stop (checked between epochs)
@@ -89,6 +93,7 @@ struct sotto_head_privacy {
     const char *checkpoint; /**< NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same
                                call continues from it: steps that are not in it are drawn and charged anew. The caller
                                removes it once the head is saved */
+    const char *classes_by; /**< who gave the number of classes, for the certificate; NULL: "the caller" */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
     int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: of DP-SGD by Poisson
                      samples, one record that counts as nothing (zero-out: n is public; accounted as
@@ -96,17 +101,23 @@ struct sotto_head_privacy {
     enum sotto_sampling sampling; /**< of DP-SGD; 0: Poisson. fixed: `batch` records without replacement in
                                      every step; zero_out must be 0 */
 };
-/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n;
- * every record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is
- * added to the sum, and the sum is divided by `batch`, not by the sample's size. Norms are exact from one
- * pass (no gradient of a single record exists). The whole run is charged to the ledger before its first step,
- * and stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating
- * system: two runs differ.
+/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n; every
+ * record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to
+ * the sum, and the sum is divided by `batch`, not by the sample's size. Norms are exact from one pass (no
+ * gradient of a single record exists). The whole run is charged to the ledger before its first step, and
+ * stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating system:
+ * two runs differ.
  *
- *  Protected are X and y together against replacing a record (zero_out: against one that counts as nothing), in everything that leaves
+ *  Protected are X and y together against replacing a record (zero_out: against one that counts as nothing), in
+ * everything that leaves
  * this function; *certificate (sotto_text_free) says how far.
  *
- *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
+ * `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the
+ * records hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 ..
+ * classes - 1, or whose features are not all finite, counts as nothing: it keeps its place among the n and
+ * adds nothing.
+ *
+ * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate,
                                                                  const float *x, const int64_t *y, size_t n,
                                                                  size_t d, size_t classes,
@@ -146,6 +157,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head
 /** The same from the encoder's file. ENOENT, EIO. An encoder that private records trained (fine_tune.h)
  * passes its stamp "no privacy statement" on to the head. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path);
+/** Notes who gave the number of classes ("--classes", ...; below 64 bytes), for the certificate of what is
+ * made of this head. EINVAL. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h,
+                                                                  const char *classes_by);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */

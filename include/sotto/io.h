@@ -113,6 +113,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, 
  *  (the array was overwritten); EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path);
 
+/** EINVAL: a row number is there twice: "indices.npy: row 17 is named twice (entries 3 and 9); a record may
+ * count once". For everything that ends with a certificate. `where` starts the text. ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_once(const int64_t *rows, size_t n, const char *where);
+/** The same for the source rows of an array; NULL or without rows: OK. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_once(const struct sotto_provenance *p);
+
 #ifdef __cplusplus
 }
 #endif

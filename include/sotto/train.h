@@ -114,8 +114,6 @@ struct sotto_train_privacy {
     size_t steps;   /**< [0: ceil(epochs n / batch)] */
     size_t reserve; /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
     double average; /**< [0: none] decay of the moving average of the weights that is then the result */
-    int no_clip; /**< [0] noisy inputs: they are taken to lie within the radius; one that does not is an error
-                  */
     double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
                              randomised response of this epsilon, which the certificate counts */
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
@@ -128,13 +126,18 @@ struct sotto_train_privacy {
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
     const char *condition;
+    size_t classes; /**< [0: those of the data set's description] public number of classes, never read off
+                       the records */
+    const char *classes_by; /**< who gave it, for the certificate; [NULL: "the caller"] */
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
 /** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n (or on
  * `batch` records), drawn by the reservation that also gives the noise and that was charged to the ledger
  * before the first step; the sum of clipped gradients plus noise is divided by `batch`, not by the sample's
  * size, and followed by the optimizer; an empty sample is a step of noise. n is treated as public. A record
- * whose gradient is not finite adds nothing.
+ * whose gradient is not finite adds nothing, and neither does one whose label is outside of 0 .. classes - 1
+ * or whose features are not all finite: nothing is refused, logged or shaped by what the records hold. A row
+ * may be named once.
  *
  * Options mean what they mean in sotto_train(), but no losses, accuracies or metrics exist: they would tell
  * of the records. Batch norm is refused (norm "group"), as is bf16. A run that goes on from its checkpoint
@@ -152,19 +155,22 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
                                                             const struct sotto_train_options *options,
                                                             const struct sotto_train_privacy *privacy,
                                                             const struct sotto_context *ctx);
-/** Training on noisy inputs, with a proof for them (docs/derivations/residual.md, section 1): every epoch
- * each input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
+/** Training on noisy inputs, with a proof for them (docs/derivations/residual.md, section 1): every epoch each
+ * input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
  * residual.input_noise from the operating system, after the ledger was charged; the network is trained on
  * that copy, and what else it does (noise in blocks, members, augmentation) is post-processing. Labels count
  * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
  * then they are released too, by randomised response, before the first step, and whole records are protected
  * ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
- * none), noise_mode, reserve (epochs at a time), no_clip, label_epsilon, fingerprint, ledger, purpose,
+ * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, fingerprint, ledger, purpose,
  * budget, insecure. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
  * and charged anew; released labels are kept in the checkpoint.
  *
- * EINVAL also: no radius; members that would read copies of their own; with no_clip an input larger than the
- * radius, which is named. Other errors as of sotto_train() and sotto_dp_reserve(). */
+ * A record whose label is outside of 0 .. classes - 1 or whose features are not all finite is taken for zeros
+ * of class 0.
+ *
+ * EINVAL also: no radius; members that would read copies of their own. Other errors as of sotto_train() and
+ * sotto_dp_reserve(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_train_noisy_inputs(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
                          const struct sotto_dataset *data, const int64_t *rows, size_t n,

@@ -87,6 +87,9 @@ struct dataset_source {
 };
 /** NULL-terminated. */
 extern const struct dataset_source *const dataset_sources[];
+/** Fills set.classes_by where a registered set of that name says how many classes there are, and it holds as
+ * many. */
+void dataset_describe_classes(struct dataset *d, const char *name);
 /** By exact name, or by the stem of a synthetic name with options; NULL. */
 const struct dataset_source *dataset_source_find(const char *name);
 /** The name that was probably meant by one that is none, among registered and imported ones; false, "": no

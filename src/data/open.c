@@ -34,6 +34,7 @@ static sotto_status open_source(struct dataset *d, const struct dataset_source *
     if (!d->set.origin[0])
         snprintf(d->set.origin, sizeof d->set.origin, "%s", source->origin);
     d->set.synthetic = source->synthetic;
+    dataset_describe_classes(d, name);
 done:
     return status;
 }
@@ -85,6 +86,15 @@ static sotto_status open_any(struct dataset *d, const char *name, const struct s
     TRY(open_path(d, name, ctx));
 done:
     return status;
+}
+
+int sotto_dataset_is_path(const char *name)
+{
+    char path[4096];
+    const struct dataset_source *source = dataset_name_is_valid(name) ? dataset_source_find(name) : NULL;
+    if ((source && source->open) || store_find(path, sizeof path, name) || !could_be_path(name))
+        return 0;
+    return path_join(path, sizeof path, name, "dataset.json") != SOTTO_OK || !file_exists(path);
 }
 
 sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,

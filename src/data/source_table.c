@@ -30,3 +30,10 @@ bool dataset_name_is_valid(const char *name)
     return length > 0 && length < sizeof((struct sotto_dataset *)0)->name && name[length] == '\0' &&
            name[0] != '.' && name[0] != '-' && name[0] != '_';
 }
+
+void dataset_describe_classes(struct dataset *d, const char *name)
+{
+    const struct dataset_source *source = dataset_source_find(name);
+    bool known = source && (source->synthetic || source->classes == d->set.classes);
+    strcpy(d->set.classes_by, known ? "the registered data set's description" : "");
+}

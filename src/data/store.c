@@ -267,6 +267,7 @@ static sotto_status read_facts(struct dataset *d, const struct json *doc, const 
     TRY(json_get_size(&s->n, doc, path, "n"));
     const struct json *train = json_find(doc, "splits.train");
     TRY(read_class_names(d, doc, path));
+    dataset_describe_classes(d, s->name);
     s->synthetic = synthetic;
     d->recorded = true;
     int64_t last =

@@ -145,6 +145,25 @@ struct json *certificate_make(const struct certificate_facts *f)
     return object;
 }
 
+sotto_status certificate_add_classes(char **certificate, size_t count, const char *given_by)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *object = NULL, *classes = json_make_object();
+    char *text = NULL;
+    json_put_integer(&classes, "count", (int64_t)count);
+    json_put_text(&classes, "given_by", given_by && given_by[0] ? given_by : "the caller");
+    status = json_parse(&object, *certificate, strlen(*certificate), "certificate");
+    json_put(&object, "classes", classes);
+    if (status == SOTTO_OK)
+        status = json_dump(&text, object, JSON_PRETTY);
+    if (status == SOTTO_OK) {
+        base_free(*certificate);
+        *certificate = text;
+    }
+    json_free(object);
+    return status;
+}
+
 sotto_status sotto_certificate_summary(char **line, const char *certificate)
 {
     sotto_status status = SOTTO_OK;

@@ -33,6 +33,9 @@ struct certificate_facts {
 };
 /** Its part "guarantee": what is proved, what is conditional, and one line for people. */
 struct json *certificate_guarantee(const struct certificate_facts *facts);
+/** Adds "classes" to the text of a certificate, which is replaced: how many a trainer was given, and by what
+ * (NULL: the caller). ENOMEM: it stays. */
+sotto_status certificate_add_classes(char **certificate, size_t count, const char *given_by);
 struct json *certificate_make(const struct certificate_facts *facts);
 
 #endif

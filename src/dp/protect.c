@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool ends_with(const char *text, const char *end)
@@ -224,6 +225,14 @@ done:
     return status;
 }
 
+/* Of a head whose trainer was given its classes. */
+static sotto_status note_classes(char **text, const struct sotto_tensors *t)
+{
+    const char *count = sotto_tensors_metadata(t, "classes"),
+               *by = sotto_tensors_metadata(t, "classes_given_by");
+    return count && by ? certificate_add_classes(text, strtoull(count, NULL, 10), by) : SOTTO_OK;
+}
+
 static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
                                     const struct sotto_release *release, const struct sotto_context *ctx)
 {
@@ -271,6 +280,7 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
         room += tensors.items[i].array.count * sizeof(double);
     TRY(file_hold(&held, p->output, room));
     TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
+    TRY(note_classes(&text, &tensors));
     file_release(&held);
     TRY(save(p->output, &tensors, text));
     TRY(sha256_file(output, p->output));

@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "dp/lattice_fixed.h"
 #include "dp/ledger_account.h"
+#include "sotto/io.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
             "release: the private data set has no fingerprint and no --dataset-id");
     REQUIRE(n > 0, "release: there is nothing to release (0 values)");
     TRY(ledger_require_budget(r->budget));
+    TRY(sotto_provenance_once(r->provenance));
     TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
     *plan = p;
 done:

@@ -10,6 +10,7 @@
 #include "dp/ledger_account.h"
 #include "dp/run_record.h"
 #include "par/par.h"
+#include "sotto/io.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,6 +85,7 @@ static sotto_status check(const struct sotto_reserve *r)
     REQUIRE(r->fingerprint && r->fingerprint[0],
             "reserve: the private data set has no fingerprint and no --dataset-id");
     TRY(ledger_require_budget(r->budget));
+    TRY(sotto_provenance_once(r->provenance));
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
@@ -301,42 +303,60 @@ done:
     return status;
 }
 
-/* Not finite, or so large that exact noise has no room for it, or that fast noise would be lost in it. */
-static sotto_status refuse_value(const struct sotto_steps *s, size_t i, double x, bool single)
-{
-    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
-    if (!isfinite(x))
-        return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i, s->dimension,
-                           isnan(x) ? "NaN" : "infinite");
-    return status_fail(SOTTO_EDOMAIN, "step: value %zu of %zu is 2^%d times larger than the %s of the noise",
-                       i, s->dimension, fast ? fast_room[single] : 100, fast ? "scale" : "lattice");
-}
-
 static double value_at(const void *sum, size_t i, bool single)
 {
     return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
 }
 
-static sotto_status round_sum(struct sotto_steps *s, const void *sum, bool single)
+/* A trainer that clips sums nothing else; where a caller does not, it is told. */
+static sotto_status require_finite(const struct sotto_steps *s, const void *sum, bool single)
 {
-    for (size_t i = 0; i < s->dimension; i++) {
-        double x = value_at(sum, i, single);
-        if (!isfinite(x) || !lattice_index(&s->q[i], x, s->lattice))
-            return refuse_value(s, i, x, single);
-    }
+    for (size_t i = 0; i < s->dimension; i++)
+        if (!isfinite(value_at(sum, i, single)))
+            return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i,
+                               s->dimension, isnan(value_at(sum, i, single)) ? "NaN" : "infinite");
     return SOTTO_OK;
 }
 
-static sotto_status check_sum(const struct sotto_steps *s, const void *sum, bool single)
+/* What exact noise has no room for, or fast noise would be lost in, is cut, and nothing is said: that moves
+ * neighbouring sums no further apart, while a refusal would tell of this one. */
+static void round_sum(struct sotto_steps *s, const void *sum, bool single)
 {
-    double most = ldexp(s->fast.scale, fast_room[single]);
-    size_t i = 0;
+    const int128 most = (int128)1 << 100;
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single);
+        if (!lattice_index(&s->q[i], x, s->lattice))
+            s->q[i] = x < 0 ? -most : most;
+    }
+}
+
+static void cut_sum(const struct sotto_steps *s, void *sum, bool single)
+{
+    const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single), cut = copysign(fmin(fabs(x), most), x);
+        if (single)
+            ((float *)sum)[i] = (float)cut;
+        else
+            ((double *)sum)[i] = cut;
+    }
+}
+
+static sotto_status make_room(struct sotto_steps *s, void *sum, bool single)
+{
+    sotto_status status = SOTTO_OK;
     const struct fast_kernels *k = fast_kernels_find();
-    if (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most))
-        return SOTTO_OK;
-    while (fabs(value_at(sum, i, single)) < most)
-        i++;
-    return refuse_value(s, i, value_at(sum, i, single), single);
+    double most = ldexp(s->fast.scale, fast_room[single]);
+    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
+    if (fast && (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most)))
+        goto done;
+    TRY(require_finite(s, sum, single));
+    if (fast)
+        cut_sum(s, sum, single);
+    else
+        round_sum(s, sum, single);
+done:
+    return status;
 }
 
 static void add_exact(struct sotto_steps *s, void *sum, bool single)
@@ -370,7 +390,7 @@ static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
     REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
-    TRY(fast ? check_sum(s, sum, single) : round_sum(s, sum, single));
+    TRY(make_room(s, sum, single));
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     if (fast)

@@ -104,7 +104,10 @@ static void append(struct head_convex *c, size_t record)
 {
     size_t d = c->shape.inputs, lane = lane_of(c, c->records / c->batch, c->records % c->batch);
     float *x = lane_x(c, lane), *row = (float *)c->scratch.x;
-    convex_clip(row, c->data->x + record * d, d, c->recipe->clip);
+    if (c->data->y[record] == HEAD_NOTHING) /* a lane without a record, but counted */
+        memset(row, 0, d * sizeof *row);
+    else
+        convex_clip(row, c->data->x + record * d, d, c->recipe->clip);
     for (size_t i = 0; i < d; i++)
         x[i * CONVEX_BLOCK] = row[i];
     c->y[lane] = (int32_t)c->data->y[record];

@@ -78,15 +78,48 @@ done:
     return status;
 }
 
-static sotto_status check_counts(const struct head_part *p)
+static sotto_status check_sizes(const struct head_part *p)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(p->data->d >= 1, "features: the second dimension is 0; expected at least 1 column");
     REQUIRE(p->data->classes >= 2, "a head needs at least 2 classes (got %zu)", p->data->classes);
     REQUIRE(p->n >= 2, "features: %zu records; at least 2 are needed to train a head", p->n);
+done:
+    return status;
+}
+
+static sotto_status check_counts(const struct head_part *p)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_sizes(p));
     REQUIRE(p->n >= p->data->classes,
             "features: %zu records for %zu classes; at least one record a class is needed", p->n,
             p->data->classes);
+done:
+    return status;
+}
+
+static bool usable(const float *x, size_t d, int64_t label, size_t classes)
+{
+    bool finite = true;
+    for (size_t j = 0; j < d; j++)
+        finite &= x[j] - x[j] == 0;
+    return finite && label >= 0 && (uint64_t)label < classes;
+}
+
+sotto_status head_data_silence(int64_t **labels, struct head_data *data)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_part all = head_part_all(data);
+    int64_t *own = NULL;
+    TRY(check_sizes(&all));
+    own = base_alloc(data->n, sizeof *own);
+    if (!own)
+        FAIL(SOTTO_ENOMEM, "head: out of memory for %zu labels", data->n);
+    for (size_t i = 0; i < data->n; i++)
+        own[i] =
+            usable(data->x + i * data->d, data->d, data->y[i], data->classes) ? data->y[i] : HEAD_NOTHING;
+    data->y = *labels = own;
 done:
     return status;
 }

@@ -20,7 +20,9 @@ static sotto_status set_known(struct sotto_tensors *t, const char *key, const ch
 static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    char recipe[HEAD_RECIPE_TEXT] = "", records[32] = "";
+    char recipe[HEAD_RECIPE_TEXT] = "", records[32] = "", classes[32] = "";
+    if (h->classes_by[0])
+        snprintf(classes, sizeof classes, "%zu", sotto_head_classes(h));
     if (h->records)
         snprintf(records, sizeof records, "%zu", h->records);
     if (h->has_recipe)
@@ -31,6 +33,8 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, "data_fingerprint", h->fingerprint));
     TRY(set_known(t, "encoder_sha256", h->encoder));
     TRY(set_known(t, "records", records));
+    TRY(set_known(t, "classes", classes));
+    TRY(set_known(t, "classes_given_by", h->classes_by));
     TRY(set_known(t, "isa", h->isa));
     TRY(set_known(t, STATEMENT_KEY, h->no_statement ? STATEMENT_NONE : ""));
     TRY(set_known(t, "threads", h->isa[0] ? "1" : "")); /* a head trains on one thread, whatever the pool */
@@ -203,7 +207,9 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
     h->no_statement = statement_is_none(t);
-    const char *isa = sotto_tensors_metadata(t, "isa");
+    const char *isa = sotto_tensors_metadata(t, "isa"),
+               *given = sotto_tensors_metadata(t, "classes_given_by");
+    snprintf(h->classes_by, sizeof h->classes_by, "%s", given ? given : "");
     snprintf(h->isa, sizeof h->isa, "%s", isa ? isa : "");
     *out = h;
     h = NULL;

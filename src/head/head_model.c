@@ -116,6 +116,17 @@ done:
     return status;
 }
 
+sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes_by)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(strlen(classes_by) < sizeof h->classes_by,
+            "classes: who gave them takes %zu bytes; expected below %zu", strlen(classes_by),
+            sizeof h->classes_by);
+    strcpy(h->classes_by, classes_by);
+done:
+    return status;
+}
+
 /* Encoders made elsewhere may be of any format; they carry no stamp. */
 static sotto_status is_stamped(bool *none, const char *path)
 {

@@ -19,13 +19,15 @@ struct sotto_head {
     char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
     size_t records;    /* 0: unknown */
+    char classes_by[64]; /* who gave the classes; "": unknown */
     bool no_statement; /* private records trained the encoder (io/statement.h) */
 };
 
 /** Records and labels, borrowed. */
+enum { HEAD_NOTHING = -1 }; /* the label of a record that counts as nothing */
 struct head_data {
     const float *x;   /* (n, d) */
-    const int64_t *y; /* (n), 0 .. classes - 1 */
+    const int64_t *y; /* (n), 0 .. classes - 1; behind head_data_silence() also HEAD_NOTHING */
     size_t n, d, classes;
 };
 
@@ -76,7 +78,12 @@ bool head_recipe_convex(const struct sotto_head_recipe *r);
  * features. The last two are only warned about when `convex`: there a refusal must not depend on how the
  * records relate. */
 sotto_status head_data_check(const struct head_data *data, bool convex, const struct sotto_context *ctx);
-/** The same for part of a table that has been checked. */
+/** For trainers which must tell nothing of their records: checks sizes alone. A record without a usable label
+ * (outside of 0 .. classes - 1) or with a feature that is not finite counts as nothing: data->y becomes
+ * *labels, where its label is HEAD_NOTHING. Whether a record counts depends on that record alone.
+ * base_free(*labels). EINVAL, ENOMEM. */
+sotto_status head_data_silence(int64_t **labels, struct head_data *data);
+/** head_data_check() for part of a table that has been checked. */
 sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx);
 /** sotto_head_accuracy() on part of a table. */
 sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part);

@@ -4,6 +4,7 @@
  * order of a head's file; the network that gives gradients is the one of head_train.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
+#include "dp/certificate.h"
 #include "dp/charge.h"
 #include "head/head_checkpoint.h"
 #include "head/head_clip.h"
@@ -100,10 +101,11 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
                          const struct sotto_head_recipe *chunked)
 {
     sotto_status status = SOTTO_OK;
+    const struct head_part all = head_part_all(data);
     *t = (struct private_trainer){.kernels = head_clip_kernels_find(),
                                   .noisy = head_noisy_kernels_find(),
                                   .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find()};
-    TRY(head_trainer_plan(&t->network, data, chunked));
+    TRY(head_trainer_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
     layout(t);
     TRY(arena_reserve(&t->memory, "private head trainer"));
     layout(t);
@@ -162,6 +164,17 @@ static inline void fetch(const float *x, size_t count)
 {
     for (size_t i = 0; i < count; i += 64 / sizeof *x)
         __builtin_prefetch(x + i);
+}
+
+/* Records of the sample that count as nothing leave it: their part of the sum is 0. */
+static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows[kept] = rows[i];
+        kept += y[rows[i]] != HEAD_NOTHING;
+    }
+    return kept;
 }
 
 /* The clipped sum over the sample. */
@@ -258,7 +271,7 @@ static sotto_status train(struct head_run *r, size_t n, struct sotto_steps *rese
         if (step % 16 == 1 || context_stopped(ctx))
             TRY(stop_check(r, step - 1, epoch, ctx));
         TRY(sotto_dp_sample(reserved, t->rows, &count, n));
-        sum_gradients(t, count, norm);
+        sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
         TRY(sotto_dp_step(reserved, t->vector));
         update(t, r->recipe, step);
         if (step % 16 == 0 || step == steps)
@@ -368,13 +381,14 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct head_run run = {.trainer = &trainer, .recipe = &r, .checkpoint = privacy->checkpoint};
     struct held_file held = {0};
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
+    int64_t *labels = NULL;
     char *text = NULL;
     REQUIRE(r.trainer && head_recipe_private(&r),
             "trainer %s draws no noise; expected dp-sgd or dp-adam, or one on second moments",
             r.trainer ? r.trainer : "adam");
     if (head_recipe_moments(&r))
         return moment_train(out, certificate, &data, &r, privacy, ctx);
-    TRY(head_data_check(&data, true, ctx));
+    TRY(head_data_silence(&labels, &data));
     if (isnan(own.target.delta))
         own.target.delta = sotto_default_delta(n);
     TRY(calibrate(&r, n, &own));
@@ -394,9 +408,11 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     TRY(train(&run, n, reserved, ctx));
     head_trainer_export(&trainer.network, h->parameters);
     TRY(sotto_steps_certificate(&text, reserved));
+    TRY(certificate_add_classes(&text, classes, privacy->classes_by));
     head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
     *certificate = text;
     *out = h;
+    text = NULL;
     h = NULL;
 done:
     if (status != SOTTO_OK)
@@ -404,6 +420,8 @@ done:
     file_release(&held);
     sotto_steps_close(reserved);
     clear(&trainer);
+    base_free(labels);
+    sotto_text_free(text);
     sotto_head_free(h);
     return status;
 }

@@ -49,6 +49,11 @@ int sotto_head_trainer_private(const char *trainer)
                                         : strcmp(trainer, "dp-sgd") == 0 || strcmp(trainer, "dp-adam") == 0;
 }
 
+int sotto_head_trainer_silent(const char *trainer)
+{
+    return sotto_head_trainer_private(trainer) || strncmp(trainer, "convex", 6) == 0;
+}
+
 const char *sotto_head_moment_trainer(size_t i)
 {
     const struct moment_trainer *t = moment_trainer_at(i);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "dp/certificate.h"
 #include "dp/charge.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
     return SOTTO_OK;
 }
 
-sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *data,
+sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *records,
                           const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
                           const struct sotto_context *ctx)
 {
@@ -90,6 +91,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     const struct moment_trainer *t = moment_trainer_find(recipe->trainer);
     struct sotto_head_recipe r = *recipe;
     struct sotto_head_privacy own = *privacy;
+    struct head_data silent = *records, *data = &silent;
     struct moment_shape shape;
     struct moment_bound bound;
     struct sotto_account account;
@@ -98,10 +100,13 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     char *text = NULL;
     float *vector = NULL;
     struct held_file held = {0};
+    int64_t *labels = NULL;
     size_t dimension, width[2] = {data->d, data->classes};
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
             "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
-    TRY(head_data_check(data, true, ctx));
+    REQUIRE(!r.refuse_larger,
+            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    TRY(head_data_silence(&labels, data));
     TRY(head_recipe_check(&r));
     if (isnan(own.target.delta))
         own.target.delta = sotto_default_delta(data->n);
@@ -128,6 +133,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     noisy.deviation = account.standard_deviation / t->weights(&r, data->classes).square;
     TRY(t->solve(&noisy, &r));
     TRY(write_head(h, &noisy, &shape, r.clip));
+    TRY(certificate_add_classes(&text, data->classes, privacy->classes_by));
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
     *out = h;
@@ -141,6 +147,7 @@ done:
         base_wipe(vector, dimension * sizeof *vector);
     sotto_text_free(text);
     base_free(vector);
+    base_free(labels);
     base_free(noisy.products);
     base_free(noisy.cross);
     sotto_head_free(h);

@@ -28,6 +28,10 @@ bool moment_dimension(size_t *out, const struct moment_shape *s)
 
 void moment_class_vector(double *u, int64_t y, const struct moment_shape *s)
 {
+    if (y == HEAD_NOTHING) {
+        memset(u, 0, s->outputs * sizeof *u);
+        return;
+    }
     if (s->outputs == 1) {
         u[0] = y ? sqrt(0.5) : -sqrt(0.5);
         return;
@@ -66,35 +70,14 @@ double moment_place(double *out, const float *x, size_t inputs, enum moment_doma
                                  : place_in_box(out, x, inputs, radius);
 }
 
-static sotto_status require_domain(const struct moment_trainer *t, const struct sotto_head_recipe *r,
-                                   const struct head_data *data, double *row)
+/* One that counts as nothing lies at the origin and in no class. */
+static void place_record(double *out, const struct head_data *data, size_t i, enum moment_domain domain,
+                         double radius)
 {
-    sotto_status status = SOTTO_OK;
-    const double slack = 1 + 1e-5; /* float32 features that somebody normalised */
-    size_t bad = 0, first = 0;
-    double excess = 0;
-    for (size_t i = 0; r->refuse_larger && i < data->n; i++) {
-        double size = moment_place(row, data->x + i * data->d, data->d, t->domain, r->clip);
-        if (size <= slack || bad++)
-            continue;
-        first = i;
-        excess = t->domain == MOMENT_BALL ? size * r->clip : (size - 1) * r->clip;
-    }
-    if (bad && t->domain == MOMENT_BALL)
-        status = status_fail(
-            SOTTO_EINVAL,
-            "features: %zu of %zu rows have an L2 norm above %g (first: row %zu, %.6g), which the bound of "
-            "trainer %s needs",
-            bad, data->n, r->clip, first, excess, t->name);
-    else if (bad)
-        status =
-            status_fail(SOTTO_EINVAL,
-                        "features: %zu of %zu rows have entries outside 0 to %g (first: row %zu, by %.6g), "
-                        "which the bound of trainer %s needs",
-                        bad, data->n, r->clip, first, excess, t->name);
-    if (bad)
-        status_hint("--clip R scales them to R (with an R that was not chosen by looking at these records)");
-    return status;
+    if (data->y[i] == HEAD_NOTHING)
+        memset(out, 0, data->d * sizeof *out);
+    else
+        moment_place(out, data->x + i * data->d, data->d, domain, radius);
 }
 
 struct work {
@@ -154,12 +137,11 @@ sotto_status moment_sums(float *vector, const struct moment_trainer *t, const st
     struct work w;
     size_t threads = (size_t)par_threads(ctx), strips = (shape.q + MOMENT_STRIP - 1) / MOMENT_STRIP;
     TRY(plan(&w, &shape, threads));
-    TRY(require_domain(t, r, data, w.z));
     for (size_t first = 0; first < data->n; first += w.rows) {
         w.rows = data->n - first < ROWS ? data->n - first : ROWS;
         for (size_t i = 0; i < w.rows; i++) {
             double *row = w.z + i * w.ld;
-            moment_place(row, data->x + (first + i) * data->d, data->d, t->domain, r->clip);
+            place_record(row, data, first + i, t->domain, r->clip);
             if (shape.q > data->d)
                 row[data->d] = shape.constant;
             moment_class_vector(row + shape.q, data->y[first + i], &shape);

@@ -58,8 +58,8 @@ struct moment_bound {
 void moment_bound_find(struct moment_bound *out, const struct moment_trainer *t,
                        const struct sotto_head_recipe *r, size_t n, size_t inputs, size_t classes);
 
-/** The vector, before noise: (moment_dimension). Records that are not in the domain are scaled into it, or,
- * with r->refuse_larger, refused: EINVAL names the first. */
+/** The vector, before noise: (moment_dimension). Records that are not in the domain are scaled into it; of one
+ * that counts as nothing (HEAD_NOTHING) only the constant enters. */
 sotto_status moment_sums(float *vector, const struct moment_trainer *t, const struct sotto_head_recipe *r,
                          const struct head_data *data, const struct sotto_context *ctx);
 /** One record as the sums see it: out (inputs), double. Returns what the norm (MOMENT_BOX: an entry's

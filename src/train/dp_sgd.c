@@ -7,8 +7,10 @@
 #include "train/dp_sgd.h"
 
 #include "base/file.h"
+#include "dp/certificate.h"
 #include "dp/charge.h"
 #include "nn/model.h"
+#include "train/silent_records.h"
 #include "train/supervised.h"
 
 #include <math.h>
@@ -18,6 +20,7 @@
 struct private_run {
     struct supervised t;
     struct training_loop loop;
+    struct silent_records records; /* what t.data points to */
     struct sotto_train_privacy p;
     struct sotto_steps *reserved;
     struct checkpoint_private state;
@@ -88,10 +91,14 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     average(r, step);
     if (sotto_steps_used(r->reserved) == r->p.reserve)
         TRY(reserve(r, step));
-    TRY(sotto_dp_sample(r->reserved, r->sample, n, r->t.n));
-    for (size_t i = 0; i < *n; i++)
-        r->rows[i] = r->t.rows[r->sample[i]];
+    size_t drawn, kept = 0;
+    TRY(sotto_dp_sample(r->reserved, r->sample, &drawn, r->t.n));
+    for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
+        r->rows[kept] = r->t.rows[r->sample[i]];
+        kept += r->records.labels[r->rows[kept]] != SILENT_NOTHING;
+    }
     *rows = r->rows;
+    *n = kept;
 done:
     return status;
 }
@@ -207,6 +214,7 @@ static void clear(struct private_run *r)
     sotto_steps_close(r->reserved);
     nn_model_free(r->state.average);
     supervised_clear(&r->t);
+    silent_records_clear(&r->records);
     base_free(r->sample);
     base_free(r->rows);
     base_free(r->part_rows);
@@ -239,14 +247,20 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
+    char *text = NULL;
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "private_recipe", r->text));
     if (r->p.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    TRY(sotto_steps_certificate(certificate, r->reserved));
+    TRY(sotto_steps_certificate(&text, r->reserved));
+    TRY(certificate_add_classes(&text, r->records.data.classes,
+                                silent_records_classes_by(&r->records, &r->p)));
+    *certificate = text;
     *out = n;
+    text = NULL;
     n = NULL;
 done:
+    sotto_text_free(text);
     sotto_network_free(n);
     return status;
 }
@@ -269,7 +283,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }
-    TRY(supervised_resolve(&r.t, data, rows ? rows : all, n, options, ctx));
+    TRY(silent_records_make(&r.records, data, privacy));
+    TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, options, ctx));
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
     TRY(plan(&r));

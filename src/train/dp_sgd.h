@@ -26,6 +26,9 @@ struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch);
 /** The next C: C exp(-0.2 (share - quantile)), where share = noisy / (2 count batch) + 1/2. */
 double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, double quantile);
 
+/** Of any clipping norm: sums of 2^32 gradients stay finite floats, so that no record can make one overflow. */
+#define DP_SGD_LARGEST_CLIP 1e28
+
 enum { DP_SGD_TEXT = 768 };
 /** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */
 sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n);

@@ -67,6 +67,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
     REQUIRE(isfinite(p->max_grad_norm) && p->max_grad_norm > 0,
             "max_grad_norm must be finite and > 0 (got %g)", p->max_grad_norm);
+    REQUIRE(p->max_grad_norm <= DP_SGD_LARGEST_CLIP, "max_grad_norm must be at most %g (got %g)",
+            DP_SGD_LARGEST_CLIP, p->max_grad_norm);
     REQUIRE(p->quantile > 0 && p->quantile < 1, "quantile must be above 0 and below 1 (got %g)", p->quantile);
     REQUIRE(p->views >= 1 && p->views <= 256, "views must be at least 1 and at most 256 (got %zu)", p->views);
     REQUIRE(p->views == 1 || o->flip || o->crop,
@@ -106,5 +108,5 @@ double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, d
 {
     double share = noisy / (2 * count * (double)batch) + 0.5;
     share = share < 0 ? 0 : share > 1 ? 1 : share;
-    return clip * exp(-0.2 * (share - quantile));
+    return fmin(clip * exp(-0.2 * (share - quantile)), DP_SGD_LARGEST_CLIP);
 }

@@ -9,9 +9,11 @@
 #include "train/noisy_inputs.h"
 
 #include "base/file.h"
+#include "dp/certificate.h"
 #include "dp/charge.h"
 #include "io/json.h"
 #include "nn/model.h"
+#include "train/silent_records.h"
 #include "train/supervised.h"
 
 #include <math.h>
@@ -23,6 +25,7 @@ struct noisy_run {
     struct training_loop loop;
     struct sotto_train_privacy p;
     const struct sotto_dataset *data; /* the private records */
+    struct silent_records records;    /* what data points to */
     const int64_t *rows;              /* (n), of data */
     struct sotto_dataset released;    /* what training sees: one noisy copy of them */
     float *inputs;                    /* (n, d) of it */
@@ -113,7 +116,9 @@ static void take_input(float *out, const struct noisy_run *r, size_t i)
 {
     size_t at = (size_t)r->rows[i] * r->d;
     for (size_t j = 0; j < r->d; j++)
-        out[j] = r->data->images ? (float)r->data->images[at + j] / 255.0f : r->data->features[at + j];
+        out[j] = r->data->labels[r->rows[i]] == SILENT_NOTHING ? 0
+                 : r->data->images                             ? (float)r->data->images[at + j] / 255.0f
+                                                               : r->data->features[at + j];
 }
 
 static double norm_of(const float *x, size_t d)
@@ -188,25 +193,6 @@ done:
     return status;
 }
 
-/* Without clipping the radius is a promise, which one record can break. */
-static sotto_status check_norms(const struct noisy_run *r)
-{
-    sotto_status status = SOTTO_OK;
-    float *x = base_alloc(r->d, sizeof *x);
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for a record of %zu numbers", r->d);
-    for (size_t i = 0; r->p.no_clip && i < r->n; i++) {
-        take_input(x, r, i);
-        REQUIRE(norm_of(x, r->d) <= r->radius,
-                "row %lld has an L2 norm of %.6g, above the radius of %g that the certificate counts on, and "
-                "inputs are not clipped",
-                (long long)r->rows[i], norm_of(x, r->d), r->radius);
-    }
-done:
-    base_free(x);
-    return status;
-}
-
 /* The noise for a target, on the safe side of what the lattice's rounding costs. */
 static sotto_status calibrate(struct noisy_run *r, size_t epochs)
 {
@@ -235,7 +221,8 @@ static sotto_status make_room(struct noisy_run *r)
     if (!r->inputs || !r->labels || !r->all)
         FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", r->n);
     for (size_t i = 0; i < r->n; i++) {
-        r->labels[i] = r->data->labels[r->rows[i]];
+        int64_t label = r->data->labels[r->rows[i]];
+        r->labels[i] = label == SILENT_NOTHING ? 0 : label;
         r->all[i] = (int64_t)i;
     }
     r->released = (struct sotto_dataset){.n = r->n,
@@ -261,7 +248,7 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
         snprintf(r->text, sizeof r->text,
                  "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
                  "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
-                 r->radius, r->noise, !r->p.no_clip, sotto_noise_mode_name(r->p.noise_mode),
+                 r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode),
                  r->t.options.epochs, r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
@@ -278,6 +265,8 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options inner = *options;
+    TRY(silent_records_make(&r->records, r->data, &r->p));
+    r->data = &r->records.data;
     TRY(supervised_resolve(&r->t, r->data, r->rows, r->n, options, ctx));
     TRY(supervised_rows_once(&r->t));
     TRY(check_asked(r, options));
@@ -293,7 +282,6 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;
     r->asked.input_noise = r->noise;
-    TRY(check_norms(r));
     TRY(make_room(r));
     inner.residual.input_noise = inner.residual.radius = 0;
     if (r->t.record.height > 1 || r->t.record.width > 1) {
@@ -359,15 +347,20 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
+    char *text = NULL;
     TRY(add_input_noise(r));
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "input_release", r->text));
     if (r->p.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    TRY(sotto_steps_certificate(certificate, r->reserved));
+    TRY(sotto_steps_certificate(&text, r->reserved));
+    TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));
+    *certificate = text;
     *out = n;
+    text = NULL;
     n = NULL;
 done:
+    sotto_text_free(text);
     sotto_network_free(n);
     return status;
 }
@@ -377,6 +370,7 @@ static void clear(struct noisy_run *r)
     file_release(&r->held);
     sotto_steps_close(r->reserved);
     supervised_clear(&r->t);
+    silent_records_clear(&r->records);
     base_free(r->inputs);
     base_free(r->labels);
     base_free(r->all);

@@ -18,8 +18,6 @@
 static sotto_status check_labels(const struct sotto_dataset *data, const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(data->labels && data->classes >= 2, "data set '%s' has no labels of at least 2 classes",
-            data->name);
     size_t others = 0;
     for (size_t i = 0; i < n; i++)
         others += data->labels[rows[i]] != data->labels[rows[0]];
@@ -95,8 +93,8 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
         .options = *options, .data = data, .rows = rows, .n = n, .ctx = ctx, .privacy = ""};
     TRY(train_options_check(o));
     TRY(encoder_check_rows(data, rows, n));
-    TRY(check_labels(data, rows, n));
-    TRY(check_values(data, rows, n));
+    REQUIRE(data->labels && data->classes >= 2, "data set '%s' has no labels of at least 2 classes",
+            data->name);
     TRY(record_shape(&t->record, data, (struct nn_shape){o->channels, o->height, o->width}));
     REQUIRE((!o->flip && !o->crop) || (t->record.height > 1 && t->record.width > 1),
             "flip and crop move images; these records are rows of %zu numbers", t->record.channels);
@@ -137,21 +135,7 @@ done:
 /* A record that is there twice would count twice. */
 sotto_status supervised_rows_once(const struct supervised *t)
 {
-    sotto_status status = SOTTO_OK;
-    bool *seen = base_alloc(t->data->n, sizeof *seen);
-    if (!seen)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", t->data->n);
-    for (size_t i = 0; i < t->n; i++) {
-        bool *at = &seen[t->rows[i]];
-        REQUIRE(!*at,
-                "row %lld is given twice (again at position %zu); a training with a certificate needs every "
-                "record once",
-                (long long)t->rows[i], i);
-        *at = true;
-    }
-done:
-    base_free(seen);
-    return status;
+    return sotto_rows_once(t->rows, t->n, "rows to train on");
 }
 
 void supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
@@ -360,6 +344,8 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
         goto done;
     }
     TRY(supervised_resolve(&t, data, rows ? rows : all, n, options, ctx));
+    TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
+    TRY(check_values(data, t.rows, n));
     TRY(supervised_plan(&t));
     supervised_loop(&loop, &t);
     TRY(training_loop_resume(&loop));

@@ -95,3 +95,39 @@ teardown() { cd /; rm -rf "$dir"; }
   refused 69 "bf16" "${data[@]}" --dp-sgd --noise-multiplier 1 --dtype bf16
   refused 77 "budget" "${common[@]}" --noise-multiplier 0.5 --budget-epsilon 0.1 --budget-delta 1e-5
 }
+
+@test "classes are public: given, or those of a registered set; a row counts once" {
+  npy() { # FILE DTYPE SHAPE < bytes
+    local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+    { printf '\x93NUMPY\x01\x00\x76\x00'; printf '%-117s\n' "$header"; cat; } > "$1"
+  }
+  refused() { # code, text, options
+    local code=$1 text=$2; shift 2
+    run "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 1 --ledger l.jsonl -o m.safetensors "$@"
+    [ "$status" -eq "$code" ] || { echo "$status $output"; false; }
+    [ "${#lines[@]}" -eq 1 ]
+    [[ "$output" == *"$text"* ]] || { echo "$output"; false; }
+    [ ! -e m.safetensors ] && [ ! -e l.jsonl ]
+  }
+  mkdir own
+  head -c 96 /dev/zero | npy own/features.npy '<f4' '12, 2'
+  printf '\x00\x01\x00\x01\x00\x01\x00\x01\x00\x01\x00\x02' | npy own/labels.npy '|u1' '12,'
+  printf 'x,label\n1,no\n2,yes\n3,no\n4,yes\n5,no\n6,maybe\n' > named.csv
+  refused 64 "--dp-sgd and --certify-inputs take a set that was imported" --data own --classes 2
+  "$SOTTO" data import own --name own --quiet
+  "$SOTTO" data import named.csv --name named --label last --quiet
+  refused 64 "data set 'own': its classes were read off its records" --data own
+  refused 64 "the classes of 'named' have names, which the import numbered by what its records hold; give --classes FILE" --data named --classes 3
+  refused 65 "no labels of at least 2 classes" --data own --classes 1
+  printf '\x03\x01\x04\x01\x05' | npy twice.npy '|u1' '5,'
+  refused 65 "row 1 is named twice (entries 1 and 3); a record may count once" --data own --classes 2 --indices twice.npy
+  train() { "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
+  train --data own --classes 2 # the label 2 counts as nothing
+  [[ "$("$SOTTO" inspect m.safetensors)" == *"classes: 2"* ]]
+  grep -A 2 '"classes": {' m.safetensors.certificate.json | grep -q '"given_by": "--classes"'
+  printf 'no\nyes\nperhaps\nnever\n' > names.txt
+  train --data named --classes names.txt
+  [[ "$("$SOTTO" inspect m.safetensors)" == *"classes: 4"* ]]
+  train --data synthetic-images-n64
+  grep -A 2 '"classes": {' m.safetensors.certificate.json | grep -q "registered data set's description"
+}

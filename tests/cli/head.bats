@@ -32,7 +32,7 @@ setup() {
 teardown() { rm -rf "$dir"; }
 
 fit() { plain --epochs 50 --lr 0.05 "$@"; }
-plain() { "$SOTTO" head --features X.npy --labels y.npy -o h.safetensors "$@"; }
+plain() { "$SOTTO" head --features X.npy --labels y.npy $classes -o h.safetensors "$@"; } # $classes: of a private trainer
 
 # refused CODE TEXT COMMAND...: that exit code, exactly one line with that text, and no new file
 refused() {
@@ -194,6 +194,7 @@ refused() {
 }
 
 @test "convex trainers: a proved sensitivity, and releases that count as proved" {
+  classes="--classes 2"
   plain --trainer convex --steps 50
   run "$SOTTO" sensitivity --head h.safetensors -o proved.json
   [ "$status" -eq 0 ]
@@ -216,6 +217,7 @@ refused() {
 }
 
 @test "convex trainers: a proof of another head or a forged one is refused" {
+  classes="--classes 2"
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
   sed 's/"records": 12/"records": 12000/' proved.json > forged.json
@@ -225,12 +227,12 @@ refused() {
     "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors
   refused 65 "outside of what the proof allows" plain --trainer convex --step-size 3
   refused 65 "linear head only" plain --trainer convex --hidden 4
-  fit
+  classes= fit
   refused 64 "--pairs" "$SOTTO" sensitivity --head h.safetensors -o s.json
 }
 
 @test "dp trainers: charged, certified, and nothing else is said of the records" {
-  export XDG_DATA_HOME=$dir
+  export XDG_DATA_HOME=$dir classes="--classes 2"
   run plain --trainer dp-adam --batch 4 --lr 0.1 --target-epsilon 2 --delta 1e-3 --dataset-id toy
   echo "$output"
   [ "$status" -eq 0 ]
@@ -256,8 +258,8 @@ refused() {
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
-@test "heads from one noisy release: certified, and larger records are refused unless --clip is given" {
-  export XDG_DATA_HOME=$dir
+@test "heads from one noisy release: certified, and larger records are scaled in silence" {
+  export XDG_DATA_HOME=$dir classes="--classes 2"
   for trainer in covariance functional functional-linear taylor; do
     run plain --trainer $trainer --clip 2 --target-epsilon 2 --delta 1e-3 --dataset-id moments
     echo "$output"
@@ -273,10 +275,10 @@ refused() {
   [[ "$output" != *fingerprint* ]]
   "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy > accuracy.txt
   rm -f h.safetensors*
-  run plain --trainer covariance --target-epsilon 2 --delta 1e-3 --dataset-id moments
-  [ "$status" -eq 65 ]
-  [[ "$output" == *"features: 12 of 12 rows have an L2 norm above 1 (first: row 0, 2), which the bound of trainer covariance needs"* ]]
-  [[ "$output" == *"hint: --clip R scales them to R"* ]]
+  run plain --trainer covariance --target-epsilon 2 --delta 1e-3 --dataset-id moments # norms of 2, and --clip is 1
+  [ "$status" -eq 0 ]
+  [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
+  rm -f h.safetensors*
   refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
   refused 64 "--adjacency add-remove: this trainer is accounted for a replaced record only" plain --trainer taylor --adjacency add-remove --target-epsilon 2
   refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --target-epsilon 2
@@ -285,7 +287,7 @@ refused() {
 }
 
 @test "fast noise: only where it is asked for, said everywhere, the same bits for any threads" {
-  export XDG_DATA_HOME=$dir
+  export XDG_DATA_HOME=$dir classes="--classes 2"
   run plain --trainer dp-sgd --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
   echo "$output"
   [ "$status" -eq 0 ]
@@ -305,4 +307,62 @@ refused() {
   refused 65 "noise mode 'quick' is not known; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
   refused 64 "--noise-mode belongs to trainers with noise" plain --noise-mode fast
   refused 64 "--noise-mode and --sampling belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --target-epsilon 2 --noise-mode fast
+}
+
+@test "private and convex trainers: classes are public and given, a row counts once" {
+  export XDG_DATA_HOME=$dir
+  for trainer in dp-sgd dp-adam covariance functional functional-linear taylor convex convex-sgd convex-lbfgs; do
+    refused 64 "the classes of trainer $trainer must be public, not read off the labels; give --classes K, or --classes FILE" plain --trainer $trainer
+  done
+  u1 3 1 4 1 5 | npy twice.npy '|u1' '5,'
+  printf 'cat\ndog\nbird\n' > names.txt
+  classes="--classes names.txt"
+  for trainer in covariance dp-sgd convex; do
+    options=(--trainer $trainer)
+    [ $trainer = convex ] || options+=(--dataset-id once --noise-multiplier 1)
+    refused 65 "twice.npy: row 1 is named twice (entries 1 and 3); a record may count once" plain "${options[@]}" --indices twice.npy
+  done
+  [ ! -e sotto/ledger/once.jsonl ]
+  plain --trainer covariance --noise-multiplier 1 --dataset-id once
+  [[ "$("$SOTTO" inspect h.safetensors)" == *"0.bias  f4 (3,)"* ]]
+  grep -A 2 '"classes": {' h.safetensors.certificate.json | grep -q '"given_by": "--classes"'
+  plain --trainer convex
+  "$SOTTO" protect --head h.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
+  grep -A 2 '"classes": {' p.safetensors.certificate.json | grep -q '"count": 3'
+  classes= # a list that is none
+  rm -f h.safetensors* p.safetensors*
+  printf 'cat\n\ndog\n' > bad.txt
+  refused 65 "bad.txt: line 2 is empty; expected one class name a line" plain --trainer convex --classes bad.txt
+  printf 'cat\ndog\r\ncat\n' > bad.txt
+  refused 65 "bad.txt: 'cat' is there twice (lines 1 and 3)" plain --trainer convex --classes bad.txt
+  refused 66 "--classes: none.txt cannot be opened" plain --trainer convex --classes none.txt
+  refused 64 "--classes: 0; expected 1 to 1048576" plain --trainer convex --classes 0
+  refused 65 "at least 2 classes (got 1)" plain --trainer convex --classes 1
+}
+
+@test "private trainers: classes and source rows come from the side file" {
+  export XDG_DATA_HOME=$dir
+  side() { # ROWS: X.npy holds these rows of the set survey
+    printf '{"schema": "sotto.provenance/1", "sha256": "%s", "dataset_id": "", "set": "survey", "records": 12, "encoding": "none", "classes": 2, "classes_by": "schema.yaml", "class_names": ["no", "yes"], "rows": [%s]}' \
+      "$(sha256sum X.npy | cut -d ' ' -f 1)" "$1" > X.npy.provenance.json
+  }
+  side "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11"
+  plain --trainer convex
+  plain --trainer covariance --noise-multiplier 1 --dataset-id toy
+  grep -A 2 '"classes": {' h.safetensors.certificate.json | grep -q '"given_by": "schema.yaml"'
+  # by name: the other way round is another numbering of the same classes, so the head's rows change places
+  printf 'yes\nno\n' > names.txt
+  plain --trainer convex
+  "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
+  plain --trainer convex --classes names.txt
+  "$SOTTO" predict --head h.safetensors --features X.npy -o q.npy
+  ! cmp -s p.npy q.npy
+  rm -f h.safetensors*
+  side "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3"
+  for trainer in convex "covariance --noise-multiplier 1 --dataset-id twice"; do
+    refused 65 "survey: row 3 is named twice (entries 3 and 11); a record may count once" plain --trainer $trainer
+  done
+  [ ! -e sotto/ledger/twice.jsonl ]
+  u1 0 1 2 11 | npy some.npy '|u1' '4,'
+  plain --trainer convex --indices some.npy # the other one is not there
 }

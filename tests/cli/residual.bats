@@ -103,8 +103,8 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" account --ledger l.jsonl --delta 1e-5)" == *'"entries": 2'* ]]
   rm m.safetensors*
-  for bad in "--certify-inputs --input-noise 2" "--certify-inputs --radius 5" "--certify-inputs --radius 5 --input-noise 2 --no-clip" \
-    "--certify-inputs --radius 5 --input-noise 2 --noise-multiplier 1" "--certify-inputs --dp-sgd --radius 5 --input-noise 2" "--no-clip" \
+  for bad in "--certify-inputs --input-noise 2" "--certify-inputs --radius 5" \
+    "--certify-inputs --radius 5 --input-noise 2 --noise-multiplier 1" "--certify-inputs --dp-sgd --radius 5 --input-noise 2" \
     "--label-epsilon 1" "--dp-sgd --target-epsilon 3 --norm group --label-epsilon 1" "--certify-inputs --radius 5 --target-epsilon 2 --label-epsilon 2" \
     "--certify-inputs --radius 5 --input-noise 2 --label-epsilon -1" \
     "--certify-inputs --radius 5 --input-noise 2 --ensemble 2 --separate-inputs" "--certify-inputs --radius 5 --input-noise 2 --ensemble 2 --members independent"; do

@@ -470,6 +470,7 @@ static void bad_requests_have_one_line(void **state)
     BAD(r.p.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
     BAD(r.p.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
     BAD(r.p.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be finite and > 0");
+    BAD(r.p.max_grad_norm = 1e29, SOTTO_EINVAL, "max_grad_norm must be at most 1e+28");
     BAD(r.p.quantile = 1, SOTTO_EINVAL, "quantile must be above 0 and below 1");
     BAD(r.p.views = 0, SOTTO_EINVAL, "views must be at least 1");
     BAD(r.p.views = 2, SOTTO_EINVAL, "views without flip or crop are all the same");
@@ -480,7 +481,7 @@ static void bad_requests_have_one_line(void **state)
     BAD(r.p.target.delta = 0, SOTTO_EINVAL, "delta");
     BAD(r.o.metrics = path_of("metrics.jsonl"), SOTTO_EINVAL, "private training records none");
     BAD(r.o.dtype = "bf16", SOTTO_ENOTSUP, "bf16");
-    BAD((r.rows = twice, r.n = 4, r.o.batch = 2), SOTTO_EINVAL, "row 2 is given twice (again at position 3)");
+    BAD((r.rows = twice, r.n = 4, r.o.batch = 2), SOTTO_EINVAL, "row 2 is named twice (entries 1 and 3)");
     BAD((r.rows = few, r.n = 6), SOTTO_EINVAL, "batch 40 is larger than the 6 records");
     BAD((r.data = pictures, r.o.model = "resnet8", r.o.hidden_count = 0), SOTTO_ENOTSUP, "norm: group");
 }

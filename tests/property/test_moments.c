@@ -100,7 +100,7 @@ static void draw_record(float *x, size_t d, struct rng *r, const float *first)
 static void neighbours_stay_within_the_bound(void **state)
 {
     (void)state;
-    static const size_t inputs[] = {1, 2, 5, 17}, classes[] = {2, 3, 6};
+    static const size_t inputs[] = {1, 2, 5, 17}, classes[] = {2, 3, 40};
     static const double biases[] = {0, 0.3, 1}, clips[] = {1, 0.25, 40};
     const struct moment_trainer *t;
     struct rng r = rng_stream(5, RNG_TEST, 4, 0);
@@ -123,7 +123,8 @@ static void neighbours_stay_within_the_bound(void **state)
             for (size_t j = 0; j < d && trial % 2; j++)
                 other[j] *= (float)recipe.clip;
             moment_bound_find(&bound, t, &recipe, N, d, k);
-            struct distance moved = move(t, &recipe, data, other, (int64_t)rng_below(&r, k));
+            int64_t label = trial % 5 ? (int64_t)rng_below(&r, k) : HEAD_NOTHING;
+            struct distance moved = move(t, &recipe, data, other, label);
             assert_true(moved.l2 <= bound.l2 && moved.l1 <= bound.l1);
             assert_true(bound.exact_l2 < bound.l2 && bound.l2 < bound.exact_l2 * (1 + 1e-5));
         }

@@ -416,9 +416,10 @@ static void reservations_are_checked(void **state)
     assert_non_null(strstr(sotto_error_text(), "value 1 of 3 is NaN"));
     sum[1] = INFINITY;
     assert_int_equal(step(s, sum), SOTTO_EINVAL);
-    sum[1] = 3e38;
-    assert_int_equal(step(s, sum), SOTTO_EDOMAIN);
     assert_true(sum[0] == 1 && sotto_steps_used(s) == 0);
+    sum[1] = 3e38; /* cut in silence: a refusal would tell of the sum */
+    assert_int_equal(step(s, sum), SOTTO_OK);
+    assert_true(isfinite(sum[1]) && sum[1] < 3e38 && sotto_steps_used(s) == 1);
     sotto_steps_close(s);
     sotto_steps_close(NULL);
     struct ledger l;

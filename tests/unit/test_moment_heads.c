@@ -143,11 +143,22 @@ static void noise_is_in_the_weights(void **state)
     assert_true(spread[0] > 0 && spread[1] > 10 * spread[0]);
 }
 
+struct heard {
+    char lines[2000];
+};
+static void listen(void *user, enum sotto_log_level level, const char *text)
+{
+    struct heard *heard = user;
+    (void)level;
+    strncat(heard->lines, text, sizeof heard->lines - strlen(heard->lines) - 1);
+}
+
 static void any_records_make_a_head(void **state)
 {
     (void)state;
     enum { FEW = 4, WIDE = 20 };
-    static const char *const kinds[] = {"one class", "constant", "zero", "fewer than features"};
+    static const char *const kinds[] = {"one class", "constant",     "zero",     "fewer than features",
+                                        "no class",  "not finite", "very large", "fewer than classes"};
     const char *trainer;
     for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++)
         for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
@@ -160,10 +171,22 @@ static void any_records_make_a_head(void **state)
             for (size_t j = 0; j < FEW * WIDE; j++)
                 features[j] = kind == 2 ? 0 : kind == 1 ? 0.1F : (float)(j % 7) / 40;
             for (size_t j = 0; j < FEW; j++)
-                labels[j] = kind ? (int64_t)(j % 2) : 0;
+                labels[j] = kind == 4 ? (int64_t)j - 2 : kind ? (int64_t)(j % 2) : 0;
+            features[3] = kind == 5 ? NAN : kind == 6 ? 3e38F : features[3];
+            size_t classes = kind == 7 ? 9 : 2;
+            struct heard heard = {0};
+            struct sotto_context ctx = {.log = listen, .user = &heard};
+            unlink(p.ledger);
+            p.classes_by = kind == 7 ? "a list" : NULL;
             assert_int_equal(
-                sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, 2, &r, &p, NULL),
+                sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes, &r, &p,
+                                         &ctx),
                 SOTTO_OK);
+            assert_int_equal(sotto_head_classes(h), classes);
+            assert_non_null(
+                strstr(certificate, kind == 7 ? "given_by\": \"a list\"" : "given_by\": \"the caller\""));
+            assert_null(strstr(heard.lines, "class"));
+            assert_null(strstr(heard.lines, "features"));
             size_t count;
             const float *w = sotto_head_parameters(h, &count);
             for (size_t j = 0; j < count; j++)
@@ -190,25 +213,8 @@ static void bad_requests_have_one_line(void **state)
 {
     (void)state;
     struct sotto_head_recipe r = recipe_of("covariance");
-    r.clip = 0.5;
     r.refuse_larger = 1;
-    float kept[D];
-    memcpy(kept, x + 7 * D, sizeof kept);
-    for (size_t i = 0; i < N * D; i++)
-        x[i] /= 4;
-    memcpy(x + 7 * D, (float[D]){3, 4}, sizeof kept);
-    refused(
-        &r, 1,
-        "features: 1 of 3000 rows have an L2 norm above 0.5 (first: row 7, 5), which the bound of trainer "
-        "covariance needs");
-    r.trainer = "taylor";
-    refused(
-        &r, 1,
-        "features: 1 of 3000 rows have entries outside 0 to 0.5 (first: row 7, by 3.5), which the bound of "
-        "trainer taylor needs");
-    for (size_t i = 0; i < N * D; i++)
-        x[i] *= 4;
-    memcpy(x + 7 * D, kept, sizeof kept);
+    refused(&r, 1, "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
     r = recipe_of("functional");
     r.noise = "knorm";
     refused(&r, 1, "noise 'knorm' is not known; expected gaussian, logistic or laplace");

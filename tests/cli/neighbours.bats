@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# Every trainer that ends in a certificate, on neighbouring FILES: whatever one record is, the program prints the same, ends in the
+# same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see it fail,
+# give SOTTO a program that is known to speak.
+
+# npy FILE DTYPE SHAPE < little-endian bytes
+npy() {
+  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  {
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    printf "%-$((length - 1))s\n" "$header"
+    cat
+  } > "$1"
+}
+# numbers as little-endian float64
+f8() {
+  for v; do
+    case $v in
+      0) printf '\0\0\0\0\0\0\0\0' ;; 0.5) printf '\0\0\0\0\0\0\xe0\x3f' ;; 1) printf '\0\0\0\0\0\0\xf0\x3f' ;;
+      2) printf '\0\0\0\0\0\0\0\x40' ;; 9) printf '\0\0\0\0\0\0\x22\x40' ;; -1) printf '\0\0\0\0\0\0\xf0\xbf' ;;
+      1e30) printf '\xea\x8c\xa0\x39\x59\x3e\x29\x46' ;; nan) printf '\0\0\0\0\0\0\xf8\x7f' ;; inf) printf '\0\0\0\0\0\0\xf0\x7f' ;;
+    esac
+  done
+}
+
+# 24 records of 3 columns. base: classes 0 and 1 of 3, each near a place of its own; flat: all records are the same, and of class 0.
+record() { [ "$1" = flat ] && echo "1 1 1" || echo "$(($2 % 2)) $((2 - $2 % 2)) $(($2 % 3 - 1))"; }
+label() { [ "$1" = flat ] && echo 0 || echo $(($2 % 2)); }
+# set NAME BASE LAST LABEL: X.npy and y.npy in folder NAME; the last record and its label are those given
+set_of() {
+  mkdir -p "$1"
+  { for i in $(seq 0 22); do f8 $(record "$2" "$i"); done; f8 $3; } | npy "$1/X.npy" '<f8' '24, 3'
+  { for i in $(seq 0 22); do f8 $(label "$2" "$i"); done; f8 $4; } | npy "$1/y.npy" '<f8' '24,'
+}
+
+# What does not depend on noise: hashes, times and names of runs out, and statistics of noisy tensors.
+facts() { sed -E 's/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//'; }
+# outcome FOLDER COMMAND...: what it printed, how it ended, and what it left behind, in FOLDER.outcome
+outcome() {
+  local folder=$1 code=0 f
+  shift
+  rm -f "$folder"/h.* "$folder"/p.* "$folder"/m.* "$folder"/l.jsonl
+  (cd "$folder" && XDG_DATA_HOME="$PWD.home" "$@") > "$folder/out" 2> "$folder/err" || code=$?
+  {
+    echo "exit $code"
+    cat "$folder/out" "$folder/err"
+    (cd "$folder" && wc -c *)
+    for f in "$folder"/*.certificate.json "$folder"/l.jsonl; do cat "$f"; done
+    for f in "$folder"/*.safetensors; do "$SOTTO" inspect "$f"; done
+  } 2>&1 | sed "s|$folder||" | facts > "$folder.outcome"
+}
+# same COMMAND...: every neighbour of a base has its outcome, and the command succeeds on it
+same() {
+  local base n
+  for base in base flat; do
+    [ -d $base ] || continue
+    outcome $base "$@"
+    head -n 1 $base.outcome | grep -qx "exit 0" || { echo "$base: $*"; cat $base.outcome; return 1; }
+    for n in $base-*; do
+      [ -d "$n" ] && [[ $n != *.* ]] || continue
+      outcome "$n" "$@"
+      diff $base.outcome "$n.outcome" || { echo "$n: $*"; return 1; }
+    done
+  done
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  set_of base base "1 1 1" 1
+  set_of base-absent base "1 1 1" 2
+  set_of base-beyond base "1 1 1" 9
+  set_of base-half base "1 1 1" 0.5
+  set_of base-large base "1 1e30 1" 1
+  set_of base-nan base "1 nan 1" 1
+  set_of base-duplicate base "0 2 -1" 0
+  set_of base-replaced base "2 -1 9" 0
+  set_of flat flat "1 1 1" 0
+  set_of flat-cell flat "1 2 1" 0
+  set_of flat-both flat "0 2 0.5" 2
+}
+head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dataset-id toy --ledger l.jsonl -o h.safetensors --delta 1e-3 --noise-multiplier 1 "$@"; }
+
+@test "heads by DP-SGD say nothing of a record" {
+  head_of --trainer dp-sgd --batch 4 --epochs 2
+  head_of --trainer dp-adam --batch 4 --epochs 1 --hidden 3 --sampling fixed --noise-mode fast --json
+}
+
+@test "heads from one noisy release say nothing of a record" {
+  for trainer in covariance functional functional-linear taylor; do head_of --trainer $trainer; done
+}
+
+@test "a head of 3 classes does not ask for 3 records, nor for each class" {
+  npy few.npy '<i8' '2,' < <(printf '\x01\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0')
+  for d in base base-* flat flat-*; do cp few.npy "$d"; done
+  head_of --trainer covariance --indices few.npy
+}
+
+@test "convex heads, protected, say nothing of a record" {
+  for trainer in convex convex-sgd convex-lbfgs; do
+    same sh -c "'$SOTTO' head --features X.npy --labels y.npy --classes 3 --trainer $trainer --steps 20 --epochs 2 --batch 8 -o h.safetensors && \
+      '$SOTTO' protect --head h.safetensors --mechanism gaussian --epsilon 1 --delta 1e-3 --ledger l.jsonl -o p.safetensors && rm h.safetensors && \
+      sed -i 's/\"fingerprint\":\"[^\"]*\"//' l.jsonl"
+  done
+}
+
+# Networks take imported sets: whole-number labels and finite cells were the import's business.
+import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
+  rm -rf "$1.home" "$1.set"
+  mkdir -p "$1.set"
+  cp "$1/$values.npy" "$1.set"
+  { for i in $(seq 0 23); do v=$((i ? i % 2 : $2)); printf "\\x$(printf %02x "$v")"; done; } | npy "$1.set/labels.npy" '|u1' '24,'
+  XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy --quiet > /dev/null
+}
+train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1 --threads 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
+
+@test "train --dp-sgd says nothing of a record" {
+  classes=(--classes 3)
+  [[ "$("$SOTTO" train --help)" == *--classes* ]] || classes=() # a program that reads them off the labels
+  values=features
+  rm -rf flat flat-* base-nan base-half
+  for d in base base-*; do mv $d/X.npy $d/features.npy; import $d 0; done
+  import base-absent 2
+  import base-beyond 9
+  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1
+  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --clipping quantile --noise-mode fast --json
+}
+
+@test "train --certify-inputs says nothing of a record" {
+  classes=(--classes 3)
+  [[ "$("$SOTTO" train --help)" == *--classes* ]] || classes=() # a program that reads them off the labels
+  values=images
+  rm -rf flat flat-* base base-*
+  mkdir -p base base-absent base-bright base-duplicate
+  for d in base base-*; do
+    case $d in base-bright) last=255 ;; base-duplicate) last=0 ;; *) last=23 ;; esac
+    { for i in $(seq 0 22) $last; do for j in $(seq 64); do printf "\\x$(printf %02x "$i")"; done; done; } | npy $d/images.npy '|u1' '24, 1, 8, 8'
+    import $d 0
+  done
+  import base-absent 2
+  train_of --model resnet8 --certify-inputs --radius 3 --input-noise 2 --noise-mode fast
+  train_of --model resnet8 --certify-inputs --radius 3 --input-noise 2 --noise-mode fast --label-epsilon 1
+}
