@@ -1,5 +1,6 @@
 #include "head_inputs.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 sotto_status head_features_load(struct sotto_array *x, const char *path)
@@ -62,9 +63,40 @@ static sotto_status select_rows(struct head_inputs *in, const char *path, const 
         in->n = rows.count;
         x = y = (struct sotto_array){0};
     }
+    if (status == SOTTO_OK && in->provenance.n > 0)
+        status = sotto_provenance_select(&in->provenance, row, rows.count);
     sotto_array_clear(&rows);
     sotto_array_clear(&x);
     sotto_array_clear(&y);
+    return status;
+}
+
+static bool same_records(const struct sotto_provenance *a, const struct sotto_provenance *b)
+{
+    return strcmp(a->dataset_id, b->dataset_id) == 0 && strcmp(a->set, b->set) == 0 && a->n == b->n &&
+           !a->rows == !b->rows && (!a->rows || memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0);
+}
+
+/* Whose records they are, as the side files of both arrays say. */
+static sotto_status load_provenance(struct head_inputs *in, const char *features, const char *labels)
+{
+    struct sotto_provenance y = {0};
+    sotto_status status = sotto_provenance_load(&in->provenance, features);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_load(&y, labels);
+    bool both = in->provenance.dataset_id[0] && y.dataset_id[0];
+    if (status == SOTTO_OK && both && !same_records(&in->provenance, &y))
+        status = cli_fail(SOTTO_EINVAL, "%s and %s hold other records, as %s.provenance.json says; expected features "
+                                        "and labels of the same ones", features, labels, labels);
+    if (status == SOTTO_OK && !in->provenance.dataset_id[0] && y.dataset_id[0]) {
+        sotto_provenance_clear(&in->provenance);
+        in->provenance = y;
+        y = (struct sotto_provenance){0};
+    }
+    if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
+        status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows", features,
+                          in->provenance.n, features, in->n);
+    sotto_provenance_clear(&y);
     return status;
 }
 
@@ -110,7 +142,8 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o)
     if (in->y.count != in->n)
         return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
                         features, in->n, labels, in->y.count);
-    if (option_given(o, "indices"))
+    status = load_provenance(in, features, labels);
+    if (status == SOTTO_OK && option_given(o, "indices"))
         status = select_rows(in, option_text(o, "indices"), features);
     return status == SOTTO_OK ? count_classes(in, o) : status;
 }
@@ -119,6 +152,7 @@ void head_inputs_clear(struct head_inputs *in)
 {
     sotto_array_clear(&in->x);
     sotto_array_clear(&in->y);
+    sotto_provenance_clear(&in->provenance);
 }
 
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o)

@@ -55,6 +55,7 @@
 struct head_inputs {
     struct sotto_array x, y; /* f4 (n, d), i8 (n) */
     size_t n, d, classes;
+    struct sotto_provenance provenance; /* of these records, after --indices */
 };
 /* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. Clear also after a failure. */
 sotto_status head_inputs_load(struct head_inputs *in, const struct options *o);

@@ -107,7 +107,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_copy(struct sotto_prove
 /** Keeps the records `chosen` (positions in the array, 0 .. n-1, in their new order). EINVAL: a position is not below n. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *chosen,
                                                                 size_t count);
-/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now. ECREATE, EIO, ENOMEM. */
+/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now; one that says nothing, as {0}, removes the
+ *  file. ECREATE, EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p);
 /** *out = {0} where PATH has no such file. EFORMAT: the file is damaged, or belongs to other bytes than those of PATH
  *  (the array was overwritten); EIO, ENOMEM. */

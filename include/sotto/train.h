@@ -114,12 +114,13 @@ struct sotto_train_privacy {
     double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
                              randomised response of this epsilon, which the certificate counts */
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
-    const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
+    const char *fingerprint;      /**< identity of the private data set; [NULL: data->dataset_id] */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
+    const struct sotto_source_records *source; /**< as in struct sotto_release */
     const char *condition;
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);

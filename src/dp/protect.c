@@ -108,8 +108,29 @@ static void drop_private_metadata(struct sotto_tensors *t)
     t->metadata_count = kept;
 }
 
-/* The data set's name, and that a sampled or proved sensitivity belongs to this very head. */
-static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
+/* The identity that the file's provenance names, or the one that was given. */
+static sotto_status identify(struct sotto_release *r, const struct sotto_protect *p,
+                             const struct sotto_provenance *whose)
+{
+    sotto_status status = SOTTO_OK;
+    bool given = r->fingerprint && r->fingerprint[0];
+    if (!given && !whose->dataset_id[0])
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s does not say which private data set it was made from; name the data set with "
+             "--dataset-id",
+             p->input);
+    if (given && whose->dataset_id[0] && strcmp(r->fingerprint, whose->dataset_id) != 0)
+        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; leave --dataset-id out",
+             p->input, whose->dataset_id, r->fingerprint);
+    if (!given)
+        r->fingerprint = whose->dataset_id;
+    r->provenance = whose;
+done:
+    return status;
+}
+
+/* That a sampled or proved sensitivity belongs to this very head. */
+static sotto_status match(const struct sotto_release *r, const struct sotto_protect *p,
                           const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
@@ -122,8 +143,6 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
              "on "
              "these weights would not hide what the encoder saw",
              p->input);
-    if (data && data[0])
-        r->fingerprint = data;
     if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||
         r->sensitivity.source == SOTTO_SENSITIVITY_PROVED) {
         if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
@@ -138,11 +157,6 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
                  "would mean nothing",
                  file);
     }
-    if (!r->fingerprint || !r->fingerprint[0])
-        FAIL(SOTTO_EUSAGE,
-             "protect: %s does not say which private data it was made from; name the data set with "
-             "--dataset-id",
-             p->input);
 done:
     return status;
 }
@@ -249,6 +263,7 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
     struct sotto_release release = p->release;
+    struct sotto_provenance whose = {0};
     char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
     unsigned char *bytes = NULL;
     size_t size;
@@ -263,10 +278,13 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     snprintf(beside, capacity, "%s.certificate.json", p->output);
     TRY(load(&tensors, p->input));
     TRY(match(&release, p, &tensors));
+    TRY(sotto_provenance_load(&whose, p->input));
+    TRY(identify(&release, p, &whose));
     TRY(sha256_file(input, p->input));
     release.input_sha256 = input;
     TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
     TRY(save(p->output, &tensors, text));
+    TRY(sotto_provenance_save(p->output, &(struct sotto_provenance){0})); /* of a file that lay there before */
     TRY(sha256_file(output, p->output));
     TRY(sotto_certificate_save(beside, text, output));
     TRY(file_read(&bytes, &size, beside, 1 << 24));
@@ -277,6 +295,7 @@ done:
     base_free(bytes);
     base_free(text);
     base_free(beside);
+    sotto_provenance_clear(&whose);
     sotto_tensors_clear(&tensors);
     return status;
 }

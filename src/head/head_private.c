@@ -237,9 +237,6 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
                             const struct head_data *data, const struct sotto_head_privacy *p,
                             const struct sotto_context *ctx)
 {
-    char fingerprint[SHA256_HEX];
-    if (!p->fingerprint)
-        head_data_fingerprint(fingerprint, data);
     const struct sotto_reserve request = {
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
@@ -250,7 +247,7 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
                     .sampling = p->sampling},
         .max_grad_norm = r->max_grad_norm,
         .dimension = dimension,
-        .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
+        .fingerprint = p->fingerprint,
         .ledger = p->ledger,
         .purpose = p->purpose ? p->purpose : "head by DP-SGD",
         .records = data->n,
@@ -258,6 +255,7 @@ static sotto_status reserve(struct sotto_steps **out, struct sotto_head_recipe *
         .insecure = p->insecure,
         .insecure_seed = p->insecure_seed,
         .provenance = p->provenance,
+        .source = p->source,
         .condition = p->condition,
         .noise_mode = p->noise_mode};
     return sotto_dp_reserve(out, &request, ctx);
@@ -340,6 +338,7 @@ sotto_status sotto_head_save_private(const char *path, const struct sotto_head *
     TRY(sotto_head_save(path, h));
     TRY(sha256_file(hash, path));
     TRY(sotto_certificate_save(beside, certificate, hash));
+    TRY(sotto_provenance_save(path, &(struct sotto_provenance){0})); /* of a file that lay there before */
 done:
     base_free(beside);
     return status;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "nn/model.h"
@@ -63,6 +64,8 @@ static struct request on_blobs(void)
     struct request r = {.data = &blobs};
     sotto_train_defaults(&r.o);
     sotto_train_privacy_defaults(&r.p);
+    r.p.fingerprint = "toy";
+    r.p.source = &exercise;
     r.o.model = "mlp";
     r.o.hidden_count = 1;
     r.o.hidden[0] = 16;

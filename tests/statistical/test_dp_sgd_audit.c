@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "attack/epsilon_bounds.h"
 #include "nn/model.h"
 #include "rng/rng.h"
@@ -67,6 +68,8 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     }
     sotto_train_defaults(&o);
     sotto_train_privacy_defaults(&p);
+    p.fingerprint = "toy";
+    p.source = &exercise;
     o.model = "mlp";
     o.optimizer = "sgd";
     o.lr = 0.1;

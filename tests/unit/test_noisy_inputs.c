@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "io/json.h"
 #include "sotto/io.h"
@@ -58,6 +59,8 @@ static struct sotto_train_privacy privacy(void)
 {
     struct sotto_train_privacy p;
     sotto_train_privacy_defaults(&p);
+    p.fingerprint = "toy";
+    p.source = &exercise;
     p.ledger = ledger;
     return p;
 }
