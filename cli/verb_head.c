@@ -65,7 +65,7 @@ static const char *const private_options[] = {
     "sampling",     "same-people-as", "ledger-move"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
-                                 const struct private_set *set, const struct options *o)
+                                 const struct options *o)
 {
     if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
@@ -83,9 +83,6 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     *p = (struct sotto_head_privacy){
         .target = {option_given(o, "target-epsilon") ? option_real(o, "target-epsilon") : NAN,
                    option_real(o, "delta")},
-        .fingerprint = set->dataset_id,
-        .provenance = set->provenance,
-        .source = &set->source,
         .ledger = option_text(o, "ledger"),
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
@@ -118,12 +115,14 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     struct sotto_head_privacy privacy;
     struct private_set set = {0};
     char *certificate = NULL, *line = NULL;
-    sotto_status status =
-        private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
+    sotto_status status = read_privacy(&privacy, r, o);
     if (status == SOTTO_OK)
-        status = read_privacy(&privacy, r, &set, o);
+        status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
     if (status == SOTTO_OK)
         status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
+    privacy.fingerprint = set.dataset_id;
+    privacy.provenance = set.provenance;
+    privacy.source = &set.source;
     if (status == SOTTO_OK)
         status = sotto_head_train_private(h, &certificate, in->x.data, in->y.data, in->n, in->d, in->classes,
                                           r, &privacy, ctx);
