@@ -70,7 +70,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);
 
 /** "sotto inspect": what a file is and holds, as one JSON object "sotto.inspect/1" (docs/FORMATS.md) or as lines for
- *  people. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip). Free with sotto_text_free().
+ *  people. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger. Free with sotto_text_free().
  *  EFORMAT: none of them, or damaged. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect(char **json, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect_text(char **text, const char *path);

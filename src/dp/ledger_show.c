@@ -172,13 +172,16 @@ static void write_row(FILE *out, const struct json *entry)
     char epsilon[16], total[16], what[64];
     write_number(epsilon, entry, "epsilon");
     write_number(total, entry, "total");
+    const char *adjacency = text_or(entry, "adjacency", "replace-one");
     if (is_charge(event))
-        snprintf(what, sizeof what, "%.40s", text_or(entry, "mechanism", event));
+        snprintf(what, sizeof what, "%.40s%s%.15s", text_or(entry, "mechanism", event),
+                 strcmp(adjacency, "replace-one") == 0 ? "" : ", ",
+                 strcmp(adjacency, "replace-one") == 0 ? "" : adjacency);
     else if (strcmp(event, "records") == 0)
         snprintf(what, sizeof what, "(%lld records)", (long long)json_whole(json_member(entry, "records")));
     else
         snprintf(what, sizeof what, "(%.40s)", event);
-    fprintf(out, "%-20s  %-32.32s  %-20s  %10s  %10s\n", text_or(entry, "time", ""),
+    fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", text_or(entry, "time", ""),
             is_charge(event) ? text_or(entry, "purpose", "") : text_or(entry, "contact", text_or(entry, "to", "")),
             what, epsilon, total);
 }
@@ -210,7 +213,7 @@ sotto_status sotto_ledger_table(char **text, const char *ledger)
     out = open_memstream(&made, &size);
     if (!out)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", ledger);
-    fprintf(out, "%-20s  %-32s  %-20s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
+    fprintf(out, "%-20s  %-32s  %-22s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
     const struct json *entries = json_member(doc, "entries");
     for (size_t i = 0; i < json_count(entries); i++)
         write_row(out, json_at(entries, i));
