@@ -2,6 +2,7 @@
 #include "head_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,6 +105,36 @@ static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows
     return status;
 }
 
+static bool same_records(const struct sotto_provenance *a, const struct sotto_provenance *b)
+{
+    return strcmp(a->dataset_id, b->dataset_id) == 0 && strcmp(a->set, b->set) == 0 && a->n == b->n &&
+           !a->rows == !b->rows && (!a->rows || memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0);
+}
+
+/* Whose records they are, as the side files of both arrays say. */
+static sotto_status load_provenance(struct head_inputs *in, const char *features, const char *labels)
+{
+    struct sotto_provenance y = {0};
+    sotto_status status = sotto_provenance_load(&in->provenance, features);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_load(&y, labels);
+    bool both = in->provenance.dataset_id[0] && y.dataset_id[0];
+    if (status == SOTTO_OK && both && !same_records(&in->provenance, &y))
+        status = cli_fail(SOTTO_EINVAL, "%s and %s hold other records, as %s.provenance.json says; expected features "
+                                        "and labels of the same ones", features, labels, labels);
+    if (status == SOTTO_OK && !in->provenance.dataset_id[0] && y.dataset_id[0]) {
+        y.encoding = in->provenance.encoding; /* of the features */
+        sotto_provenance_clear(&in->provenance);
+        in->provenance = y;
+        y = (struct sotto_provenance){0};
+    }
+    if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
+        status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows", features,
+                          in->provenance.n, features, in->n);
+    sotto_provenance_clear(&y);
+    return status;
+}
+
 static sotto_status count_classes(struct head_inputs *in, const struct options *o)
 {
     const int64_t *y = in->y.data;
@@ -154,16 +185,16 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
     return status;
 }
 
-/* Whose records they are; a row that is named twice is refused. */
-static sotto_status take_provenance(struct head_inputs *in, const struct options *o,
-                                    const struct sotto_array *rows)
+/* The provenance of the chosen rows; a silent trainer refuses a row that is named twice. */
+static sotto_status select_provenance(struct head_inputs *in, const struct options *o, const struct sotto_array *rows,
+                                      int silent)
 {
-    sotto_status status = sotto_provenance_load(&in->provenance, option_text(o, "features"));
-    if (status == SOTTO_OK && rows->data)
+    sotto_status status = SOTTO_OK;
+    if (rows->data && silent)
         status = sotto_rows_once(rows->data, rows->count, option_text(o, "indices"));
-    if (status == SOTTO_OK && rows->data && in->provenance.n)
+    if (status == SOTTO_OK && rows->data && in->provenance.n > 0)
         status = sotto_provenance_select(&in->provenance, rows->data, rows->count);
-    return status == SOTTO_OK ? sotto_provenance_once(&in->provenance) : status;
+    return status == SOTTO_OK && silent ? sotto_provenance_once(&in->provenance) : status;
 }
 
 sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent)
@@ -185,10 +216,11 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
         return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
                         features, in->n, labels, in->y.count);
     struct sotto_array rows = {0};
-    if (option_given(o, "indices"))
+    status = load_provenance(in, features, labels);
+    if (status == SOTTO_OK && option_given(o, "indices"))
         status = select_rows(in, &rows, option_text(o, "indices"), features);
-    if (status == SOTTO_OK && silent)
-        status = take_provenance(in, o, &rows);
+    if (status == SOTTO_OK)
+        status = select_provenance(in, o, &rows, silent);
     sotto_array_clear(&rows);
     if (status != SOTTO_OK)
         return status;

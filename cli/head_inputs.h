@@ -59,9 +59,8 @@
 struct head_inputs {
     struct sotto_array x, y; /* f4 (n, d), i8 (n) */
     size_t n, d, classes;
-    /* of a silent trainer: */
-    char classes_by[64];                /* who gave the classes */
-    struct sotto_provenance provenance; /* of the records */
+    char classes_by[64];                /* of a silent trainer: who gave the classes */
+    struct sotto_provenance provenance; /* of these records, after --indices */
 };
 /* Reads what HEAD_DATA_ROWS and --classes name; errors carry the file. `silent`: what the records hold is
  * neither refused nor counted: a label that is none is -1, features need not be finite, classes must be

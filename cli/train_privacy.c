@@ -26,6 +26,8 @@ static const struct {
                        {"reserve-steps", true},
                        {"micro-batch", false},
                        {"dataset-id", true},
+                       {"same-people-as", true},
+                       {"ledger-move", true},
                        {"budget-epsilon", true},
                        {"budget-delta", true},
                        {"purpose", true},
@@ -39,7 +41,6 @@ static sotto_status read_shared(struct sotto_train_privacy *p, const struct opti
         p->target.epsilon = option_real(o, "target-epsilon");
     p->target.delta = option_real(o, "delta");
     p->reserve = option_given(o, "reserve-steps") ? (size_t)option_count(o, "reserve-steps") : 0;
-    p->fingerprint = option_text(o, "dataset-id");
     p->ledger = option_text(o, "ledger");
     p->purpose = option_text(o, "purpose");
     p->insecure = option_given(o, "insecure-noise-seed");

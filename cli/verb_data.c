@@ -21,6 +21,9 @@ static const struct option_row rows[] = {
      "import, fetch: second label of pictures with a table: a column of CelebA (A+B: both) or of labels.csv; of UTKFace "
      "race, gender or age",
      NULL},
+    {"dataset-id", OPTION_TEXT, "ID", NULL,
+     "import: identity of the records, which decides whose ledger is charged (default: NAME-<random digits>)",
+     NULL},
     {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
     {"url", OPTION_TEXT, "URL", NULL, "fetch: another address than the official one (https)", NULL},
     {"sha256", OPTION_TEXT, "HEX", NULL, "fetch: SHA-256 of the file at --url, where sotto does not know it",
@@ -86,6 +89,7 @@ static sotto_status print_facts(const struct sotto_dataset *d)
         printf("attribute  %s\n", d->attribute_name);
         status = print_counts("values", d->attribute, d->n, d->values, d->value_names);
     }
+    printf("identity   %s\n", d->dataset_id[0] ? d->dataset_id : "none (a path, or imported by version 1)");
     printf("sha256     %s\n", d->sha256);
     return status;
 }
@@ -127,7 +131,8 @@ static sotto_status read_import_options(struct sotto_import_options *out, const 
 {
     *out = (struct sotto_import_options){.label = option_text(o, "label"),
                                           .attribute = option_text(o, "attribute"),
-                                          .part = option_text(o, "part")};
+                                          .part = option_text(o, "part"),
+                                          .dataset_id = option_text(o, "dataset-id")};
     return read_size(out, option_text(o, "size"));
 }
 

@@ -37,14 +37,21 @@ static sotto_status open_encoder(struct sotto_encoder **out, const struct option
     return sotto_encoder_load(out, option_text(o, "encoder"));
 }
 
-static sotto_status save_column(const char *path, const int64_t *column, const struct sotto_array *chosen)
+static sotto_status save(const char *path, const struct sotto_array *a, const struct sotto_provenance *whose)
+{
+    sotto_status status = sotto_npy_save(path, a);
+    return status == SOTTO_OK ? sotto_provenance_save(path, whose) : status;
+}
+
+static sotto_status save_column(const char *path, const int64_t *column, const struct sotto_array *chosen,
+                                const struct sotto_provenance *whose)
 {
     struct sotto_array y = {0};
     sotto_status status = sotto_array_make(&y, SOTTO_I8, 1, (const size_t[]){chosen->count});
     for (size_t i = 0; status == SOTTO_OK && i < chosen->count; i++)
         ((int64_t *)y.data)[i] = column[((const int64_t *)chosen->data)[i]];
     if (status == SOTTO_OK)
-        status = sotto_npy_save(path, &y);
+        status = save(path, &y, whose);
     sotto_array_clear(&y);
     return status;
 }
@@ -132,6 +139,7 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
                           const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
 {
     struct sotto_array x = {0};
+    struct sotto_provenance whose = {0};
     struct encoder_quality quality;
     int evaluate = option_flag(o, "evaluate");
     sotto_status status =
@@ -141,14 +149,17 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
     if (status == SOTTO_OK && option_given(o, "output"))
-        status = sotto_npy_save(option_text(o, "output"), &x);
+        status = save(option_text(o, "output"), &x, &whose);
     if (status == SOTTO_OK && option_given(o, "labels-out"))
-        status = save_column(option_text(o, "labels-out"), data->labels, chosen);
+        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &whose);
     if (status == SOTTO_OK && option_given(o, "attribute-out"))
-        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen);
+        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &whose);
     if (status == SOTTO_OK)
         print_result(&x, evaluate ? &quality : NULL, json);
+    sotto_provenance_clear(&whose);
     sotto_array_clear(&x);
     return status;
 }

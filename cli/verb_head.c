@@ -1,4 +1,5 @@
 #include "head_inputs.h"
+#include "private_set.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,8 +31,9 @@ static const struct option_row rows[] = {
     {"momentum", OPTION_REAL, "M", "0", "dp-sgd: momentum of the noisy gradient", NULL},
     {"cross-weight", OPTION_REAL, "W", "1", "covariance: weight of sums by class against products", NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "dp: name of the private data set in the ledger (default: SHA-256 of features and labels)", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
+     "dp: identity of the private data set, for arrays that carry none", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
+    PRIVATE_SET_ROWS("dp: "),
     {"budget-epsilon", OPTION_REAL, "E", NULL, "dp: refuse if the ledger would add up to more (exit 77)",
      NULL},
     {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
@@ -63,7 +65,7 @@ static const char *const private_options[] = {
     "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
-    "sampling",     "fresh"};
+    "sampling",     "fresh",      "same-people-as",      "ledger-move"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)
@@ -84,7 +86,6 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     *p = (struct sotto_head_privacy){
         .target = {option_given(o, "target-epsilon") ? option_real(o, "target-epsilon") : NAN,
                    option_real(o, "delta")},
-        .fingerprint = option_text(o, "dataset-id"),
         .ledger = option_text(o, "ledger"),
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
@@ -108,11 +109,19 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
 {
     const char *output = option_text(o, "output");
     struct sotto_head_privacy privacy;
+    struct private_set set = {0};
     char *certificate = NULL, *line = NULL, checkpoint[4096];
     sotto_status status = read_privacy(&privacy, r, in, o);
     if (status == SOTTO_OK && (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
         status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
+    if (status == SOTTO_OK)
+        status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
+    if (status == SOTTO_OK)
+        status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK) {
+        privacy.fingerprint = set.dataset_id;
+        privacy.provenance = set.provenance;
+        privacy.source = &set.source;
         privacy.output = output;
         privacy.checkpoint = checkpoint;
         if (option_flag(o, "fresh"))
@@ -134,6 +143,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
         printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
     sotto_text_free(certificate);
     sotto_text_free(line);
+    private_set_clear(&set);
     return status;
 }
 
@@ -152,6 +162,8 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
         status = sotto_head_set_classes_by(*h, in->classes_by);
     if (status == SOTTO_OK)
         status = sotto_head_save(output, *h);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in->provenance);
     if (status != SOTTO_OK)
         return status;
     sotto_head_parameters(*h, &parameters);
@@ -192,6 +204,8 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
         status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d);
     if (status == SOTTO_OK)
         status = sotto_head_save(output, *h);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in->provenance);
     if (status == SOTTO_OK) {
         sotto_head_parameters(*h, &parameters);
         print_result(*h, in, accuracy, parameters, output, json);

@@ -1,5 +1,5 @@
 /* sotto protect: one private release of a head or a vector. */
-#include "options.h"
+#include "private_set.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,9 +27,10 @@ static const struct option_row rows[] = {
      "logistic and laplace: noise in a fixed number of steps; not exact, so no pure epsilon (needs --delta)",
      NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "name of the private data set, for files that carry no fingerprint", NULL},
+     "identity of the private data set, for files that carry none", NULL},
     {"records", OPTION_COUNT, "N", NULL, "records in the private data set (warns about delta >= 1/N)", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
+    PRIVATE_SET_ROWS(""),
     {"budget-epsilon", OPTION_REAL, "E", NULL,
      "record a budget in the ledger; later releases that exceed it are refused", NULL},
     {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the release's)", NULL},
@@ -98,7 +99,6 @@ static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sampl
     r->scale = option_real(o, "scale");
     double delta = option_real(o, "delta");
     r->target = (struct sotto_dp){option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
-    r->fingerprint = option_text(o, "dataset-id");
     r->ledger = option_text(o, "ledger");
     r->purpose = option_text(o, "purpose");
     r->records = (size_t)option_count(o, "records");
@@ -122,12 +122,24 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     struct sotto_protect p = {0};
     struct sotto_sensitivity_sample sample;
+    struct sotto_provenance whose = {0};
+    struct private_set set = {0};
     char *certificate = NULL;
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = fill(&p, &sample, o);
     if (status == SOTTO_OK)
+        status = sotto_provenance_load(&whose, p.input);
+    if (status == SOTTO_OK)
+        status = private_set_identify(&set, o, &whose, "protect", p.input);
+    if (status == SOTTO_OK)
+        status = private_set_look_up(&set, ctx);
+    p.release.fingerprint = set.dataset_id;
+    p.release.source = &set.source;
+    if (status == SOTTO_OK)
         status = sotto_protect_file(&certificate, &p, ctx);
+    private_set_clear(&set);
+    sotto_provenance_clear(&whose);
     if (status != SOTTO_OK)
         return status;
     if (json) {

@@ -113,6 +113,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         sample.on_private_data = strcmp(sotto_head_fingerprint(h), sample.fingerprint) == 0 ? 1 : -1;
     if (status == SOTTO_OK)
         status = sotto_sensitivity_save(output, &sample);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in.provenance);
     if (status == SOTTO_OK && json)
         status = sotto_sensitivity_json(&text, &sample);
     if (status == SOTTO_OK && json)

@@ -1,5 +1,6 @@
 #include "autotune_output.h"
 #include "image_inputs.h"
+#include "private_set.h"
 #include "train_privacy.h"
 
 #include <stdbool.h>
@@ -117,9 +118,10 @@ static const struct option_row rows[] = {
     {"micro-batch", OPTION_COUNT, "N", NULL, "dp-sgd: records worked on at a time, for speed and memory",
      NULL},
     {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "dp-sgd, certify-inputs: name of the private data set in the ledger (default: its SHA-256)", NULL},
+     "dp-sgd, certify-inputs: identity of the private data set, for data that carry none", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL,
-     "dp-sgd, certify-inputs: default: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl", NULL},
+     "dp-sgd, certify-inputs: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
+    PRIVATE_SET_ROWS("dp-sgd, certify-inputs: "),
     {"budget-epsilon", OPTION_REAL, "E", NULL,
      "dp-sgd, certify-inputs: refuse if the ledger would add up to more (exit 77)", NULL},
     {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
@@ -218,7 +220,7 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
 }
 
 /* The network is the release: nothing else that depends on the records is printed. */
-static sotto_status train_private(const struct options *o, const struct sotto_dataset *set,
+static sotto_status train_private(const struct options *o, const struct sotto_dataset *opened,
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
                                   const struct sotto_context *ctx, int json)
 {
@@ -226,13 +228,24 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_train_privacy privacy;
     struct sotto_dataset data;
     struct sotto_array labels = {0};
+    struct sotto_provenance whose = {0};
+    struct private_set charged = {0};
     struct sotto_network *network = NULL;
     char *certificate = NULL, *line = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     privacy.output = output;
     if (status == SOTTO_OK)
-        status = train_privacy_classes(&data, &labels, &privacy, set, o);
+        status = train_privacy_classes(&data, &labels, &privacy, opened, o);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_of_rows(&whose, opened, chosen->data, chosen->count);
+    if (status == SOTTO_OK)
+        status = private_set_identify(&charged, o, &whose, "train", opened->name);
+    if (status == SOTTO_OK)
+        status = private_set_of_rows(&charged, opened, chosen->data, chosen->count);
+    privacy.fingerprint = charged.dataset_id;
+    privacy.provenance = &whose;
+    privacy.source = &charged.source;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, &data, chosen->data, chosen->count, options, &privacy, ctx);
@@ -248,6 +261,19 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     sotto_text_free(line);
     sotto_network_free(network);
     sotto_array_clear(&labels);
+    private_set_clear(&charged);
+    sotto_provenance_clear(&whose);
+    return status;
+}
+
+static sotto_status save_provenance(const char *output, const struct sotto_dataset *data,
+                                    const struct sotto_array *chosen)
+{
+    struct sotto_provenance whose = {0};
+    sotto_status status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &whose);
+    sotto_provenance_clear(&whose);
     return status;
 }
 
@@ -277,6 +303,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = sotto_train(&network, &result, data, chosen.data, chosen.count, &options, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save(output, network);
+    if (status == SOTTO_OK)
+        status = save_provenance(output, data, &chosen);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
             sotto_train_forget(checkpoint);

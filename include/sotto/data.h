@@ -2,7 +2,7 @@
 #ifndef SOTTO_DATA_H
 #define SOTTO_DATA_H
 
-#include "sotto/base.h"
+#include "sotto/dp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +11,9 @@ extern "C" {
 /** A loaded set. Exactly one of images and features is non-NULL. Read-only for callers; free with sotto_dataset_free(). */
 struct sotto_dataset {
     char name[64];
+    char dataset_id[128]; /**< identity: whose records these are, and so which ledger is charged for them. Of an imported
+                               set as its import recorded it, of a registered one its name; "": anonymous (a path, or
+                               an import of version 1) */
     char title[128];
     char origin[512];     /**< where it came from, one line */
     char sha256[65];      /**< of the decoded contents (images or features, then labels, then attribute); of an imported
@@ -52,6 +55,8 @@ struct sotto_import_options {
     const char *attribute; /**< second label of pictures: a column of CelebA ("A+B": both of them) or of labels.csv; of
                                 UTKFace "race", "gender", "age" */
     const char *part;     /**< of STL-10: "labelled" (default) or "unlabelled" */
+    const char *dataset_id; /**< identity of the records, below 128 bytes; NULL: NAME-<16 random hexadecimal digits>. Not
+                                 a registered name: those stand for public sets */
 };
 /** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
  *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). Appears whole or not at all. `options` may be NULL.
@@ -86,13 +91,32 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char 
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const char *name_or_path,
                                                           const struct sotto_context *ctx);
 
+/** 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
+SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
+/** Whose records rows[0..n) of a set are (rows NULL: all n of the set), into *out, which must be {0} or cleared. The
+ *  member `set` is "" where the set cannot be opened again by its name. ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_of_rows(struct sotto_provenance *out,
+                                                                 const struct sotto_dataset *d, const int64_t *rows,
+                                                                 size_t n);
+/** out[0..n): digests of records for struct sotto_source_records: the bytes of features or image, their shape, and the
+ *  label. Rows as above; or of arrays, x (n, d) and y (n) or NULL, which are the same as those of an imported table. */
+SOTTO_API void sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d,
+                                     const int64_t *rows, size_t n);
+SOTTO_API void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, const int64_t *y, size_t n,
+                                   size_t d);
+/** Digests of the rows that a provenance names, taken from its set in the data folder: out has room for p->n.
+ *  EUSAGE: the set is not there, or holds other records by now. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST],
+                                                                 const struct sotto_provenance *p,
+                                                                 const struct sotto_context *ctx);
+
 /** One named part of a set; names are of a-z 0-9 _ -. */
 struct sotto_data_part {
     const char *name;
     size_t n;
 };
 /** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4, NAME-labels.npy and NAME-attribute.npy
- *  (n) i8 if the set has them, NAME-rows.npy (n) i8, their rows in the set. `one_hot` (tables): categories become bits, numbers are centred
+ *  (n) i8 if the set has them, each with its provenance beside it, NAME-rows.npy (n) i8, their rows in the set. `one_hot` (tables): categories become bits, numbers are centred
  *  and scaled to unit variance over the whole set. Images become values in [0, 1]. EINVAL: names, or more records than
  *  there are; ENOENT, EFORMAT as sotto_dataset_open(); ECREATE, EIO. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_split(const char *folder, const char *set,

@@ -188,13 +188,29 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct
                                                                           const struct sotto_sampled *sampled,
                                                                           double target_epsilon);
 
+enum { SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */
+       SOTTO_DIGEST = 16 };
+/** The records of the imported set that a release is about, and which ledgers it is charged to. The ledger keeps
+ * hashes of the digests under a random key of its own. */
+struct sotto_source_records {
+    const unsigned char (*digests)[SOTTO_DIGEST]; /**< (n) one of each record, by sotto_dataset_digests() or
+                                                     sotto_array_digests(); NULL: unknown */
+    size_t n;
+    const char *const *same_people; /**< NULL, or other data sets that the same people are in (NULL-terminated):
+                                       each of their ledgers is charged too */
+    int move_ledger;                /**< 1: the data set's ledger moves to the file that is named */
+    int public_set; /**< 1: sotto generates this set or knows it as a public benchmark: an exercise, which may
+                       keep a ledger anywhere, and is not compared with other sets */
+};
+
 struct sotto_release {
     const char *mechanism;  /**< sotto_mechanism_name() */
     double scale;           /**< NAN: calibrate to `target` */
     struct sotto_dp target; /**< epsilon is used when scale is NAN; delta is always the certificate's */
     struct sotto_sensitivity sensitivity;
-    const char *fingerprint; /**< the private data set (64 hex digits, or a name given as --dataset-id) */
-    const char *ledger;      /**< file; NULL: $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl */
+    const char *fingerprint; /**< identity of the private data set, the key of its ledger */
+    const char *ledger; /**< file; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use
+                           of a file registers it; afterwards another one is refused (EUSAGE) */
     const char *input_sha256,
         *purpose;   /**< recorded in the ledger; the certificate holds a salted commitment only */
     size_t records; /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
@@ -204,6 +220,7 @@ struct sotto_release {
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
+    const struct sotto_source_records *source; /**< the records of the imported set behind them; NULL: unknown */
     const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
                               proves nothing and states epsilon under this condition */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
@@ -263,6 +280,7 @@ struct sotto_reserve {
     int insecure;
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
+    const struct sotto_source_records *source; /**< the records of the imported set behind them; NULL: unknown */
     const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
                               proves nothing and states epsilon under this condition */
     const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
@@ -319,6 +337,22 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
  * one named; EFORMAT: no certificate. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(char **report, const char *certificate,
                                                                  const char *output, const char *ledger);
+/** Where the ledger of a data set is: the file that was registered, else $XDG_DATA_HOME/sotto/ledger/ID.jsonl
+ * (sotto_text_free), whether it exists or not. EUSAGE: the file that was registered is not there. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_find(char **path, const char *dataset_id);
+/** Opens or continues the ledger of a data set and records its officer's budget, which a release can tighten for
+ * itself and cannot widen. source, ledger: as in struct sotto_release; contact: who answers for it, or NULL.
+ * *path: where it is (sotto_text_free). EBUDGET: the ledger holds a tighter one. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *ledger,
+                                                          struct sotto_dp budget, const char *contact,
+                                                          const struct sotto_source_records *source,
+                                                          const struct sotto_context *ctx);
+/** Its entries, schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what
+ * all up to it add up to at the delta of the budget (without one: the largest of the entries). Checks the
+ * chain. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_show(char **json, const char *ledger);
+/** The same as a table for people. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const char *ledger);
 /** What a ledger adds up to at `delta`, schema sotto.ledger_account/1: the proved column (or "none"), the
  * conditional column, the budget. Checks the chain. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta);
@@ -332,8 +366,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
  * the discrete mechanisms accept integers of at most 2^24 and write them as float32. Otherwise noise on ALL
  * tensors of a .safetensors file (one vector, in file order) or on
  * a .npy array. Writes `output` and `output`.certificate.json. Text metadata is kept, except what identifies
- * the private data (hashes of it). release.fingerprint and release.input_sha256 come from the file;
- * fingerprint is used for files that name none. A sampled sensitivity must be of the same recipe and data as
+ * the private data (hashes of it). release.input_sha256 comes from the file; release.fingerprint from its
+ * provenance, or is given for a file that has none (EUSAGE: neither, or two that differ). A sampled sensitivity must be of the same recipe and data as
  * the head (EINVAL). *certificate: as saved (sotto_text_free). Errors: those of the readers and of
  * sotto_dp_release(). */
 struct sotto_protect {

@@ -81,12 +81,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
 struct sotto_head_privacy {
     struct sotto_dp target;  /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
                                 noise_multiplier for it is found */
-    const char *fingerprint; /**< of the private data set; NULL: the SHA-256 of X and y */
+    const char *fingerprint; /**< identity of the private data set */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
+    const struct sotto_source_records *source; /**< as in struct sotto_release */
     const char *condition;
     const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */

@@ -70,7 +70,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);
 
 /** "sotto inspect": what a file is and holds, as one JSON object "sotto.inspect/1" (docs/FORMATS.md) or as lines for
- *  people. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip). Free with sotto_text_free().
+ *  people. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger. Free with sotto_text_free().
  *  EFORMAT: none of them, or damaged. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect(char **json, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect_text(char **text, const char *path);
@@ -107,7 +107,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_copy(struct sotto_prove
 /** Keeps the records `chosen` (positions in the array, 0 .. n-1, in their new order). EINVAL: a position is not below n. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *chosen,
                                                                 size_t count);
-/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now. ECREATE, EIO, ENOMEM. */
+/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now; one that says nothing, as {0}, removes the
+ *  file. ECREATE, EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p);
 /** *out = {0} where PATH has no such file. EFORMAT: the file is damaged, or belongs to other bytes than those of PATH
  *  (the array was overwritten); EIO, ENOMEM. */

@@ -119,12 +119,13 @@ struct sotto_train_privacy {
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
     const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
-    const char *fingerprint;      /**< of the private data set; [NULL: its SHA-256] */
+    const char *fingerprint;      /**< identity of the private data set; [NULL: data->dataset_id] */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;
     int insecure;
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
+    const struct sotto_source_records *source; /**< as in struct sotto_release */
     const char *condition;
     size_t classes; /**< [0: those of the data set's description] public number of classes, never read off
                        the records */

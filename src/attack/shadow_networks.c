@@ -82,6 +82,8 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
     p.ledger = ledger;
     p.purpose = "shadow of an attack";
     p.fingerprint = "records of an attacker";
+    p.provenance = NULL;
+    p.source = &(const struct sotto_source_records){.public_set = 1};
     p.insecure = 1;
     p.insecure_seed = noise_seed;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));

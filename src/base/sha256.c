@@ -54,3 +54,22 @@ done:
         fclose(f);
     return status;
 }
+
+void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts, size_t count)
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, NULL, 0, DIGEST_BYTES);
+    for (size_t i = 0; i < count; i++)
+        crypto_generichash_update(&state, parts[i].data, parts[i].bytes);
+    crypto_generichash_final(&state, out, DIGEST_BYTES);
+}
+
+uint64_t digest_keyed(const unsigned char digest[DIGEST_BYTES], const unsigned char key[DIGEST_BYTES])
+{
+    unsigned char bytes[crypto_shorthash_siphash24_BYTES];
+    uint64_t hash = 0;
+    crypto_shorthash_siphash24(bytes, digest, DIGEST_BYTES, key);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        hash = hash << 8 | bytes[i];
+    return hash;
+}

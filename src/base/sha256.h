@@ -16,4 +16,14 @@ void sha256_of(char out[SHA256_HEX], const void *data, size_t bytes);
 /** Streams the file; ENOENT, EIO. */
 sotto_status sha256_file(char out[SHA256_HEX], const char *path);
 
+enum { DIGEST_BYTES = 16 };
+struct digest_part {
+    const void *data;
+    size_t bytes;
+};
+/** BLAKE2b of 128 bits over the parts, one after the other. */
+void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts, size_t count);
+/** 64 bits of a digest under a key (SipHash-2-4): says nothing about equal digests under another key. */
+uint64_t digest_keyed(const unsigned char digest[DIGEST_BYTES], const unsigned char key[DIGEST_BYTES]);
+
 #endif

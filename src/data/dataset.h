@@ -95,6 +95,10 @@ const struct dataset_source *dataset_source_find(const char *name);
 /** The name that was probably meant by one that is none, among registered and imported ones; false, "": no
  * idea. */
 bool dataset_guess(char best[64], const char *wanted);
+/** EUSAGE: not the name of a private set's records: empty, too long, not printable, or a registered name. */
+sotto_status identity_check(const char *dataset_id);
+/** NAME-<16 hexadecimal digits from the operating system>. */
+sotto_status identity_draw(char out[SOTTO_DATASET_ID], const char *name);
 /** [a-z0-9][a-z0-9._-]*, at most 63 bytes. */
 bool dataset_name_is_valid(const char *name);
 

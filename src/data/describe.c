@@ -201,6 +201,7 @@ static struct json *describe(const struct sotto_dataset *s, const struct dataset
     struct json *doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.data-info/1");
     json_put_text(&doc, "name", s->name);
+    json_put_text(&doc, "dataset_id", s->dataset_id[0] ? s->dataset_id : NULL);
     json_put_text(&doc, "title", s->title);
     json_put_text(&doc, "origin", s->origin);
     json_put_text(&doc, "licence", d->licence[0] ? d->licence : "unknown; see the origin");

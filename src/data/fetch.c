@@ -206,7 +206,7 @@ static sotto_status import_all(const struct plan *p, const struct sotto_fetch_op
     else
         snprintf(path, sizeof path, "%s", p->folder);
     for (size_t i = 0; i < p->set_count; i++) {
-        status = import_set(path, p->sets[i], &options->import, url, ctx);
+        status = import_set(path, p->sets[i], &options->import, url, p->base != NULL, ctx);
         if (status != SOTTO_OK && status != SOTTO_ESTOPPED)
             status_hint("the download is kept in %s", p->folder);
         if (status != SOTTO_OK)

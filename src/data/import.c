@@ -126,6 +126,26 @@ static sotto_status check_layout(const struct dataset_format *format, const char
                        format->set, name);
 }
 
+/* The identity that was given, or that the records came with, or a new one. A file that was fetched from its
+ * registered address, whose hash was checked, is the public set. */
+static sotto_status identify(struct sotto_dataset *s, const char *name, const char *given, bool registered)
+{
+    sotto_status status = SOTTO_OK;
+    if (given)
+        TRY(identity_check(given));
+    if (given && s->dataset_id[0] && strcmp(given, s->dataset_id) != 0)
+        FAIL(SOTTO_EUSAGE, "import: these records have the identity '%s' already; leave --dataset-id out",
+             s->dataset_id);
+    if (given)
+        snprintf(s->dataset_id, sizeof s->dataset_id, "%s", given);
+    else if (registered)
+        snprintf(s->dataset_id, sizeof s->dataset_id, "%s", name);
+    else if (!s->dataset_id[0])
+        TRY(identity_draw(s->dataset_id, name));
+done:
+    return status;
+}
+
 static sotto_status read_set(struct dataset *d, struct bundle *b, struct store_source *source,
                              const char *path, const char *name, const struct sotto_import_options *options,
                              const struct sotto_context *ctx)
@@ -147,6 +167,7 @@ static sotto_status read_set(struct dataset *d, struct bundle *b, struct store_s
         goto done;
     }
     source->format = format->name;
+    TRY(identify(&d->set, name, chosen.dataset_id, source->registered));
 done:
     return status;
 }
@@ -154,17 +175,17 @@ done:
 sotto_status sotto_data_import(const char *path, const char *name, const struct sotto_import_options *options,
                                const struct sotto_context *ctx)
 {
-    return import_set(path, name, options, NULL, ctx);
+    return import_set(path, name, options, NULL, false, ctx);
 }
 
 sotto_status import_set(const char *path, const char *name, const struct sotto_import_options *options,
-                        const char *url, const struct sotto_context *ctx)
+                        const char *url, bool registered, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
     struct bundle b = {0}; /* a stream of images reads from it until the set is written */
     char folder[4096], root[4096], temporary[4096 + 128] = "", hex[SHA256_HEX];
-    struct store_source source = {.url = url};
+    struct store_source source = {.url = url, .registered = registered};
     REQUIRE(path && path[0], "import: the path is empty");
     REQUIRE(name, "import: the name is missing");
     REQUIRE(!options || (options->height > 0) == (options->width > 0),

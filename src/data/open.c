@@ -33,6 +33,8 @@ static sotto_status open_source(struct dataset *d, const struct dataset_source *
     snprintf(d->licence, sizeof d->licence, "%s", source->licence);
     if (!d->set.origin[0])
         snprintf(d->set.origin, sizeof d->set.origin, "%s", source->origin);
+    if (!d->set.dataset_id[0])
+        snprintf(d->set.dataset_id, sizeof d->set.dataset_id, "%s", name);
     d->set.synthetic = source->synthetic;
     dataset_describe_classes(d, name);
 done:

@@ -88,20 +88,25 @@ static void write_row(float *out, const struct part_plan *p, size_t row)
     }
 }
 
-static sotto_status save(const char *folder, const char *part, const char *what, struct sotto_array *a)
+/* The array and, beside it, whose records it holds (NULL: no records). */
+static sotto_status save(const char *folder, const char *part, const char *what, struct sotto_array *a,
+                         const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
     char name[96], path[4096];
     snprintf(name, sizeof name, "%s-%s.npy", part, what);
     TRY(path_join(path, sizeof path, folder, name));
     TRY(sotto_npy_save(path, a));
+    if (whose)
+        TRY(sotto_provenance_save(path, whose));
 done:
     return status;
 }
 
 /* The part's share of a column of the whole set, if there is one. */
 static sotto_status write_column(const char *folder, const struct sotto_data_part *part, const int64_t *rows,
-                                 const char *what, const int64_t *column)
+                                 const char *what, const int64_t *column,
+                                 const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {0};
@@ -110,7 +115,7 @@ static sotto_status write_column(const char *folder, const struct sotto_data_par
     TRY(sotto_array_make(&a, SOTTO_I8, 1, &part->n));
     for (size_t i = 0; i < part->n; i++)
         ((int64_t *)a.data)[i] = column[rows[i]];
-    TRY(save(folder, part->name, what, &a));
+    TRY(save(folder, part->name, what, &a, whose));
 done:
     sotto_array_clear(&a);
     return status;
@@ -121,16 +126,19 @@ static sotto_status write_part(const char *folder, const struct part_plan *p,
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array x = {0}, r = {0};
+    struct sotto_provenance whose = {0};
+    TRY(sotto_provenance_of_rows(&whose, p->set, rows, part->n));
     TRY(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){part->n, p->width}));
     TRY(sotto_array_make(&r, SOTTO_I8, 1, &part->n));
     for (size_t i = 0; i < part->n; i++)
         write_row((float *)x.data + i * p->width, p, (size_t)rows[i]);
     memcpy(r.data, rows, part->n * sizeof *rows);
-    TRY(save(folder, part->name, "features", &x));
-    TRY(save(folder, part->name, "rows", &r));
-    TRY(write_column(folder, part, rows, "labels", p->set->labels));
-    TRY(write_column(folder, part, rows, "attribute", p->set->attribute));
+    TRY(save(folder, part->name, "features", &x, &whose));
+    TRY(save(folder, part->name, "rows", &r, NULL));
+    TRY(write_column(folder, part, rows, "labels", p->set->labels, &whose));
+    TRY(write_column(folder, part, rows, "attribute", p->set->attribute, &whose));
 done:
+    sotto_provenance_clear(&whose);
     sotto_array_clear(&x);
     sotto_array_clear(&r);
     return status;

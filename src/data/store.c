@@ -79,6 +79,7 @@ static struct json *describe(const struct dataset *d, const struct store_source 
                 *attribute = json_make_object();
     json_put_text(&doc, "schema", schema);
     json_put_text(&doc, "name", s->name);
+    json_put_text(&doc, "dataset_id", s->dataset_id);
     json_put_text(&doc, "title", s->title);
     json_put_text(&doc, "origin", s->origin);
     json_put_text(&doc, "licence", d->licence[0] ? d->licence : "unknown; see the origin");
@@ -259,6 +260,8 @@ static sotto_status read_facts(struct dataset *d, const struct json *doc, const 
     if (strcmp(text, schema) != 0)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.40s'; expected '%s'", path, text, schema);
     TRY(json_get_text_into(s->name, sizeof s->name, doc, path, "name"));
+    if (json_find(doc, "dataset_id")) /* version 1 has none */
+        TRY(json_get_text_into(s->dataset_id, sizeof s->dataset_id, doc, path, "dataset_id"));
     TRY(json_get_text_into(s->title, sizeof s->title, doc, path, "title"));
     TRY(json_get_text_into(s->origin, sizeof s->origin, doc, path, "origin"));
     TRY(json_get_text_into(s->sha256, sizeof s->sha256, doc, path, "sha256"));
@@ -347,6 +350,9 @@ sotto_status store_summarise(struct store_summary *out, const char *folder)
     TRY(json_read_file(&doc, path));
     TRY(json_get_text_into(out->title, sizeof out->title, doc, path, "title"));
     TRY(json_get_size(&out->n, doc, path, "n"));
+    out->dataset_id[0] = '\0';
+    if (json_find(doc, "dataset_id"))
+        TRY(json_get_text_into(out->dataset_id, sizeof out->dataset_id, doc, path, "dataset_id"));
 done:
     json_free(doc);
     return status;

@@ -14,6 +14,7 @@ bool store_find(char *path, size_t capacity, const char *name);
 struct store_source {
     const char *file, *format, *sha256; /* base name, layout, of the file; sha256 NULL for folders */
     const char *url;                    /* where it was fetched, or NULL */
+    bool registered;                    /* from the address on record: the public set */
 };
 sotto_status store_write(const char *folder, struct dataset *d, const struct store_source *source,
                          const struct sotto_context *ctx);
@@ -25,6 +26,7 @@ void store_names_free(char **names, size_t count);
 /** Title, record count and problem of one imported set without reading its arrays. */
 struct store_summary {
     char title[128];
+    char dataset_id[128]; /* "": version 1 */
     size_t n;
 };
 sotto_status store_summarise(struct store_summary *out, const char *folder);

@@ -1,13 +1,31 @@
-/* charge.h - what a failure after a charge has to say: privacy was spent, and where that is written. */
+/* charge.h - a charge to the ledger of a data set, and to those of other data sets that hold the same people. */
 #ifndef DP_CHARGE_H
 #define DP_CHARGE_H
 
-#include "sotto/dp.h"
+#include "dp/ledger_account.h"
 
-/** Adds to the failure just recorded the hint that the reservation's epsilon was charged, with its entry. `next` says
- * what can be done about it, e.g. "the same command continues". Does nothing without a reservation. */
-void charge_name_steps(const struct sotto_steps *steps, const char *next);
-/** The same from the text of a certificate that was not saved. */
-void charge_name_certificate(const char *certificate, const char *next);
+/** The identity that is charged: `given`, or else that of the provenance. EINVAL: neither, or two that differ. */
+sotto_status charge_identity(const char **dataset_id, const char *given, const struct sotto_provenance *p);
+
+struct charge {
+    const char *dataset_id;
+    const struct sotto_source_records *source; /* or NULL: unknown */
+    struct ledger *ledgers; /* (count): the data set's own, then those of same_people; locked */
+    size_t count;
+    int lock;  /* of the registry; -1: a public set */
+    bool opened; /* the data set had no ledger */
+};
+
+/** Finds and locks the ledgers, as `ledger` and `source` (struct sotto_release) ask. Nothing is charged.
+ *  EUSAGE: another file than the data set's ledger; EBUDGET: records that another data set's ledger was charged
+ *  for; errors of ledger_open(). Texts are borrowed until charge_close(). */
+sotto_status charge_open(struct charge *c, const char *dataset_id, const char *ledger,
+                         const struct sotto_source_records *source, const struct sotto_context *ctx);
+/** Every ledger stays within its budget (EBUDGET, and nothing is written); then hashes of new records and the
+ * entry, which it takes, are on disk in all of them, the data set's own last. */
+sotto_status charge_enter(struct charge *c, struct json **entry, const struct sotto_account *account,
+                          const struct sotto_context *ctx);
+/** Harmless on {0} with lock -1. */
+void charge_close(struct charge *c);
 
 #endif

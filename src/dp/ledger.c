@@ -18,41 +18,7 @@
 
 static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
 static const char hash_key[] = ",\"hash\":\"";
-enum { HASH_TAIL = sizeof hash_key - 1 + 64 + 2 /* "} */, LEDGER_LIMIT = 1 << 28 };
-
-static bool plain_name(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 0 && length <= 100 && name[0] != '.' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
-}
-
-sotto_status ledger_default_path(char **out, const char *fingerprint)
-{
-    sotto_status status = SOTTO_OK;
-    char hashed[SHA256_HEX];
-    const char *home = getenv("XDG_DATA_HOME"), *middle = "";
-    if (!home || home[0] != '/') {
-        home = getenv("HOME");
-        middle = "/.local/share";
-    }
-    REQUIRE(home && home[0] == '/',
-            "ledger: neither XDG_DATA_HOME nor HOME is set; name a file with --ledger");
-    REQUIRE(fingerprint && fingerprint[0],
-            "ledger: the private data set has no name; give its fingerprint or --dataset-id");
-    if (!plain_name(fingerprint)) {
-        sha256_of(hashed, fingerprint, strlen(fingerprint));
-        fingerprint = hashed;
-    }
-    size_t capacity = strlen(home) + strlen(fingerprint) + 64;
-    char *path = base_alloc(capacity, 1);
-    if (!path)
-        FAIL(SOTTO_ENOMEM, "ledger: out of memory");
-    snprintf(path, capacity, "%s%s/sotto/ledger/%s.jsonl", home, middle, fingerprint);
-    *out = path;
-done:
-    return status;
-}
+enum { HASH_TAIL = sizeof hash_key - 1 + 64 + 2 /* "} */ };
 
 static double plus(double a, double b)
 {
@@ -97,22 +63,43 @@ static void as_replace_one(double *pure, double *rho, double *epsilon, double *d
     }
 }
 
-static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
+static sotto_status take_budget(struct ledger *l, const struct json *entry, const char *where)
 {
     sotto_status status = SOTTO_OK;
-    const char *event, *source, *randomness = "os";
+    const char *by = json_text(json_find(entry, "set_by"));
+    double epsilon, delta;
+    TRY(json_get_real(&epsilon, entry, where, "epsilon"));
+    TRY(json_get_real(&delta, entry, where, "delta"));
+    if (!(epsilon >= 0 && delta >= 0))
+        FAIL(SOTTO_EFORMAT, "%s: a budget below 0", where);
+    l->budget = (struct sotto_dp){epsilon, delta};
+    l->officer = l->officer || (by && strcmp(by, "officer") == 0);
+done:
+    return status;
+}
+
+static sotto_status take_records(struct ledger *l, const struct json *entry, const char *where)
+{
+    return ledger_records_take(&l->records, entry, where);
+}
+
+static sotto_status take_move(struct ledger *l, const struct json *entry, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *to;
+    TRY(json_get_text(&to, entry, where, "to"));
+    base_free(l->moved);
+    if (!(l->moved = base_strdup(to)))
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", where);
+done:
+    return status;
+}
+
+static sotto_status count_charge(struct ledger *l, const struct json *entry, const char *where, bool imported)
+{
+    sotto_status status = SOTTO_OK;
+    const char *source, *randomness = "os";
     double pure, rho, epsilon, delta;
-    TRY(json_get_text(&event, entry, where, "event"));
-    bool imported = strcmp(event, "import") == 0;
-    if (strcmp(event, "budget") == 0) {
-        TRY(json_get_real(&epsilon, entry, where, "epsilon"));
-        TRY(json_get_real(&delta, entry, where, "delta"));
-        if (!(epsilon >= 0 && delta >= 0))
-            FAIL(SOTTO_EFORMAT, "%s: a budget below 0", where);
-        l->budget = (struct sotto_dp){epsilon, delta};
-    }
-    if (!imported && strcmp(event, "release") != 0 && strcmp(event, "reserve") != 0)
-        goto done;
     TRY(json_get_text(&source, entry, where, "sensitivity.source"));
     if (!imported)
         TRY(json_get_text(&randomness, entry, where, "randomness"));
@@ -132,6 +119,36 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
     if (adjacency && strcmp(adjacency, "add-remove") == 0)
         as_replace_one(&pure, &rho, &epsilon, &delta);
     ledger_sum_add(proved ? &l->proved : &l->conditional, pure, rho, epsilon, delta);
+done:
+    return status;
+}
+
+static sotto_status count_release(struct ledger *l, const struct json *entry, const char *where)
+{
+    return count_charge(l, entry, where, false);
+}
+
+static sotto_status count_import(struct ledger *l, const struct json *entry, const char *where)
+{
+    return count_charge(l, entry, where, true);
+}
+
+/* Every event that a ledger may hold. */
+static const struct {
+    const char *name;
+    sotto_status (*take)(struct ledger *l, const struct json *entry, const char *where); /* NULL: nothing */
+} events[] = {{"release", count_release}, {"reserve", count_release}, {"import", count_import},
+              {"budget", take_budget},    {"torn", NULL},             {"records", take_records},
+              {"moved", take_move}};
+
+static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *event;
+    TRY(json_get_text(&event, entry, where, "event"));
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (strcmp(event, events[i].name) == 0 && events[i].take)
+            TRY(events[i].take(l, entry, where));
 done:
     return status;
 }
@@ -163,6 +180,8 @@ static sotto_status check_line(struct ledger *l, char *line, size_t length)
     TRY(count_entry(l, entry, where));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
+    if (l->visit)
+        TRY(l->visit(l->state, l, entry));
 done:
     json_free(entry);
     return status;
@@ -261,14 +280,13 @@ done:
     return status;
 }
 
-static sotto_status lock(const struct ledger *l)
+sotto_status ledger_lock(int fd, const char *path)
 {
-    for (int tries = 0; flock(l->fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+    for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
         if (errno != EWOULDBLOCK && errno != EINTR)
-            return status_fail(SOTTO_EIO, "%s: cannot lock: %s", l->path, strerror(errno));
+            return status_fail(SOTTO_EIO, "%s: cannot lock: %s", path, strerror(errno));
         if (tries >= 600)
-            return status_fail(SOTTO_EAGAIN, "%s: another process holds the ledger; try again later",
-                               l->path);
+            return status_fail(SOTTO_EAGAIN, "%s: another process holds the ledger; try again later", path);
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
     return SOTTO_OK;
@@ -284,7 +302,7 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
     l->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (l->fd < 0)
         FAIL(SOTTO_ECREATE, "%s: cannot open the ledger: %s", path, strerror(errno));
-    TRY(lock(l));
+    TRY(ledger_lock(l->fd, l->path));
     TRY(check_all(l, &data, &size, &torn));
     if (torn < size)
         TRY(quarantine(l, data + torn, size - torn, torn, ctx));
@@ -297,10 +315,19 @@ done:
 
 sotto_status ledger_read(struct ledger *l, const char *path)
 {
+    return ledger_walk(l, path, NULL, NULL);
+}
+
+sotto_status ledger_walk(struct ledger *l, const char *path,
+                         sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry),
+                         void *state)
+{
     sotto_status status = SOTTO_OK;
     unsigned char *data = NULL;
     size_t size = 0, torn = 0;
     TRY(ledger_start(l, path));
+    l->visit = visit;
+    l->state = state;
     TRY(check_all(l, &data, &size, &torn));
     if (torn < size)
         FAIL(SOTTO_EFORMAT, "%s: the last line is cut off; the next release repairs it and records that",
@@ -333,6 +360,9 @@ sotto_status ledger_append(struct ledger *l, struct json **entry)
     char *text = NULL, *line = NULL, hash[SHA256_HEX], stamp[32];
     time_t now = time(NULL);
     struct tm utc;
+    if (l->moved)
+        FAIL(SOTTO_EBUDGET, "%s: was moved to %s and takes no more charges; name that file, or none", l->path,
+             l->moved);
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
     json_put_integer(entry, "index", (int64_t)l->entries);
@@ -366,8 +396,10 @@ void ledger_close(struct ledger *l)
     if (l->fd >= 0)
         close(l->fd); /* releases the lock */
     base_free(l->path);
+    base_free(l->moved);
+    ledger_records_free(&l->records);
     ledger_events_free(&l->proved_events);
     ledger_events_free(&l->conditional_events);
     l->fd = -1;
-    l->path = NULL;
+    l->path = l->moved = NULL;
 }

@@ -8,8 +8,11 @@
 #define DP_LEDGER_H
 
 #include "dp/ledger_events.h"
+#include "dp/ledger_records.h"
 #include "io/json.h"
 #include "sotto/dp.h"
+
+#define LEDGER_LIMIT ((size_t)1 << 32) /* bytes: 16 for each record, and 1 KiB for each charge */
 
 /** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
  * has none. */
@@ -19,6 +22,7 @@ struct ledger_sum {
     double rho;            /* sum of zCDP parameters */
     double epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
 };
+struct ledger;
 struct ledger {
     int fd;
     char *path;
@@ -31,24 +35,33 @@ struct ledger {
     size_t seeded;          /* releases with seeded noise: no guarantee at all */
     size_t inputs_only;     /* reservations that protect inputs and count on public labels */
     struct sotto_dp budget; /* epsilon NAN: none recorded */
+    bool officer;           /* the budget was set by 'sotto ledger init': no trainer may record another */
+    struct ledger_records records;
+    char *moved; /* the file where this ledger goes on, or NULL */
+    sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry); /* ledger_walk() */
+    void *state;
 };
 
-/** $XDG_DATA_HOME/sotto/ledger/FINGERPRINT.jsonl; free with base_free(). A name that is no plain file name is
- * hashed. */
-sotto_status ledger_default_path(char **out, const char *fingerprint);
 /** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
  * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
  * recorded. EFORMAT: a line was changed, removed or reordered. EAGAIN: locked by another process for 30 s. */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
 /** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
 sotto_status ledger_read(struct ledger *l, const char *path);
-/** Completes (index, time, prev, hash), writes and fsyncs *entry; takes it. Updates the sums. */
+/** The same, with a look at every entry. */
+sotto_status ledger_walk(struct ledger *l, const char *path,
+                         sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry),
+                         void *state);
+/** Completes (index, time, prev, hash), writes and fsyncs *entry; takes it. Updates the sums. EBUDGET: the
+ * ledger was moved. */
 sotto_status ledger_append(struct ledger *l, struct json **entry);
 /** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:
  * no bound. ledger_events_account() is tighter. */
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
+/** Takes the lock of an open file, waiting for up to 30 s. EAGAIN, EIO. */
+sotto_status ledger_lock(int fd, const char *path);
 /** Closes and unlocks; harmless on {0} with fd -1. */
 void ledger_close(struct ledger *l);
 

@@ -88,6 +88,19 @@ done:
     return status;
 }
 
+sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_events events = {0};
+    const struct ledger_sum sum = ledger_sum_both(&l->proved, &l->conditional);
+    TRY(ledger_events_join(&events, &l->proved_events));
+    TRY(ledger_events_join(&events, &l->conditional_events));
+    TRY(ledger_column_account(out, &sum, &events, delta));
+done:
+    ledger_events_free(&events);
+    return status;
+}
+
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *a,
                                  const struct json *entry)
 {
@@ -131,10 +144,35 @@ done:
     return status;
 }
 
+static sotto_status append_budget(struct ledger *l, struct sotto_dp budget, const char *set_by,
+                                  const char *contact)
+{
+    struct json *entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "budget");
+    json_put_real(&entry, "epsilon", budget.epsilon);
+    json_put_real(&entry, "delta", budget.delta);
+    if (set_by)
+        json_put_text(&entry, "set_by", set_by);
+    if (contact)
+        json_put_text(&entry, "contact", contact);
+    return ledger_append(l, &entry);
+}
+
+static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
+{
+    if (!(budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta))
+        return SOTTO_OK;
+    return status_fail(SOTTO_EBUDGET,
+                       "%s: holds a budget of epsilon %g, delta %g%s; a budget can only be tightened (got %g, "
+                       "%g)",
+                       l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by its officer" : "",
+                       budget.epsilon, budget.delta);
+}
+
 sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)
 {
     sotto_status status = SOTTO_OK;
-    struct json *entry = NULL;
     TRY(ledger_require_budget(budget));
     if (budget.epsilon == 0)
         goto done;
@@ -142,18 +180,21 @@ sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, doub
         budget.delta = isnan(l->budget.delta) ? delta : l->budget.delta;
     if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
         goto done;
-    if (budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta)
-        FAIL(SOTTO_EBUDGET,
-             "%s: holds a budget of epsilon %g, delta %g; a budget can only be tightened (got %g, %g)",
-             l->path, l->budget.epsilon, l->budget.delta, budget.epsilon, budget.delta);
-    entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "budget");
-    json_put_real(&entry, "epsilon", budget.epsilon);
-    json_put_real(&entry, "delta", budget.delta);
-    TRY(ledger_append(l, &entry));
+    TRY(refuse_wider(l, budget));
+    if (l->officer)
+        l->budget = budget; /* for this charge alone */
+    else
+        TRY(append_budget(l, budget, NULL, NULL));
 done:
-    json_free(entry);
+    return status;
+}
+
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(refuse_wider(l, budget));
+    TRY(append_budget(l, budget, "officer", contact));
+done:
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/certificate.h"
-#include "dp/charge.h"
+#include "dp/charge_hint.h"
 #include "dp/mechanism.h"
 #include "io/statement.h"
 #include "sotto/io.h"
@@ -110,8 +110,29 @@ static void drop_private_metadata(struct sotto_tensors *t)
     t->metadata_count = kept;
 }
 
-/* The data set's name, and that a sampled or proved sensitivity belongs to this very head. */
-static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
+/* The identity that the file's provenance names, or the one that was given. */
+static sotto_status identify(struct sotto_release *r, const struct sotto_protect *p,
+                             const struct sotto_provenance *whose)
+{
+    sotto_status status = SOTTO_OK;
+    bool given = r->fingerprint && r->fingerprint[0];
+    if (!given && !whose->dataset_id[0])
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s does not say which private data set it was made from; name the data set with "
+             "--dataset-id",
+             p->input);
+    if (given && whose->dataset_id[0] && strcmp(r->fingerprint, whose->dataset_id) != 0)
+        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; leave --dataset-id out",
+             p->input, whose->dataset_id, r->fingerprint);
+    if (!given)
+        r->fingerprint = whose->dataset_id;
+    r->provenance = whose;
+done:
+    return status;
+}
+
+/* That a sampled or proved sensitivity belongs to this very head. */
+static sotto_status match(const struct sotto_release *r, const struct sotto_protect *p,
                           const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
@@ -124,8 +145,6 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
              "on "
              "these weights would not hide what the encoder saw",
              p->input);
-    if (data && data[0])
-        r->fingerprint = data;
     if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||
         r->sensitivity.source == SOTTO_SENSITIVITY_PROVED) {
         if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
@@ -140,11 +159,6 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
                  "would mean nothing",
                  file);
     }
-    if (!r->fingerprint || !r->fingerprint[0])
-        FAIL(SOTTO_EUSAGE,
-             "protect: %s does not say which private data it was made from; name the data set with "
-             "--dataset-id",
-             p->input);
 done:
     return status;
 }
@@ -259,6 +273,7 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
     struct sotto_release release = p->release;
+    struct sotto_provenance whose = {0};
     char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
     unsigned char *bytes = NULL;
     struct held_file held = {0};
@@ -274,6 +289,8 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     snprintf(beside, capacity, "%s.certificate.json", p->output);
     TRY(load(&tensors, p->input));
     TRY(match(&release, p, &tensors));
+    TRY(sotto_provenance_load(&whose, p->input));
+    TRY(identify(&release, p, &whose));
     TRY(sha256_file(input, p->input));
     release.input_sha256 = input;
     for (size_t i = 0; i < tensors.count; i++)
@@ -283,6 +300,7 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     TRY(note_classes(&text, &tensors));
     file_release(&held);
     TRY(save(p->output, &tensors, text));
+    TRY(sotto_provenance_save(p->output, &(struct sotto_provenance){0})); /* of a file that lay there before */
     TRY(sha256_file(output, p->output));
     TRY(sotto_certificate_save(beside, text, output));
     TRY(file_read(&bytes, &size, beside, 1 << 24));
@@ -296,6 +314,7 @@ done:
     base_free(bytes);
     base_free(text);
     base_free(beside);
+    sotto_provenance_clear(&whose);
     sotto_tensors_clear(&tensors);
     return status;
 }

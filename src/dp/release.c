@@ -3,8 +3,8 @@
  * and is charged. */
 #include "dp/release.h"
 #include "base/sha256.h"
+#include "dp/charge.h"
 #include "dp/lattice_fixed.h"
-#include "dp/ledger_account.h"
 #include "sotto/io.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
     struct json *entry = json_make_object();
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "release");
-    json_put_text(&entry, "fingerprint", r->fingerprint);
+    json_put_text(&entry, "fingerprint", p->dataset_id);
     json_put_text(&entry, "purpose", r->purpose);
     json_put_text(&entry, "mechanism", p->account.mechanism);
     json_put_real(&entry, "scale", p->account.scale);
@@ -87,8 +87,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
             other_doors[p.mechanism->kind]);
     REQUIRE((unsigned)r->sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
             "release: unknown source of the sensitivity");
-    REQUIRE(r->fingerprint && r->fingerprint[0],
-            "release: the private data set has no fingerprint and no --dataset-id");
+    TRY(charge_identity(&p.dataset_id, r->fingerprint, r->provenance));
     REQUIRE(n > 0, "release: there is nothing to release (0 values)");
     TRY(ledger_require_budget(r->budget));
     TRY(sotto_provenance_once(r->provenance));
@@ -103,25 +102,23 @@ sotto_status release_record(struct noise **stream, char **certificate, const str
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_release *r = p->release;
-    struct ledger ledger = {.fd = -1};
+    struct charge charge = {.lock = -1};
     struct json *entry = NULL, *text = NULL, *where = NULL;
     struct noise *opened = NULL;
-    char *path = NULL, *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
+    char *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
     TRY(r->insecure ? noise_open_insecure(&opened, r->insecure_seed) : noise_open(&opened));
-    if (!r->ledger)
-        TRY(ledger_default_path(&path, r->fingerprint));
-    TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
-    TRY(ledger_record_budget(&ledger, r->budget, p->account.delta));
+    TRY(charge_open(&charge, p->dataset_id, r->ledger, r->source, ctx));
+    const struct ledger *ledger = &charge.ledgers[0];
+    TRY(ledger_record_budget(&charge.ledgers[0], r->budget, p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     commit_to(nonce, commitment, r->input_sha256, opened);
     text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
                                                         p->sampler, p->lattice_exponent});
     entry = ledger_entry(p, nonce);
-    TRY(ledger_check_budget(&ledger, &p->account, entry));
-    TRY(ledger_append(&ledger, &entry));
+    TRY(charge_enter(&charge, &entry, &p->account, ctx));
     where = json_make_object();
-    json_put_integer(&where, "index", (int64_t)ledger.entries - 1);
-    json_put_text(&where, "hash", ledger.last);
+    json_put_integer(&where, "index", (int64_t)ledger->entries - 1);
+    json_put_text(&where, "hash", ledger->last);
     json_put(&text, "ledger", where);
     json_put_text(&text, "purpose", r->purpose);
     json_put_text(&text, "input_commitment", commitment);
@@ -133,7 +130,6 @@ done:
     json_free(entry);
     json_free(text);
     noise_close(opened);
-    ledger_close(&ledger);
-    base_free(path);
+    charge_close(&charge);
     return status;
 }

@@ -8,6 +8,7 @@
 /** What is about to be released. Made by release_plan(), completed by the kind of release. */
 struct release_plan {
     const struct sotto_release *release;
+    const char *dataset_id; /* whose ledger is charged */
     const struct mechanism *mechanism;
     struct sotto_sensitivity sensitivity; /* as accounted, dimension included */
     struct sotto_account account;

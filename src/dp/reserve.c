@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
+#include "dp/charge.h"
 #include "dp/coins.h"
 #include "dp/fixed_sample.h"
-#include "dp/ledger_account.h"
 #include "dp/run_record.h"
 #include "par/par.h"
 #include "sotto/io.h"
@@ -40,6 +40,7 @@ struct sotto_steps {
     struct run_record run;
     struct sotto_account account; /* of all steps that the run has charged */
     size_t first_step;
+    const char *dataset_id; /* while it is reserved for */
     char *purpose;
 };
 
@@ -82,8 +83,6 @@ static sotto_status check(const struct sotto_reserve *r)
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
     REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
-    REQUIRE(r->fingerprint && r->fingerprint[0],
-            "reserve: the private data set has no fingerprint and no --dataset-id");
     TRY(ledger_require_budget(r->budget));
     TRY(sotto_provenance_once(r->provenance));
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
@@ -123,7 +122,7 @@ static struct json *entry_of(const struct sotto_steps *s, const struct sotto_res
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "reserve");
     json_put_text(&entry, "run", s->run.id);
-    json_put_text(&entry, "fingerprint", r->fingerprint);
+    json_put_text(&entry, "fingerprint", s->dataset_id);
     json_put_text(&entry, "purpose", r->purpose);
     run_put_facts(&entry, &s->facts);
     json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
@@ -199,24 +198,20 @@ static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger ledger = {.fd = -1};
+    struct charge charge = {.lock = -1};
     struct json *entry = NULL;
-    char *path = NULL;
-    if (!r->ledger)
-        TRY(ledger_default_path(&path, r->fingerprint));
-    TRY(ledger_open(&ledger, r->ledger ? r->ledger : path, ctx));
-    TRY(find_run(s, r, ledger.path, sampled));
-    TRY(ledger_record_budget(&ledger, r->budget, r->sampled.delta));
+    TRY(charge_open(&charge, s->dataset_id, r->ledger, r->source, ctx));
+    struct ledger *ledger = &charge.ledgers[0];
+    TRY(find_run(s, r, ledger->path, sampled));
+    TRY(ledger_record_budget(ledger, r->budget, r->sampled.delta));
     entry = entry_of(s, r, account);
-    TRY(ledger_check_budget(&ledger, account, entry));
     ledger_warn_about_delta(r->records, account->delta, ctx);
-    TRY(ledger_append(&ledger, &entry));
-    memcpy(s->entry, ledger.last, sizeof s->entry);
-    run_record_add(&s->run, (int64_t)ledger.entries - 1, s->entry, r->first_step, sampled->steps);
+    TRY(charge_enter(&charge, &entry, account, ctx));
+    memcpy(s->entry, ledger->last, sizeof s->entry);
+    run_record_add(&s->run, (int64_t)ledger->entries - 1, s->entry, r->first_step, sampled->steps);
 done:
     json_free(entry);
-    ledger_close(&ledger);
-    base_free(path);
+    charge_close(&charge);
     return status;
 }
 
@@ -227,7 +222,9 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     struct sotto_sampled sampled = r->sampled;
     struct sotto_account account;
     struct sotto_steps *s = NULL;
+    const char *dataset_id;
     TRY(check(r));
+    TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct run_facts facts = {.mechanism = r->sampled.mechanism,
                                     .scale = scale,
@@ -254,6 +251,7 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->everyone = sampled.sample_rate == 1;
     s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
     s->first_step = r->first_step;
+    s->dataset_id = dataset_id;
     s->fast = (struct fast_sum){s->mechanism->fast, scale, false, par_threads(ctx)};
     s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
     s->q = base_alloc(s->lattice_values, sizeof *s->q);

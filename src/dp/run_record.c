@@ -4,14 +4,13 @@
 #include "base/file.h"
 #include "dp/account_pld.h"
 #include "dp/lattice.h"
+#include "dp/ledger.h"
 #include "dp/mechanism.h"
 #include "num/interval.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { LEDGER_LIMIT = 1 << 28 };
 
 static const char *const noise_modes[] = {"exact", "fast"};
 static const char label_mechanism[] = "randomised-response";

@@ -358,7 +358,7 @@ static sotto_status check_ledger(struct checks *c, const struct json *certificat
         status = status == SOTTO_ENOMEM ? status : SOTTO_OK;
         goto done;
     }
-    TRY(file_read(&data, &size, path, 1 << 28));
+    TRY(file_read(&data, &size, path, LEDGER_LIMIT));
     char wanted[96];
     snprintf(wanted, sizeof wanted, "\"hash\":\"%.64s\"}\n", f->hash);
     char *end = strstr((char *)data, wanted), *start = end;

@@ -5,7 +5,7 @@
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
 #include "dp/certificate.h"
-#include "dp/charge.h"
+#include "dp/charge_hint.h"
 #include "head/head_checkpoint.h"
 #include "head/head_clip.h"
 #include "head/head_linear.h"
@@ -309,9 +309,6 @@ static sotto_status reserve(struct sotto_steps **out, struct head_run *run, cons
 {
     const struct sotto_head_recipe *r = run->recipe;
     size_t steps = steps_of(r, data->n), first = run->state.step;
-    char fingerprint[SHA256_HEX];
-    if (!p->fingerprint)
-        head_data_fingerprint(fingerprint, data);
     const struct sotto_reserve request = {
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
@@ -324,7 +321,7 @@ static sotto_status reserve(struct sotto_steps **out, struct head_run *run, cons
         .dimension = run->trainer->count,
         .first_step = first,
         .run = run->state.run[0] ? run->state.run : NULL,
-        .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
+        .fingerprint = p->fingerprint,
         .ledger = p->ledger,
         .purpose = p->purpose ? p->purpose : "head by DP-SGD",
         .records = data->n,
@@ -332,6 +329,7 @@ static sotto_status reserve(struct sotto_steps **out, struct head_run *run, cons
         .insecure = p->insecure,
         .insecure_seed = p->insecure_seed,
         .provenance = p->provenance,
+        .source = p->source,
         .condition = p->condition,
         .noise_mode = p->noise_mode};
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
@@ -438,6 +436,7 @@ sotto_status sotto_head_save_private(const char *path, const struct sotto_head *
     TRY(sotto_head_save(path, h));
     TRY(sha256_file(hash, path));
     TRY(sotto_certificate_save(beside, certificate, hash));
+    TRY(sotto_provenance_save(path, &(struct sotto_provenance){0})); /* of a file that lay there before */
 done:
     if (status != SOTTO_OK)
         charge_name_certificate(certificate, "with its checkpoint the same command continues");

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/certificate.h"
-#include "dp/charge.h"
+#include "dp/charge_hint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,15 +31,13 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
                             const struct head_data *data, const struct sotto_head_privacy *p,
                             const struct sotto_context *ctx)
 {
-    char fingerprint[SHA256_HEX], input[SHA256_HEX];
-    if (!p->fingerprint)
-        head_data_fingerprint(fingerprint, data);
+    char input[SHA256_HEX];
     sha256_of(input, vector, dimension * sizeof *vector);
     const struct sotto_release request = {.mechanism = account->mechanism,
                                           .scale = account->scale,
                                           .target = {NAN, p->target.delta},
                                           .sensitivity = *sensitivity,
-                                          .fingerprint = p->fingerprint ? p->fingerprint : fingerprint,
+                                          .fingerprint = p->fingerprint,
                                           .ledger = p->ledger,
                                           .input_sha256 = input,
                                           .purpose = p->purpose ? p->purpose : "head by second moments",
@@ -48,6 +46,7 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
                                           .insecure = p->insecure,
                                           .insecure_seed = p->insecure_seed,
                                           .provenance = p->provenance,
+                                          .source = p->source,
                                           .condition = p->condition};
     return sotto_dp_release(certificate, vector, dimension, &request, ctx);
 }

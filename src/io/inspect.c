@@ -14,9 +14,20 @@
 #include <strings.h>
 #include <zlib.h>
 
-enum kind { KIND_UNKNOWN, KIND_NPY, KIND_NPZ, KIND_SAFETENSORS, KIND_JSON, KIND_CSV, KIND_YAML, KIND_IDX };
-static const char *const kind_names[] = {"unknown", "npy", "npz",  "safetensors",
-                                         "json",    "csv", "yaml", "idx"};
+enum kind {
+    KIND_UNKNOWN,
+    KIND_NPY,
+    KIND_NPZ,
+    KIND_SAFETENSORS,
+    KIND_JSON,
+    KIND_CSV,
+    KIND_YAML,
+    KIND_IDX,
+    KIND_LEDGER
+};
+static const char *const kind_names[] = {"unknown", "npy",  "npz", "safetensors", "json",
+                                         "csv",     "yaml", "idx", "ledger"};
+static const char ledger_start[] = "{\"schema\":\"sotto.ledger/1\",";
 
 static const struct {
     const char *ending;
@@ -152,6 +163,34 @@ done:
     return status;
 }
 
+/* How many entries of each event; 'sotto ledger show' adds them up. */
+static sotto_status inspect_ledger(struct json **doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL, *events = json_make_object();
+    unsigned char *data = NULL;
+    size_t size, entries = 0;
+    const char *event;
+    TRY(file_read(&data, &size, path, (size_t)1 << 32));
+    for (char *line = (char *)data, *end; (end = memchr(line, '\n', size - (size_t)(line - (char *)data)));
+         line = end + 1, entries++) {
+        TRY(json_parse(&entry, line, (size_t)(end - line), path));
+        TRY(json_get_text(&event, entry, path, "event"));
+        const struct json *before = json_member(events, event);
+        json_put_integer(&events, event, (before ? json_whole(before) : 0) + 1);
+        json_free(entry);
+        entry = NULL;
+    }
+    json_put_integer(doc, "entries", (int64_t)entries);
+    json_put(doc, "events", events);
+    events = NULL;
+done:
+    json_free(events);
+    json_free(entry);
+    base_free(data);
+    return status;
+}
+
 static sotto_status inspect_csv(struct json **doc, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -252,6 +291,8 @@ static sotto_status inspect_contents(struct json **doc, const char *path, enum k
         return inspect_yaml(doc, path);
     case KIND_IDX:
         return inspect_idx(doc, path);
+    case KIND_LEDGER:
+        return inspect_ledger(doc, path);
     default:
         return status_fail(
             SOTTO_EFORMAT,
@@ -271,6 +312,9 @@ static sotto_status inspect(struct json **out, const char *path)
     enum kind kind = kind_of_name(path);
     if (kind == KIND_UNKNOWN)
         kind = kind_of_bytes(start, have, s.size);
+    if (kind == KIND_JSON && have >= sizeof ledger_start - 1 &&
+        memcmp(start, ledger_start, sizeof ledger_start - 1) == 0)
+        kind = KIND_LEDGER;
     doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.inspect/1");
     json_put_text(&doc, "path", path);
@@ -327,7 +371,7 @@ static void print_array(FILE *f, const struct json *j)
 static void print_document(FILE *f, const struct json *doc)
 {
     const struct json *arrays = json_member(doc, "arrays"), *metadata = json_member(doc, "metadata"),
-                      *keys = json_member(doc, "keys");
+                      *keys = json_member(doc, "keys"), *events = json_member(doc, "events");
     print_printable(f, json_text(json_member(doc, "path")));
     fprintf(f, ": %s, %lld bytes\n", json_text(json_member(doc, "kind")),
             (long long)json_whole(json_member(doc, "bytes")));
@@ -343,6 +387,14 @@ static void print_document(FILE *f, const struct json *doc)
                 (long long)json_whole(json_member(doc, "columns")));
     if (json_member(doc, "elements"))
         fprintf(f, "  %lld elements\n", (long long)json_whole(json_member(doc, "elements")));
+    for (const char *event = events ? json_first_key(events) : NULL; event;
+         event = json_next_key(events, event)) {
+        fprintf(f, "  %lld x ", (long long)json_whole(json_member(events, event)));
+        print_printable(f, event);
+        fputc('\n', f);
+    }
+    if (events)
+        fputs("  'sotto ledger show FILE' adds them up\n", f);
     for (size_t i = 0; keys && i < json_count(keys); i++) {
         fputs(i == 0 ? "  keys: " : ", ", f);
         print_printable(f, json_text(json_at(keys, i)));

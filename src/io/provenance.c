@@ -5,8 +5,10 @@
 #include "io/json.h"
 #include "sotto/io.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char schema[] = "sotto.provenance/1";
 static const char *const encodings[] = {
@@ -105,6 +107,11 @@ static struct json *describe(const struct sotto_provenance *p, const char *sha25
     return doc;
 }
 
+static bool says_nothing(const struct sotto_provenance *p)
+{
+    return !p->dataset_id[0] && !p->set[0] && !p->rows && p->classes == 0 && p->encoding == SOTTO_ENCODING_NONE;
+}
+
 sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p)
 {
     sotto_status status = SOTTO_OK;
@@ -112,6 +119,11 @@ sotto_status sotto_provenance_save(const char *path, const struct sotto_provenan
     char sha256[SHA256_HEX], *side = side_path(path);
     if (!side)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    if (says_nothing(p)) {
+        if (unlink(side) != 0 && errno != ENOENT)
+            FAIL(SOTTO_EIO, "%s: cannot remove: %s", side, strerror(errno));
+        goto done;
+    }
     TRY(sha256_file(sha256, path));
     doc = describe(p, sha256);
     TRY(json_write_file(side, doc, JSON_LINE));

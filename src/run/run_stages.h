@@ -62,7 +62,17 @@ sotto_status run_stage_sweep(struct run *r, size_t index);
 enum { RUN_NORMS = 2 }; /* entrywise, and the ones the paper seems to have used */
 /** The stage of one mechanism of a sweep with one kind of norms. */
 void run_sweep_name(char out[RUN_NAME + 80], const struct run_case *c, size_t mechanism, size_t norms);
-/** Copies the ledgers that this run's releases were written to into ledger.jsonl. */
+/** EUSAGE: a case releases something, and the set has no identity whose ledger could be charged. */
+sotto_status run_check_identity(const struct run *r);
+/** The records of a case, and the ledger that is charged for them. */
+struct run_source {
+    struct sotto_source_records records;
+    unsigned char (*digests)[SOTTO_DIGEST]; /* owned */
+    char ledger[RUN_PATH];                  /* "": the data set's own */
+};
+sotto_status run_source_make(struct run_source *out, struct run *r, size_t index);
+void run_source_clear(struct run_source *s);
+/** ledger.jsonl of the run folder: the ledger of a public set is there; a private one's is copied. */
 sotto_status run_copy_ledgers(struct run *r);
 /** The report's "training" member. */
 sotto_status run_training_curves(struct json **out, const struct run *r);

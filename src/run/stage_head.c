@@ -81,6 +81,7 @@ sotto_status run_stage_head(struct run *r, size_t index)
     const struct run_case *c = &r->config.cases[index];
     struct run_stage stage;
     struct sotto_head *head = NULL;
+    struct sotto_provenance whose = {0};
     struct run_model model;
     char name[RUN_PATH], path[RUN_PATH], hash[SHA256_HEX], stage_name[RUN_NAME + 16];
     run_model_name(&model, r, index, -1);
@@ -96,6 +97,9 @@ sotto_status run_stage_head(struct run *r, size_t index)
     TRY(sotto_head_set_encoder(head, hash));
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_head_save(path, head));
+    TRY(sotto_provenance_of_rows(&whose, r->data, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index),
+                                 c->records));
+    TRY(sotto_provenance_save(path, &whose));
     double train, held;
     size_t parameters;
     (void)sotto_head_parameters(head, &parameters);
@@ -108,6 +112,7 @@ sotto_status run_stage_head(struct run *r, size_t index)
     json_put_integer(&result, "parameters", (int64_t)parameters);
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, NULL}, result));
 done:
+    sotto_provenance_clear(&whose);
     sotto_head_free(head);
     return status;
 }

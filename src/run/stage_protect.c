@@ -72,6 +72,7 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     struct run_stage stage;
     struct run_model plain;
     struct sotto_sensitivity_sample sample;
+    struct run_source source = {.digests = NULL};
     char *certificate = NULL;
     char name[RUN_PATH], certificate_name[RUN_PATH + 32], input[RUN_PATH], output[RUN_PATH],
         measured[RUN_PATH], purpose[RUN_NAME * 2 + 32], stage_name[RUN_NAME + 32];
@@ -89,11 +90,15 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     TRY(run_folder_path(output, &r->folder, name));
     snprintf(certificate_name, sizeof certificate_name, "%s.certificate.json", name);
     snprintf(purpose, sizeof purpose, "run %s, %s", r->config.name, m->name);
+    TRY(run_source_make(&source, r, m->index));
     struct sotto_protect protect = {.input = input,
                                     .output = output,
                                     .release = {.mechanism = p->mechanism,
                                                 .scale = p->scale,
                                                 .target = {p->epsilon, p->delta},
+                                                .fingerprint = r->data->dataset_id,
+                                                .ledger = source.ledger[0] ? source.ledger : NULL,
+                                                .source = &source.records,
                                                 .purpose = purpose,
                                                 .records = c->records,
                                                 .insecure = r->options->insecure,
@@ -104,6 +109,7 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     TRY(release_facts(&facts, certificate));
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL}, facts));
 done:
+    run_source_clear(&source);
     sotto_text_free(certificate);
     return status;
 }

@@ -68,6 +68,7 @@ sotto_status run_stage_split(struct run *r)
         FAIL(SOTTO_EINVAL, "%s: has no images; pre-training needs images", r->data->name);
     if (r->classes < 2)
         FAIL(SOTTO_EINVAL, "%s: has %zu classes; heads need labels of at least 2", r->data->name, r->classes);
+    TRY(run_check_identity(r));
     TRY(split_pools(r));
 
     struct json *key = json_make_object();

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Toys are no data: a ledger may lie anywhere. */
+static const struct sotto_source_records exercise = {.public_set = 1};
+
 struct sotto_release toy_request(const struct toy *toy, struct toy_source *source)
 {
     return (struct sotto_release){.mechanism = toy->noise->name,
@@ -14,6 +17,7 @@ struct sotto_release toy_request(const struct toy *toy, struct toy_source *sourc
                                   .sensitivity = {.l1 = 1, .l2 = 1, .value_step = 1},
                                   .fingerprint = "selftest",
                                   .ledger = source->ledger,
+                                  .source = &exercise,
                                   .purpose = "selftest",
                                   .constant_time = toy->constant_time,
                                   .insecure = source->seeded,

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "dp/certificate.h"
-#include "dp/charge.h"
+#include "dp/charge_hint.h"
 #include "nn/model.h"
 #include "train/silent_records.h"
 #include "train/supervised.h"
@@ -54,7 +54,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,
         .first_step = (size_t)step,
-        .fingerprint = p->fingerprint ? p->fingerprint : r->t.data->sha256,
+        .fingerprint = p->fingerprint ? p->fingerprint : r->t.data->dataset_id,
         .ledger = p->ledger,
         .purpose = p->purpose ? p->purpose : "network by DP-SGD",
         .records = r->t.n,
@@ -62,6 +62,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .insecure = p->insecure,
         .insecure_seed = p->insecure_seed + step,
         .provenance = p->provenance,
+        .source = p->source,
         .condition = p->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
@@ -325,6 +326,7 @@ sotto_status sotto_network_save_private(const char *path, const struct sotto_net
     TRY(sotto_network_save(path, n));
     TRY(sha256_file(hash, path));
     TRY(sotto_certificate_save(beside, certificate, hash));
+    TRY(sotto_provenance_save(path, &(struct sotto_provenance){0})); /* of a file that lay there before */
 done:
     if (status != SOTTO_OK)
         charge_name_certificate(certificate, "with its checkpoint the same command continues");

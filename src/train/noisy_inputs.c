@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "dp/certificate.h"
-#include "dp/charge.h"
+#include "dp/charge_hint.h"
 #include "io/json.h"
 #include "nn/model.h"
 #include "train/silent_records.h"
@@ -58,7 +58,7 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                                           .max_grad_norm = r->radius,
                                           .dimension = r->n * r->d,
                                           .first_step = (size_t)epoch,
-                                          .fingerprint = p->fingerprint ? p->fingerprint : r->data->sha256,
+                                          .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
                                           .ledger = p->ledger,
                                           .purpose = p->purpose ? p->purpose : "network on noisy inputs",
                                           .records = r->n,
@@ -66,6 +66,7 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                                           .insecure = p->insecure,
                                           .insecure_seed = p->insecure_seed + epoch,
                                           .provenance = p->provenance,
+                                          .source = p->source,
                                           .condition = p->condition,
                                           .run = r->state.run[0] ? r->state.run : NULL,
                                           .noise_mode = p->noise_mode,
@@ -93,7 +94,7 @@ static sotto_status release_labels(struct noisy_run *r)
         .scale = NAN,
         .target = {p->label_epsilon, 0},
         .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->sha256,
+        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
         .ledger = p->ledger,
         .purpose = p->purpose ? p->purpose : "labels of a network on noisy inputs",
         .records = r->n,
@@ -101,6 +102,7 @@ static sotto_status release_labels(struct noisy_run *r)
         .insecure = p->insecure,
         .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63),
         .provenance = p->provenance,
+        .source = p->source,
         .condition = p->condition};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
     TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));

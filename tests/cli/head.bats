@@ -200,19 +200,19 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$output" == *"proved sensitivity for replacing one of 12 records"* ]]
   for mechanism in logistic gaussian laplace; do
-    XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --sensitivity proved.json --mechanism $mechanism --epsilon 1 --delta 1e-3 -o p.safetensors
+    XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --sensitivity proved.json --mechanism $mechanism --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
     grep -q '"source": "proved"' p.safetensors.certificate.json
     grep -q '"conditional": null' p.safetensors.certificate.json
   done
   run "$SOTTO" account --verify p.safetensors.certificate.json
   [ "$status" -eq 0 ]
   # without --sensitivity the head brings its own
-  XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors
+  XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors --dataset-id toy
   grep -q '"source": "proved"' p.safetensors.certificate.json
   # the protected head still clips its queries
   "$SOTTO" predict --head p.safetensors --features X.npy -o p.npy
   # pure epsilon by l1
-  XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 5 -o p.safetensors
+  XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 5 -o p.safetensors --dataset-id toy
   grep -q '"accountant": "pure"' p.safetensors.certificate.json
 }
 
@@ -221,10 +221,10 @@ refused() {
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
   sed 's/"records": 12/"records": 12000/' proved.json > forged.json
-  refused 65 "claims a proof of l1" "$SOTTO" protect --head h.safetensors --sensitivity forged.json --epsilon 1 --delta 1e-3 -o p.safetensors
+  refused 65 "claims a proof of l1" "$SOTTO" protect --head h.safetensors --sensitivity forged.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   plain --trainer convex --steps 51
   refused 65 "measured for another head (recipe hash differs)" \
-    "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors
+    "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   refused 65 "outside of what the proof allows" plain --trainer convex --step-size 3
   refused 65 "linear head only" plain --trainer convex --hidden 4
   classes= fit
@@ -254,7 +254,7 @@ refused() {
   refused 64 "exactly one of --noise-multiplier and --target-epsilon" plain --trainer dp-sgd
   refused 64 "--noise-multiplier belongs to trainers with noise" plain --noise-multiplier 1
   refused 65 "draws private noise" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
-  refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --target-epsilon 1
+  refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --target-epsilon 1 --dataset-id toy
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
@@ -282,7 +282,7 @@ refused() {
   refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
   refused 64 "--adjacency add-remove: this trainer is accounted for a replaced record only" plain --trainer taylor --adjacency add-remove --target-epsilon 2
   refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --target-epsilon 2
-  refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2
+  refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2 --dataset-id moments
   refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
 }
 
@@ -294,9 +294,9 @@ refused() {
   [[ "$output" == *"note: fast noise: proved for real numbers; floating-point and timing attacks"* ]]
   grep -q '"noise_mode":"fast"' sotto/ledger/fast.jsonl
   "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/fast.jsonl
-  run plain --trainer dp-sgd --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id exact
+  run plain --trainer dp-sgd --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id fast
   [[ "$output" != *"fast"* ]]
-  grep -q '"noise_mode":"exact"' sotto/ledger/exact.jsonl
+  grep -q '"noise_mode":"exact"' sotto/ledger/fast.jsonl
   for threads in 1 2; do
     run plain --trainer dp-sgd --batch 4 --noise-multiplier 1 --dataset-id fast --noise-mode fast --insecure-noise-seed 3 --threads $threads
     [[ "$output" == *"noise was seeded: no privacy guarantee"* ]]

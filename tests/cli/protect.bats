@@ -124,7 +124,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   refused 64 "give exactly one of --scale and --epsilon" protect --l1 1
   refused 64 "give exactly one of --scale and --epsilon" protect --l1 1 --scale 1 --epsilon 1
   refused 64 "no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms" protect --scale 1
-  refused 64 "v.npy does not say which private data it was made from; name the data set with --dataset-id" \
+  refused 64 "v.npy has no identity (made elsewhere, opened by its path, or imported by version 1)" \
     "$SOTTO" protect --vector v.npy --scale 1 --l1 1 -o out.npy
   refused 64 "v.npy and out.safetensors are of different formats" \
     "$SOTTO" protect --vector v.npy --scale 1 --l1 1 --dataset-id toy -o out.safetensors
@@ -143,14 +143,14 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 @test "a head keeps its tensors and its recipe, loses the hash of its data, and still predicts" {
   "$SOTTO" head --features X.npy --labels y.npy -o h.safetensors
   "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 3 -o s.json
-  run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 1e-2 --sensitivity s.json --records 12 -o p.safetensors
+  run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 1e-2 --sensitivity s.json --records 12 -o p.safetensors --dataset-id toy
   [ "$status" -eq 0 ]
   [[ "$output" == *"proved: none; conditional on the sampled sensitivity"* ]]
   grep -aq '"recipe_hash"' p.safetensors
   absent 'fingerprint' p.safetensors
   "$SOTTO" predict --head p.safetensors --features X.npy -o q.npy
   "$SOTTO" account --verify p.safetensors.certificate.json
-  run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 0.5 --sensitivity s.json --records 12 -o p.safetensors
+  run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 0.5 --sensitivity s.json --records 12 -o p.safetensors --dataset-id toy
   [[ "$output" == *"warning: delta 0.5 is not smaller than 1/n = 0.0833333"* ]]
 }
 
@@ -158,7 +158,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   "$SOTTO" head --features X.npy --labels y.npy -o h.safetensors
   "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 2 -o sensitivity.json
   "$SOTTO" head --features X.npy --labels y.npy --epochs 2 -o other.safetensors
-  run "$SOTTO" protect --head other.safetensors --scale 0.1 --sensitivity sensitivity.json -o p.safetensors
+  run "$SOTTO" protect --head other.safetensors --scale 0.1 --sensitivity sensitivity.json -o p.safetensors --dataset-id toy
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: protect: sensitivity.json was measured for another head (recipe hash differs); noise scaled to it would mean nothing" ]
   [ ! -e p.safetensors ]

@@ -120,7 +120,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   cd "$BATS_TEST_TMPDIR"
   train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --dtype f32 --backend dnnl --threads 1 --quiet)
   "${train[@]}" --ensemble 2 --members independent --average softmax --residual-perturbation additive --gamma 0.5 --relative -o m.safetensors
-  [ "$(ls)" = m.safetensors ]
+  [ "$(ls)" = "$(printf "m.safetensors\nm.safetensors.provenance.json")" ]
   [[ "$("$SOTTO" inspect m.safetensors)" == *average_softmax*independent*relative* ]]
   "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o p.npy
   for bad in "--members independent" "--ensemble 2 --members sometimes" "--average softmax" "--ensemble 2 --average median" \

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "machine.h"
@@ -66,6 +67,8 @@ static struct request on_blobs(void)
     r.o.dtype = machine.dtype;
     r.o.backend = machine.backend;
     sotto_train_privacy_defaults(&r.p);
+    r.p.fingerprint = "toy";
+    r.p.source = &exercise;
     r.o.model = "mlp";
     r.o.hidden_count = 1;
     r.o.hidden[0] = 16;

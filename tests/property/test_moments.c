@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "head/moments.h"
 #include "rng/rng.h"
 #include "temporary_folder.h"
@@ -211,7 +212,10 @@ static struct sotto_head *fit(const char *trainer, struct head_data data, double
                               char **certificate)
 {
     struct sotto_head_recipe r = recipe_of(trainer, clip, 1);
-    struct sotto_head_privacy p = {.target = {NAN, 1e-5}, .ledger = path_of("ledger.jsonl")};
+    struct sotto_head_privacy p = {.target = {NAN, 1e-5},
+                                   .fingerprint = "toy",
+                                   .source = &exercise,
+                                   .ledger = path_of("ledger.jsonl")};
     struct sotto_head *h = NULL;
     r.lambda = lambda;
     r.noise_multiplier = 1e-7;

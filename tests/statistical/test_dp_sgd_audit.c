@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "attack/epsilon_bounds.h"
 #include "machine.h"
 #include "nn/model.h"
@@ -69,6 +70,8 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
+    p.fingerprint = "toy";
+    p.source = &exercise;
     o.model = "mlp";
     o.optimizer = "sgd";
     o.lr = 0.1;

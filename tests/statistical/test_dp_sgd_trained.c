@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "attack/epsilon_bounds.h"
 #include "machine.h"
 #include "num/beta.h"
@@ -73,6 +74,8 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
+    p.fingerprint = "toy";
+    p.source = &exercise;
     o.model = "mlp";
     o.hidden[0] = 32;
     o.hidden_count = 1;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "dp/mechanism.h"
 #include "sotto/dp.h"
 #include "temporary_folder.h"
@@ -183,6 +184,7 @@ static void steps_are_independent(void **state)
             .max_grad_norm = 0.025,
             .dimension = N,
             .fingerprint = "toy",
+            .source = &exercise,
             .ledger = path_of("l.jsonl"),
             .insecure = 1,
             .insecure_seed = 5,

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "sotto/dp.h"
 #include "temporary_folder.h"
 
@@ -26,6 +27,7 @@ static struct sotto_steps *reserve(double rate, size_t steps)
                               .max_grad_norm = 1,
                               .dimension = 1,
                               .fingerprint = "toy",
+                              .source = &exercise,
                               .ledger = ledger,
                               .insecure = 1,
                               .insecure_seed = 7};

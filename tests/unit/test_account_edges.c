@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "dp/ledger.h"
+#include "dp/ledger_registry.h"
 #include "dp/pld.h"
 #include "sotto/compose.h"
 #include "sotto/io.h"

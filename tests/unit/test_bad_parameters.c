@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "sotto/sotto.h"
 
 #include <float.h>
@@ -236,6 +237,7 @@ static void releases(void **state)
                                           .target = q.target,
                                           .sensitivity = q.sensitivity,
                                           .fingerprint = "toy",
+                                          .source = &exercise,
                                           .ledger = "/proc/never/ledger.jsonl"};
                 float v[2] = {3, 4};
                 int64_t labels[2] = {0, 1};

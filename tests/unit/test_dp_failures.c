@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "failing_jansson.h"
 #include "base/file.h"
 #include "dp/ledger_account.h"
@@ -59,6 +60,7 @@ static struct sotto_release request(const char *mechanism)
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = ledger,
                                   .purpose = "test"};
 }
@@ -391,6 +393,7 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
                               .max_grad_norm = 1,
                               .dimension = 3,
                               .fingerprint = "toy",
+                              .source = &exercise,
                               .ledger = ledger};
     struct sotto_steps *steps;
     unlink(ledger);
@@ -503,7 +506,8 @@ static void default_ledgers_are_used(void **state)
     struct sotto_reserve run = {.sampled = {"gaussian", 1.1, 0.01, 10, 1e-5},
                                 .max_grad_norm = 1,
                                 .dimension = 3,
-                                .fingerprint = "toy"};
+                                .fingerprint = "toy",
+                                .source = &exercise};
     struct sotto_steps *steps;
     float v[1] = {5};
     char *text = NULL;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/memory.h"
 #include "dp/fixed_sample.h"
 #include "dp/run_record.h"
@@ -264,6 +265,7 @@ static struct sotto_reserve reserve_of(size_t steps)
         .max_grad_norm = 1,
         .dimension = 3,
         .fingerprint = "toy",
+        .source = &exercise,
         .ledger = path_of("l.jsonl"),
         .records = 23};
     r.sampled.delta = 1e-5;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "temporary_folder.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -42,6 +43,7 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
                                     .target = {epsilon, 0},
                                     .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
                                     .fingerprint = "toy",
+                                    .source = &exercise,
                                     .ledger = book,
                                     .insecure = insecure};
     assert_int_equal(sotto_dp_randomise(&text, labels, RECORDS, 3, &r, NULL), SOTTO_OK);
@@ -58,6 +60,7 @@ static struct sotto_reserve reserve_of(const char *labels)
         .max_grad_norm = 0.5,
         .dimension = 2 * RECORDS,
         .fingerprint = "toy",
+        .source = &exercise,
         .ledger = ledger,
         .records = RECORDS,
         .inputs_only = 1,

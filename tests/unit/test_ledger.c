@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "dp/ledger_account.h"
+#include "dp/ledger_registry.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
@@ -46,6 +48,7 @@ static struct sotto_release release_of(double scale)
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = path};
 }
 
@@ -286,6 +289,7 @@ static struct sotto_reserve reserve_of(size_t steps)
                                   .max_grad_norm = 0.5,
                                   .dimension = 3,
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = path};
 }
 
@@ -400,8 +404,8 @@ static void reservations_are_checked(void **state)
     REFUSED(r.max_grad_norm = 1e-90;
             r.sampled.noise_multiplier = 1e-90, SOTTO_EINVAL, "noise_multiplier * max_grad_norm");
     REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
-    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "no fingerprint");
-    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "no fingerprint");
+    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "has no identity");
+    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "has no identity");
     REFUSED(r.sampled.steps = 0, SOTTO_EINVAL, "steps must be at least 1");
     REFUSED(r.sampled.mechanism = "laplace", SOTTO_ENOTSUP, "laplace");
     REFUSED(r.dimension = SIZE_MAX / 16, SOTTO_ENOMEM, "out of memory");

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "dp/certificate.h"
 #include "dp/ledger_account.h"
@@ -191,6 +192,7 @@ static void budgets_are_checked_by_composition(void **state)
                               .target = {NAN, 1e-5},
                               .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                               .fingerprint = "toy",
+                              .source = &exercise,
                               .ledger = path,
                               .budget = {budget, 1e-5}};
     for (int i = 0; i < 11; i++) {

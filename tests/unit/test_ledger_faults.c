@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/ledger_account.h"
+#include "dp/ledger_registry.h"
 #include "sotto/sotto.h"
 #include "temporary_folder.h"
 
@@ -88,6 +90,7 @@ static sotto_status release(const char *ledger)
                                     .target = {NAN, 1e-5},
                                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                                     .fingerprint = "toy",
+                                    .source = &exercise,
                                     .ledger = ledger};
     float v[1] = {5};
     char *text = NULL;
@@ -292,6 +295,7 @@ static struct sotto_release sampled(const char *mechanism, const char *ledger)
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_SAMPLED},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = ledger};
 }
 
@@ -325,6 +329,7 @@ static void budgets(void **state)
         .max_grad_norm = 1,
         .dimension = 3,
         .fingerprint = "toy",
+        .source = &exercise,
         .ledger = ledger,
         .budget = {-1, 0}};
     assert_int_equal(sotto_dp_reserve(&steps, &run, NULL), SOTTO_EINVAL);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/memory.h"
 #include "rng/rng.h"
 #include "sotto/attack.h"
@@ -45,7 +46,10 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
 
 static struct sotto_head_privacy privacy_of(double epsilon)
 {
-    return (struct sotto_head_privacy){.target = {epsilon, 1e-5}, .ledger = path_of("ledger.jsonl")};
+    return (struct sotto_head_privacy){.target = {epsilon, 1e-5},
+                                       .fingerprint = "toy",
+                                       .source = &exercise,
+                                       .ledger = path_of("ledger.jsonl")};
 }
 
 static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,

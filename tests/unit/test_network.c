@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "data/augment.h"
 #include "io/statement.h"
 #include "machine.h"
@@ -393,7 +394,8 @@ static void protect_refuses_a_network(void **state)
         .input = path,
         .output = out,
         .release = {
-            .mechanism = "logistic", .scale = 1, .sensitivity = {.l1 = 1, .l2 = NAN}, .fingerprint = "test"}};
+            .mechanism = "logistic", .scale = 1, .sensitivity = {.l1 = 1, .l2 = NAN}, .fingerprint = "test",
+            .source = &exercise}};
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
     sotto_network_free(n);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercise.h"
 #include "attack/model_attack.h"
 #include "attack/target_network.h"
 #include "head_blobs.h"
@@ -246,6 +247,8 @@ static void private_targets_have_private_shadows(void **state)
     char *certificate = NULL, *json = NULL;
     sotto_target_close(in.target);
     sotto_train_privacy_defaults(&p);
+    p.fingerprint = "toy";
+    p.source = &exercise;
     p.noise_multiplier = 0.5;
     p.insecure = 1;
     p.ledger = path_of("ledger.jsonl");

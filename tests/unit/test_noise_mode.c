@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -28,6 +29,7 @@ static struct sotto_reserve reserve_of(const char *mechanism, size_t steps)
         .max_grad_norm = 0.5,
         .dimension = N,
         .fingerprint = "toy",
+        .source = &exercise,
         .ledger = path_of("l.jsonl"),
         .insecure = 1,
         .insecure_seed = SEED,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "io/json.h"
 #include "machine.h"
@@ -61,6 +62,8 @@ static struct sotto_train_privacy privacy(void)
     struct sotto_train_privacy p;
     sotto_train_privacy_defaults(&p);
     p.target.delta = 1e-5;
+    p.fingerprint = "toy";
+    p.source = &exercise;
     p.ledger = ledger;
     return p;
 }

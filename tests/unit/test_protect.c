@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "io/json.h"
@@ -59,6 +60,8 @@ static struct sotto_protect ordinary(void)
                     .scale = NAN,
                     .target = {1, 1e-5},
                     .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
+                    .fingerprint = "toy",
+                    .source = &exercise,
                     .ledger = ledger,
                     .purpose = "test"}};
 }

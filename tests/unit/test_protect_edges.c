@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -29,6 +30,7 @@ static struct sotto_protect request(const char *mechanism, const char *input, co
                     .target = {NAN, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                     .fingerprint = "toy",
+                    .source = &exercise,
                     .ledger = ledger}};
 }
 
@@ -122,7 +124,9 @@ static void where_heads_come_from(void **state)
         "indices",          "i",     "data_name",   "d",  "note",          "kept", NULL};
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
-    p.release.fingerprint = NULL;
+    p.release.fingerprint = NULL; /* a hash of the data in the metadata is no identity */
+    expect(&p, SOTTO_EUSAGE, "--dataset-id");
+    p.release.fingerprint = "toy";
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);

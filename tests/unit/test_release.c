@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "temporary_folder.h"
 
 #include "base/file.h"
@@ -25,6 +26,7 @@ static struct sotto_release ordinary(const char *ledger)
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = ledger,
                                   .input_sha256 = "00",
                                   .purpose = "test"};

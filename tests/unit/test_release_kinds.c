@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "temporary_folder.h"
 
 #include "base/file.h"
@@ -41,6 +42,7 @@ static struct sotto_protect ordinary(const char *mechanism)
                     .target = {1, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                     .fingerprint = "toy",
+                    .source = &exercise,
                     .ledger = path_of("ledger.jsonl")}};
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
 #include "failing_jansson.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -36,6 +37,7 @@ static struct sotto_reserve reserve_of(const char *book, double rate)
         .max_grad_norm = 0.5,
         .dimension = 3,
         .fingerprint = "toy",
+        .source = &exercise,
         .purpose = "test",
         .ledger = book};
 }
@@ -139,8 +141,8 @@ static void requests_without_sense(void **state)
     REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be a number");
     REFUSED(r.sampled.noise_multiplier = r.max_grad_norm = 1e-60, SOTTO_EINVAL, "* max_grad_norm must");
     REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
-    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "has no fingerprint");
-    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "has no fingerprint");
+    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "has no identity");
+    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "has no identity");
     REFUSED(r.budget.epsilon = -1, SOTTO_EINVAL, "budget epsilon");
     REFUSED((r.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must lie in [0, 1)");
     REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is not known");
@@ -347,6 +349,7 @@ static struct sotto_release release_of(const char *mechanism)
                                   .target = {NAN, 0},
                                   .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = ledger,
                                   .purpose = "a release"};
 }

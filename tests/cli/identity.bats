@@ -1,0 +1,238 @@
+#!/usr/bin/env bats
+# Whose records are charged: the identity of a data set, from import to certificate.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export XDG_DATA_HOME=$PWD/home
+  unset SOTTO_DATA_DIR
+  make_table 7 > people.csv
+  "$SOTTO" data import people.csv --name people --label last --dataset-id survey-2026 --quiet
+  ledger=$XDG_DATA_HOME/sotto/ledger/survey-2026.jsonl
+}
+
+# 80 people, 4 numbers and a class each; $1: which ones.
+make_table() {
+  awk -v seed="$1" 'BEGIN { srand(seed); print "a,b,c,d,class"
+    for (i = 0; i < 80; i++) { k = i % 2; printf "%.4f,%.4f,%.4f,%.4f,%s\n", rand() + k, rand(), rand() - k, rand(), k ? "yes" : "no" } }'
+}
+
+# sotto refused CODE "text" COMMAND ...
+refused() {
+  local code=$1 text=$2
+  shift 2
+  run "$@"
+  echo "exit $status: $output"
+  [ "$status" -eq "$code" ]
+  [[ "$output" == *"$text"* ]]
+}
+
+releases() { # in a ledger
+  grep -cE '"event":"(release|reserve)"' "$1" || :
+}
+
+dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 --adjacency replace-one)
+
+@test "an import has an identity, which data info shows" {
+  [[ "$("$SOTTO" data info people)" == *"identity   survey-2026"* ]]
+  grep -q '"dataset_id": "survey-2026"' "$XDG_DATA_HOME/sotto/data/people/dataset.json"
+  "$SOTTO" data import people.csv --name second --label last --quiet
+  "$SOTTO" data import people.csv --name third --label last --quiet
+  [[ "$("$SOTTO" data info second)" =~ identity\ +second-[0-9a-f]{16} ]]
+  [ "$("$SOTTO" data info second | grep identity)" != "$("$SOTTO" data info third | grep identity | sed s/third/second/)" ]
+  refused 64 "stands for a public set" "$SOTTO" data import people.csv --name fourth --dataset-id fashion-mnist
+  refused 64 "expected 1 to 127 bytes" "$SOTTO" data import people.csv --name fourth --dataset-id ""
+  # a copy of the folder keeps it
+  "$SOTTO" data import "$XDG_DATA_HOME/sotto/data/people" --name copy --quiet
+  [[ "$("$SOTTO" data info copy)" == *"identity   survey-2026"* ]]
+  refused 64 "have the identity 'survey-2026' already" "$SOTTO" data import "$XDG_DATA_HOME/sotto/data/people" --name again --dataset-id other
+}
+
+@test "the same people by another order, encoding, subset, trainer or verb: one ledger, and the budget holds" {
+  "$SOTTO" data split people --parts one=60 --seed 1 -o a
+  "$SOTTO" data split people --parts one=60 --seed 2 -o b
+  "$SOTTO" data split people --parts one=60 --seed 1 --one-hot -o c
+  run "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o a.safetensors
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"a new ledger was opened for data set 'survey-2026': $ledger"* ]]
+  for part in b c; do # another order, another encoding
+    run "$SOTTO" head --features $part/one-features.npy --labels $part/one-labels.npy "${dp[@]}" -o $part.safetensors
+    [ "$status" -eq 0 ]
+    [[ "$output" != *"a new ledger"* ]]
+  done
+  "$SOTTO" train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 -o net.safetensors
+  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy --trainer convex -o convex.safetensors
+  "$SOTTO" protect --head convex.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
+  [ "$(releases "$ledger")" -eq 5 ]
+  [ "$(ls "$XDG_DATA_HOME/sotto/ledger")" = survey-2026.jsonl ]
+  total=$("$SOTTO" ledger show --dataset-id survey-2026 --json | sed -n 's/^  "total": \([0-9.]*\).*/\1/p')
+  awk -v t="$total" 'BEGIN { exit !(t > 4) }'
+  # the whole of it against a budget, by each way
+  for way in "head --features b/one-features.npy --labels b/one-labels.npy ${dp[*]}" "protect --head convex.safetensors --epsilon 1 --delta 1e-3" \
+    "train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1"; do
+    refused 77 "would be exceeded" "$SOTTO" $way --budget-epsilon 2 --budget-delta 1e-3 -o no.safetensors
+    [ ! -e no.safetensors ]
+  done
+  [ "$(releases "$ledger")" -eq 5 ]
+}
+
+@test "with a budget of 2 the second run of 1.83 is refused" {
+  "$SOTTO" data split people --parts one=60,rest=20 -o a
+  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" --budget-epsilon 2 --budget-delta 1e-3 -o 1.safetensors
+  refused 77 "would be exceeded: spent 1.8" "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o 2.safetensors
+  # other people of the same set are charged to the same ledger
+  refused 77 "would be exceeded: spent 1.8" "$SOTTO" head --features a/rest-features.npy --labels a/rest-labels.npy "${dp[@]}" -o 2.safetensors
+  [ ! -e 2.safetensors ]
+}
+
+@test "provenance: beside arrays and unprotected files, not beside what may be published" {
+  "$SOTTO" data split people --parts one=60 -o a
+  grep -q '"dataset_id":"survey-2026","set":"people","records":60' a/one-features.npy.provenance.json
+  grep -q '"dataset_id":"survey-2026"' a/one-labels.npy.provenance.json
+  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy --trainer convex -o h.safetensors
+  grep -q '"set":"people","records":60' h.safetensors.provenance.json
+  "$SOTTO" protect --head h.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
+  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o h.safetensors
+  [ ! -e p.safetensors.provenance.json ] && [ ! -e h.safetensors.provenance.json ] # the old one went with its file
+  "$SOTTO" train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o n.safetensors --quiet
+  grep -q '"records":80' n.safetensors.provenance.json
+  "$SOTTO" sensitivity --features a/one-features.npy --labels a/one-labels.npy --pairs 2 -o s.json
+  grep -q '"dataset_id":"survey-2026"' s.json.provenance.json
+  # labels of other records
+  "$SOTTO" data split people --parts one=60 --seed 9 -o b
+  refused 65 "hold other records" "$SOTTO" head --features a/one-features.npy --labels b/one-labels.npy -o x.safetensors
+}
+
+@test "images: embeddings carry the identity of their set, and its rows" {
+  "$SOTTO" embed --encoder scattering --data synthetic-images-n64 --split train -o X.npy --labels-out y.npy
+  grep -q '"dataset_id":"synthetic-images-n64","set":"synthetic-images-n64"' X.npy.provenance.json
+  # a public set is an exercise, whose ledger may lie anywhere
+  for name in one two; do
+    "$SOTTO" head --features X.npy --labels y.npy --trainer covariance --clip 1 --target-epsilon 1 --ledger $name.jsonl -o h.safetensors
+    [ "$(releases $name.jsonl)" -eq 1 ]
+    grep -q '"records":"public"' $name.jsonl
+  done
+  [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
+}
+
+@test "anonymous arrays are refused, unless they are named; a name does not replace an identity" {
+  "$SOTTO" data split people --parts one=60 -o a
+  cp a/one-features.npy X.npy
+  cp a/one-labels.npy y.npy
+  refused 64 "X.npy has no identity" "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors
+  refused 64 "has no identity" "$SOTTO" train --data X.npy:y.npy --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
+  refused 64 "X.npy has no identity" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 -o v.npy
+  refused 64 "stands for a public set, and X.npy does not come from it" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 --dataset-id fashion-mnist -o v.npy
+  [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
+  "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors --dataset-id other
+  [ "$(releases "$XDG_DATA_HOME/sotto/ledger/other.jsonl")" -eq 1 ]
+  refused 64 "belongs to data set 'survey-2026', not to 'other'" \
+    "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o g.safetensors --dataset-id other
+  [ ! -e g.safetensors ] && [ ! -e "$ledger" ]
+  # verbs that release nothing need no identity
+  "$SOTTO" head --features X.npy --labels y.npy -o plain.safetensors
+  "$SOTTO" sensitivity --features X.npy --labels y.npy --pairs 2 -o s.json
+}
+
+@test "an import of version 1 is read, and says what it lacks" {
+  sed -i '/"dataset_id"/d' "$XDG_DATA_HOME/sotto/data/people/dataset.json"
+  [[ "$("$SOTTO" data info people)" == *"identity   none (a path, or imported by version 1)"* ]]
+  "$SOTTO" data split people --parts one=60 -o a
+  [ ! -e a/one-features.npy.provenance.json ]
+  private=(train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 -o n.safetensors)
+  refused 64 "people has no identity (made elsewhere, opened by its path, or imported by version 1)" "$SOTTO" "${private[@]}"
+  "$SOTTO" "${private[@]}" --dataset-id survey-2026
+  [ "$(releases "$ledger")" -eq 1 ]
+}
+
+@test "the same people under two identities: refused, unless both are charged" {
+  "$SOTTO" data import people.csv --name twin --label last --dataset-id twin-1 --quiet
+  make_table 8 > others.csv
+  "$SOTTO" data import others.csv --name others --label last --dataset-id others-1 --quiet
+  for set in people twin others; do "$SOTTO" data split $set --parts one=60 --seed 3 -o $set; done
+  head() { "$SOTTO" head --features $1/one-features.npy --labels $1/one-labels.npy --trainer covariance --clip 1 --target-epsilon 1 -o $1.safetensors "${@:2}"; }
+  head people
+  head others # control: other people
+  refused 77 "data set 'twin-1' has records that data set 'survey-2026' was charged for" head twin
+  [[ "$output" == *"--same-people-as 'survey-2026'"* ]]
+  [ ! -e twin.safetensors ] && [ ! -e "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl" ]
+  head twin --same-people-as survey-2026
+  [ "$(releases "$ledger")" -eq 2 ]
+  [ "$(releases "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl")" -eq 1 ]
+  "$SOTTO" account --verify twin.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl"
+  refused 64 "no ledger is known for data set 'nobody'" head twin --same-people-as nobody
+  # what is not found: PRIVACY.md, section 7
+  sed '2,$s/^[^,]*/0.5/' people.csv > changed.csv
+  "$SOTTO" data import changed.csv --name changed --label last --dataset-id changed-1 --quiet
+  "$SOTTO" data split changed --parts one=60 -o changed
+  head changed
+}
+
+@test "records are looked up in the set that they came from" {
+  "$SOTTO" data split people --parts one=60 -o a
+  rm -r "$XDG_DATA_HOME/sotto/data/people"
+  private=(head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o h.safetensors)
+  refused 64 "data set 'people', which these records were taken from, is not in the data folder" "$SOTTO" "${private[@]}"
+  "$SOTTO" data import people.csv --name people --label last --dataset-id another --quiet
+  refused 64 "has the identity 'another', but these records were taken from 'survey-2026'" "$SOTTO" "${private[@]}"
+  [ ! -e "$ledger" ]
+}
+
+@test "a ledger stays where it is, or is moved" {
+  "$SOTTO" data split people --parts one=60 -o a
+  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --clip 1 --target-epsilon 1 -o h.safetensors)
+  "$SOTTO" "${private[@]}"
+  refused 64 "the ledger of data set 'survey-2026' is $ledger, not other.jsonl" "$SOTTO" "${private[@]}" --ledger other.jsonl
+  [ ! -e other.jsonl ]
+  refused 64 "--ledger-move needs the new place" "$SOTTO" "${private[@]}" --ledger-move
+  run "$SOTTO" "${private[@]}" --ledger other.jsonl --ledger-move
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"the ledger of data set 'survey-2026' was moved to $PWD/other.jsonl"* ]]
+  [ "$(releases other.jsonl)" -eq 2 ]
+  [ "$(stat -c %a other.jsonl)" = 600 ]
+  "$SOTTO" "${private[@]}" # finds it
+  [ "$(releases other.jsonl)" -eq 3 ]
+  [[ "$("$SOTTO" ledger show "$ledger")" == *"moved to $PWD/other.jsonl, where it goes on"* ]]
+  "$SOTTO" account --verify h.safetensors.certificate.json --ledger other.jsonl
+}
+
+@test "an officer opens a ledger with a budget, which no trainer widens" {
+  run "$SOTTO" ledger init --dataset-id survey-2026 --budget 1.3,1e-3 --contact "privacy office" --ledger office.jsonl
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"office.jsonl: the ledger of data set 'survey-2026', with a budget of epsilon 1.3, delta 0.001"* ]]
+  "$SOTTO" data split people --parts one=60 -o a
+  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --clip 1 --target-epsilon 1 --delta 1e-4 -o h.safetensors)
+  refused 77 "set by its officer; a budget can only be tightened" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
+  refused 77 "would be exceeded" "$SOTTO" "${private[@]}" --budget-epsilon 0.5 --budget-delta 1e-3
+  "$SOTTO" "${private[@]}"
+  "$SOTTO" "${private[@]}" --budget-epsilon 1.25 --budget-delta 1e-3
+  [ "$(grep -c '"event":"budget"' office.jsonl)" -eq 1 ] # a tighter one is for its run alone
+  refused 77 "the privacy budget (epsilon 1.3, delta 0.001) would be exceeded" "$SOTTO" "${private[@]}"
+  run "$SOTTO" ledger show --dataset-id survey-2026
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"privacy office"* ]]
+  [[ "$output" == *"head by second moments"* ]]
+  [[ "$output" == *"budget 1.3, set by officer"* ]]
+  run "$SOTTO" ledger show office.jsonl --json
+  [[ "$output" == *'"schema": "sotto.ledger_show/1"'* ]]
+  run "$SOTTO" inspect office.jsonl
+  [[ "$output" == *": ledger, "* ]]
+  [[ "$output" == *"2 x release"* ]]
+  refused 77 "can only be tightened" "$SOTTO" ledger init --dataset-id survey-2026 --budget 5
+  refused 64 "expected EPSILON or EPSILON,DELTA" "$SOTTO" ledger init --dataset-id x --budget much
+  refused 64 "--budget is missing" "$SOTTO" ledger init --dataset-id x
+  refused 64 "either FILE or --dataset-id" "$SOTTO" ledger show
+  refused 64 "unknown action 'close'" "$SOTTO" ledger close
+  refused 66 "nothing.jsonl" "$SOTTO" ledger show nothing.jsonl
+}
+
+@test "a table as it is published: one ledger from import to certificate" {
+  data=${SOTTO_SHARED:-}/data/adult.data.xz
+  [ -e "$data" ] || skip "no $data"
+  "$SOTTO" data import "$data" --name adult --quiet
+  id=$("$SOTTO" data info adult | sed -n 's/^identity *//p')
+  "$SOTTO" data split adult --parts member=2000 --one-hot -o adult
+  private=("$SOTTO" head --features adult/member-features.npy --labels adult/member-labels.npy --trainer dp-adam --batch 256 --epochs 2 --target-epsilon 1.83 --adjacency replace-one)
+  "${private[@]}" --budget-epsilon 2 --budget-delta 1e-5 -o 1.safetensors
+  refused 77 "would be exceeded" "${private[@]}" -o 2.safetensors
+  "$SOTTO" account --verify 1.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/$id.jsonl"
+}
