@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
- * better. */
+ * better; larger ones are clamped to that. */
 static const int fast_room[] = {30, 16};
 
 struct sotto_steps {
@@ -297,55 +297,41 @@ done:
     return status;
 }
 
-/* Not finite, or so large that exact noise has no room for it, or that fast noise would be lost in it. */
-static sotto_status refuse_value(const struct sotto_steps *s, size_t i, double x, bool single)
-{
-    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
-    if (!isfinite(x))
-        return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i, s->dimension,
-                           isnan(x) ? "NaN" : "infinite");
-    return status_fail(SOTTO_EDOMAIN, "step: value %zu of %zu is 2^%d times larger than the %s of the noise",
-                       i, s->dimension, fast ? fast_room[single] : 100, fast ? "scale" : "lattice");
-}
-
 static double value_at(const void *sum, size_t i, bool single)
 {
     return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
 }
 
-static sotto_status round_sum(struct sotto_steps *s, const void *sum, bool single)
+static void put_value(void *sum, size_t i, double x, bool single)
 {
-    for (size_t i = 0; i < s->dimension; i++) {
-        double x = value_at(sum, i, single);
-        if (!isfinite(x) || !lattice_index(&s->q[i], x, s->lattice))
-            return refuse_value(s, i, x, single);
-    }
-    return SOTTO_OK;
+    if (single)
+        ((float *)sum)[i] = (float)x;
+    else
+        ((double *)sum)[i] = x;
 }
 
-static sotto_status check_sum(const struct sotto_steps *s, const void *sum, bool single)
+/* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
+ * refusal would tell about the records, and a clamp brings no two sums further apart. */
+static void clamp_sum(const struct sotto_steps *s, void *sum, bool single)
 {
-    double most = ldexp(s->fast.scale, fast_room[single]);
-    size_t i = 0;
+    const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
     const struct fast_kernels *k = fast_kernels_find();
     if (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most))
-        return SOTTO_OK;
-    while (fabs(value_at(sum, i, single)) < most)
-        i++;
-    return refuse_value(s, i, value_at(sum, i, single), single);
+        return;
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single);
+        put_value(sum, i, isnan(x) ? 0 : fmax(-most, fmin(x, most)), single);
+    }
 }
 
 static void add_exact(struct sotto_steps *s, void *sum, bool single)
 {
     for (size_t i = 0; i < s->dimension; i++)
+        s->q[i] = lattice_index(value_at(sum, i, single), s->lattice);
+    for (size_t i = 0; i < s->dimension; i++)
         s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));
-    for (size_t i = 0; i < s->dimension; i++) {
-        float x = lattice_value(2 * s->q[i] + s->drawn[i], s->lattice);
-        if (single)
-            ((float *)sum)[i] = x;
-        else
-            ((double *)sum)[i] = x;
-    }
+    for (size_t i = 0; i < s->dimension; i++)
+        put_value(sum, i, (double)lattice_value(2 * s->q[i] + s->drawn[i], s->lattice), single);
 }
 
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
@@ -355,6 +341,7 @@ static void add_fast(struct sotto_steps *s, void *sum, bool single)
     unsigned char key[CHACHA_KEY];
     struct fast_sum how = s->fast;
     how.floats = single;
+    clamp_sum(s, sum, single);
     noise_bytes(s->stream, key, sizeof key);
     fast_noise_add(sum, s->dimension, &how, key);
     base_wipe(key, sizeof key);
@@ -366,7 +353,6 @@ static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
     REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
-    TRY(fast ? check_sum(s, sum, single) : round_sum(s, sum, single));
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     if (fast)
