@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/** Version 1 says nothing of records and conditions. */
+#define CERTIFICATE_SCHEMA "sotto.certificate/2"
+
 /** How the certificate's sampler reads that is not exact but paid for in delta. */
 #define FIXED_SAMPLER "fixed number of steps"
 
@@ -30,7 +33,11 @@ struct certificate_facts {
     bool seeded;
     const char *sampler;
     int lattice_exponent; /* step 2^exponent */
+    size_t records;        /* of the private data set; 0: unknown */
+    const char *condition; /* NULL, or what epsilon rests on besides the sensitivity */
 };
+/** EINVAL for a condition that is too long to be read. NULL and "" are none. */
+sotto_status certificate_check_condition(const char *condition);
 /** Its part "guarantee": what is proved, what is conditional, and one line for people. */
 struct json *certificate_guarantee(const struct certificate_facts *facts);
 struct json *certificate_make(const struct certificate_facts *facts);

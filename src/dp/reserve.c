@@ -39,7 +39,8 @@ struct sotto_steps {
     struct run_record run;
     struct sotto_account account; /* of all steps that the run has charged */
     size_t first_step;
-    char *purpose;
+    char *purpose, *condition;
+    size_t records;
 };
 
 void sotto_steps_close(struct sotto_steps *s)
@@ -54,6 +55,7 @@ void sotto_steps_close(struct sotto_steps *s)
     fixed_sample_free(&s->fixed);
     run_record_free(&s->run);
     base_free(s->purpose);
+    base_free(s->condition);
     base_free(s->q);
     base_free(s->drawn);
     base_free(s);
@@ -84,6 +86,7 @@ static sotto_status check(const struct sotto_reserve *r)
     REQUIRE(r->fingerprint && r->fingerprint[0],
             "reserve: the private data set has no fingerprint and no --dataset-id");
     TRY(ledger_require_budget(r->budget));
+    TRY(certificate_check_condition(r->condition));
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
@@ -119,6 +122,8 @@ static struct json *entry_of(const struct sotto_steps *s, const struct sotto_res
     json_put_text(&entry, "run", s->run.id);
     json_put_text(&entry, "fingerprint", r->fingerprint);
     json_put_text(&entry, "purpose", r->purpose);
+    if (r->records)
+        json_put_integer(&entry, "records", (int64_t)r->records);
     run_put_facts(&entry, &s->facts);
     json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
     json_put_integer(&entry, "first_step", (int64_t)r->first_step);
@@ -253,8 +258,11 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->q = base_alloc(s->lattice_values, sizeof *s->q);
     s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
     s->purpose = base_strdup(r->purpose ? r->purpose : "");
-    if (!s->q || !s->drawn || !s->purpose)
+    s->condition = base_strdup(r->condition ? r->condition : "");
+    s->records = r->records;
+    if (!s->q || !s->drawn || !s->purpose || !s->condition)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
     TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
@@ -381,7 +389,8 @@ sotto_status sotto_steps_certificate(char **certificate, const struct sotto_step
     account.scale = s->facts.scale;
     account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
     struct json *object = certificate_make(&(struct certificate_facts){
-        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent});
+        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent,
+        s->records, s->facts.condition});
     struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
     json_put_text(&run, "id", s->run.id);
     run_put_facts(&run, &s->facts);
