@@ -26,6 +26,9 @@ struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch);
 /** The next C: C exp(-0.2 (share - quantile)), where share = noisy / (2 count batch) + 1/2. */
 double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, double quantile);
 
+/** What every epsilon of such a run rests on, until its sums are exact. */
+#define DP_SGD_FLOAT_SUMS "float sums that one record moves by at most C in a step (measured, not proved)"
+
 enum { DP_SGD_TEXT = 768 };
 /** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */
 sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n);

@@ -160,6 +160,8 @@ static void networks_learn_and_are_certified(void **state)
             fail_msg("%s, %s: accuracy %g", r.p.clipping, r.p.noise, accuracy_of(n));
         double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
         assert_true(i > 0 || (promised <= 8 && promised > 7.99));
+        assert_non_null(strstr(certificate, "\"proved\": \"none\"")); /* sums are float */
+        assert_non_null(strstr(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
         const char *path = path_of("net.safetensors");
         assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
         assert_int_equal(
