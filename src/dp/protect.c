@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool ends_with(const char *text, const char *end)
@@ -103,6 +104,23 @@ done:
     return status;
 }
 
+/* How many records the file was made from, where it says so: a figure of the proof. */
+static sotto_status match_records(struct sotto_release *r, const struct sotto_protect *p,
+                                  const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = sotto_tensors_metadata(t, "records");
+    char *end = NULL;
+    unsigned long long records = text && text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (records == 0 || *end || records > (size_t)1 << 52)
+        goto done;
+    if (r->records && r->records != records)
+        FAIL(SOTTO_EINVAL, "protect: %s was made from %llu records, not from %zu", p->input, records, r->records);
+    r->records = (size_t)records;
+done:
+    return status;
+}
+
 /* The data set's name, and that a sampled or proved sensitivity belongs to this very head. */
 static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
                           const struct sotto_tensors *t)
@@ -138,6 +156,7 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
              "protect: %s does not say which private data it was made from; name the data set with "
              "--dataset-id",
              p->input);
+    TRY(match_records(r, p, t));
 done:
     return status;
 }
