@@ -212,6 +212,7 @@ sotto_status verification_report(char **report, struct verification *v)
     json_put_text(&object, "schema", "sotto.verify/1");
     json_put_text(&object, "certificate", v->path);
     json_put_boolean(&object, "valid", !v->first[0]);
+    json_put_text(&object, "failed", v->first[0] ? v->first : NULL);
     put_claim(&object, v);
     json_put_boolean(&object, "signed", false);
     json_put(&object, "checked", v->done);

@@ -62,7 +62,7 @@ sotto_status run_stage_sweep(struct run *r, size_t index);
 enum { RUN_NORMS = 2 }; /* entrywise, and the ones the paper seems to have used */
 /** The stage of one mechanism of a sweep with one kind of norms. */
 void run_sweep_name(char out[RUN_NAME + 80], const struct run_case *c, size_t mechanism, size_t norms);
-/** Copies the ledgers that this run's releases were written to into ledger.jsonl. */
+/** Copies the ledgers that this run's releases were written to into the folder ledgers, one file each. */
 sotto_status run_copy_ledgers(struct run *r);
 /** The report's "training" member. */
 sotto_status run_training_curves(struct json **out, const struct run *r);
