@@ -74,8 +74,8 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
         return status;
     p->sensitivity_file = file;
     if (sample->proved && !option_given(o, "head"))
-        return cli_fail(SOTTO_EUSAGE, "protect: %s proves the sensitivity of a head; give that head as --head",
-                        file);
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: %s proves the sensitivity of a head; give that head as --head", file);
     if (sample->proved)
         return sotto_sensitivity_of_head(p, sample);
     sotto_sensitivity_of(s, sample);

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 static const struct option_row rows[] = {
-    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged; without it, whether it was stays open", NULL},
-    {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)", "output"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged; without it, whether it was stays open",
+     NULL},
+    {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
+     "output"},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 sotto_status verify_print(const char *file, const char *released, const char *ledger, int json)
@@ -30,13 +32,13 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), json);
 }
 
-const struct verb verb_verify = {
-    .name = "verify",
-    .summary = "what a certificate claims, what of it was checked, and what was not",
-    .arguments = "FILE",
-    .min_arguments = 1,
-    .max_arguments = 1,
-    .examples = "  sotto verify protected.safetensors --ledger ledger.jsonl\n"
-                "  sotto verify protected.safetensors.certificate.json --json",
-    .options = rows,
-    .run = run};
+const struct verb verb_verify = {.name = "verify",
+                                 .summary =
+                                     "what a certificate claims, what of it was checked, and what was not",
+                                 .arguments = "FILE",
+                                 .min_arguments = 1,
+                                 .max_arguments = 1,
+                                 .examples = "  sotto verify protected.safetensors --ledger ledger.jsonl\n"
+                                             "  sotto verify protected.safetensors.certificate.json --json",
+                                 .options = rows,
+                                 .run = run};

@@ -194,16 +194,16 @@ struct sotto_release {
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
-                              proves nothing and states epsilon under this condition */
+    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
+                              then proves nothing and states epsilon under this condition */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
                           does not tell its size. Not exact: within n 2^-110 of its law, which is added to
                           delta, so delta must be > 0 and no pure epsilon is left */
 };
 /** The only place where noise is added to a vector: checks, accounts, writes and fsyncs the ledger entry,
  * then adds noise to vector[0..n). Values are rounded to the lattice of the noise by integers, and what comes
- * out is that lattice's point, rounded once to a float. A value beyond 2^120 steps of the lattice counts as that
- * many, in silence. Discrete mechanisms need whole multiples of sensitivity.value_step (0: 1).
+ * out is that lattice's point, rounded once to a float. A value beyond 2^120 steps of the lattice counts as
+ * that many, in silence. Discrete mechanisms need whole multiples of sensitivity.value_step (0: 1).
  * *certificate: the certificate's JSON text without the output hash; give it to
  *  sotto_certificate_save() once the output file is written, then to sotto_text_free().
  *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded
@@ -259,8 +259,8 @@ struct sotto_reserve {
     int insecure;
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
-                              proves nothing and states epsilon under this condition */
+    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
+                              then proves nothing and states epsilon under this condition */
     const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
                         new run */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
@@ -290,8 +290,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *step
  * to max_grad_norm. Fast noise is drawn by as many threads as the context of the reservation asked for; its
  * bits depend on neither threads nor instruction set. EBUDGET: all reserved steps are used; EINVAL: the step
  * was not sampled (rates below 1); `sum` is then untouched and the step not used. Nothing about the values is
- * refused, as that would tell about the records: beyond 2^120 lattice steps (fast: 2^30 scales, floats: 2^16),
- * where the noise would be lost, a value counts as that limit, and NaN as 0. */
+ * refused, as that would tell about the records: beyond 2^120 lattice steps (fast: 2^30 scales, floats:
+ * 2^16), where the noise would be lost, a value counts as that limit, and NaN as 0. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, double *sum);
 /** The same for a sum of floats. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_steps *steps, float *sum);
@@ -328,10 +328,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
  * the discrete mechanisms accept integers of at most 2^53 and write them as f8. Otherwise noise on ALL
  * tensors of a .safetensors file (one vector, in file order) or on
  * a .npy array; f8 comes out as f8, f4 and f2 as f4. Writes `output` and `output`.certificate.json. Of text
- * metadata recipe, shape and classes are kept and nothing else (docs/FORMATS.md). release.fingerprint and release.input_sha256 come from the file;
- * fingerprint is used for files that name none. A sampled sensitivity must be of the same recipe and data as
- * the head (EINVAL). *certificate: as saved (sotto_text_free). Errors: those of the readers and of
- * sotto_dp_release(). */
+ * metadata recipe, shape and classes are kept and nothing else (docs/FORMATS.md). release.fingerprint and
+ * release.input_sha256 come from the file; fingerprint is used for files that name none. A sampled
+ * sensitivity must be of the same recipe and data as the head (EINVAL). *certificate: as saved
+ * (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */

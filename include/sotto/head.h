@@ -217,10 +217,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensi
  *  encoder, or its weights are larger than any that the recipe makes. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out,
                                                                 const struct sotto_head *h);
-/** The proof for p->input, a head by a convex trainer, into p->release.sensitivity. sample: one that was loaded,
- * which must be this head's (EINVAL), or {0}: filled in; borrowed by *p. The file of a head by an early version
- * does not bind its weights to its recipe: then p->release.condition says so. Errors of sotto_head_load() and
- * sotto_sensitivity_prove(). */
+/** The proof for p->input, a head by a convex trainer, into p->release.sensitivity. sample: one that was
+ * loaded, which must be this head's (EINVAL), or {0}: filled in; borrowed by *p. The file of a head by an
+ * early version does not bind its weights to its recipe: then p->release.condition says so. Errors of
+ * sotto_head_load() and sotto_sensitivity_prove(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_of_head(struct sotto_protect *p,
                                                                   struct sotto_sensitivity_sample *sample);
 /** What a release needs to know of it. */

@@ -71,8 +71,8 @@ enum { CONDITION_TEXT = 512 };
 sotto_status certificate_check_condition(const char *condition)
 {
     if (condition && strlen(condition) >= CONDITION_TEXT)
-        return status_fail(SOTTO_EINVAL, "condition: %zu characters; at most %d are allowed", strlen(condition),
-                           CONDITION_TEXT - 1);
+        return status_fail(SOTTO_EINVAL, "condition: %zu characters; at most %d are allowed",
+                           strlen(condition), CONDITION_TEXT - 1);
     return SOTTO_OK;
 }
 

@@ -32,7 +32,7 @@ struct certificate_facts {
     size_t dimension;
     bool seeded;
     const char *sampler;
-    int lattice_exponent; /* step 2^exponent */
+    int lattice_exponent;  /* step 2^exponent */
     size_t records;        /* of the private data set; 0: unknown */
     const char *condition; /* NULL, or what epsilon rests on besides the sensitivity */
 };

@@ -113,8 +113,8 @@ static sotto_status find_event(const char **event, bool *charged, const struct j
     const char *schema = json_text(json_find(entry, "schema")); /* "torn" had none once */
     if (json_find(entry, "schema") && (!schema || strcmp(schema, "sotto.ledger/1") != 0))
         FAIL(SOTTO_EFORMAT,
-             "%s: schema is '%.40s'; expected sotto.ledger/1 (written by a newer sotto? use that version)", where,
-             schema ? schema : "no text");
+             "%s: schema is '%.40s'; expected sotto.ledger/1 (written by a newer sotto? use that version)",
+             where, schema ? schema : "no text");
     TRY(json_get_text(event, entry, where, "event"));
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (strcmp(*event, events[i].name) == 0) {
@@ -216,8 +216,8 @@ static bool is_whole(const char *line, size_t length)
     return hash_of_line(hash, line, length) && strncmp(line + length - 66, hash, 64) == 0;
 }
 
-/* Reads everything and checks every whole line, with or without a newline; *torn is where a cut one starts (or
- * the size). */
+/* Reads everything and checks every whole line, with or without a newline; *torn is where a cut one starts
+ * (or the size). */
 static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;

@@ -73,9 +73,8 @@ static sotto_status whole_to_doubles(struct sotto_array *a, const char *name, co
     for (size_t i = 0; i < a->count; i++) {
         int64_t value = ((const int64_t *)a->data)[i];
         if (value < -limit || value > limit)
-            FAIL(SOTTO_EINVAL,
-                 "%s: tensor '%s': value %zu is %lld; whole numbers up to 2^53 can be released", path, name, i,
-                 (long long)value);
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; whole numbers up to 2^53 can be released",
+                 path, name, i, (long long)value);
     }
     TRY(sotto_array_convert(a, SOTTO_F8));
 done:
@@ -115,7 +114,8 @@ static sotto_status match_records(struct sotto_release *r, const struct sotto_pr
     if (records == 0 || *end || records > (size_t)1 << 52)
         goto done;
     if (r->records && r->records != records)
-        FAIL(SOTTO_EINVAL, "protect: %s was made from %llu records, not from %zu", p->input, records, r->records);
+        FAIL(SOTTO_EINVAL, "protect: %s was made from %llu records, not from %zu", p->input, records,
+             r->records);
     r->records = (size_t)records;
 done:
     return status;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* docs/FORMATS.md, "What a protected file says". */
-static const char *const known[] = {
-    "format", "schema",  "model",       "input",    "classes",  "class_names", "encoding",
-    "hidden", "norm",    "residual",    "recipe",   "recipe_hash", "records",  "encoder_sha256",
-    "isa",    "threads", "statement",   "release",  "privacy"};
+static const char *const known[] = {"format",      "schema",      "model",   "input",          "classes",
+                                    "class_names", "encoding",    "hidden",  "norm",           "residual",
+                                    "recipe",      "recipe_hash", "records", "encoder_sha256", "isa",
+                                    "threads",     "statement",   "release", "privacy"};
 
 static bool is_known(const char *key)
 {

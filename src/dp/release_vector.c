@@ -1,6 +1,6 @@
-/* Noise on a vector. Every value, a double, is rounded to a lattice by integers (or is on one by itself), noise
- * is a whole number of steps, the sum is an integer, and what is written is a function of that integer alone:
- * floats differ from doubles in that last rounding only. */
+/* Noise on a vector. Every value, a double, is rounded to a lattice by integers (or is on one by itself),
+ * noise is a whole number of steps, the sum is an integer, and what is written is a function of that integer
+ * alone: floats differ from doubles in that last rounding only. */
 #include "base/memory.h"
 #include "dp/knorm.h"
 #include "dp/release.h"

@@ -203,8 +203,9 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_text(&randomness, entry, name, "randomness"));
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
-    REQUIRE(same_condition(&found, facts), "run %s: entry %zu of %s counts on '%s', which this one does not say",
-            run->id, index, name, found.condition);
+    REQUIRE(same_condition(&found, facts),
+            "run %s: entry %zu of %s counts on '%s', which this one does not say", run->id, index, name,
+            found.condition);
     REQUIRE(same_facts(&found, facts),
             "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode, "
             "adjacency or release of labels",

@@ -77,7 +77,9 @@ static sotto_status read_version(struct certificate_claims *f, const struct json
     sotto_status status = SOTTO_OK;
     const char *schema;
     TRY(json_get_text(&schema, c, path, "schema"));
-    f->version = strcmp(schema, "sotto.certificate/1") == 0 ? 1 : strcmp(schema, CERTIFICATE_SCHEMA) == 0 ? 2 : 0;
+    f->version = strcmp(schema, "sotto.certificate/1") == 0 ? 1
+                 : strcmp(schema, CERTIFICATE_SCHEMA) == 0  ? 2
+                                                            : 0;
     if (!f->version)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s or an earlier version", path, schema,
              CERTIFICATE_SCHEMA);
@@ -192,7 +194,7 @@ static void leave_what_nothing_checks(struct verification *v)
     const struct certificate_claims *f = &v->claims;
     if (f->version == 1)
         verify_leave(v, "what a certificate of version 1 lacks: number of records, condition, identity of "
-                               "the data set");
+                        "the data set");
     if (strcmp(f->source, "given") == 0)
         verify_leave(v, "the sensitivity: it is as its caller stated it");
     else if (strcmp(f->source, "sampled") == 0)

@@ -1,5 +1,5 @@
-/* verify.h - a certificate held against its own facts, the released file and the ledger: what was checked, what
- * came out, and what nothing here can check. */
+/* verify.h - a certificate held against its own facts, the released file and the ledger: what was checked,
+ * what came out, and what nothing here can check. */
 #ifndef DP_VERIFY_H
 #define DP_VERIFY_H
 
@@ -27,10 +27,10 @@ struct verification {
     const char *path; /* of the certificate */
     struct json *certificate;
     struct certificate_claims claims;
-    struct json *checks;       /* [{"check", "ok", "detail"}] */
-    struct json *done, *open;  /* for people: what was checked, what was not */
-    char first[512];           /* the first failure, or "" */
-    const char *rests_on;      /* NULL, or a condition that the certificate should have named (an early version) */
+    struct json *checks;      /* [{"check", "ok", "detail"}] */
+    struct json *done, *open; /* for people: what was checked, what was not */
+    char first[512];          /* the first failure, or "" */
+    const char *rests_on; /* NULL, or a condition that the certificate should have named (an early version) */
 };
 
 /** Reads a certificate; {0} first. EFORMAT: it is none. */
@@ -41,8 +41,7 @@ void verify_check(struct verification *v, const char *name, bool ok, const char 
     __attribute__((format(printf, 4, 5)));
 /** For people: "released file's hash matches"; and what was left open. */
 void verify_done(struct verification *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void verify_leave(struct verification *v, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void verify_leave(struct verification *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** The report, schema sotto.verify/1 (docs/FORMATS.md), also on EGATE: a check failed. */
 sotto_status verification_report(char **report, struct verification *v);
 

@@ -17,8 +17,7 @@ static sotto_status check_labels(struct verification *v, const char *path)
     sotto_status status = run_labels_read(&labels, path, f->run_facts.label_entry);
     bool told = status == SOTTO_OK || status == SOTTO_EINVAL; /* else memory or a file failed */
     if (told)
-        verify_check(v, "labels",
-                     labels.scale == f->run_facts.label_scale && !(labels.seeded && f->claim),
+        verify_check(v, "labels", labels.scale == f->run_facts.label_scale && !(labels.seeded && f->claim),
                      "released at scale %g, the certificate says %g", labels.scale, f->run_facts.label_scale);
     return told ? SOTTO_OK : status;
 }
@@ -109,9 +108,10 @@ static sotto_status check_entry(struct verification *v, const struct json *entry
     verify_check(v, "recorded randomness",
                  randomness && (strcmp(randomness, "os") == 0) == (f->claim != NULL), "%.100s",
                  randomness ? randomness : "(none)");
-    verify_check(v, "recorded place",
-                 json_whole(json_find(entry, "index")) == json_whole(json_find(v->certificate, "ledger.index")),
-                 "entry %.16s... has the number %lld", f->hash, (long long)json_whole(json_find(entry, "index")));
+    verify_check(
+        v, "recorded place",
+        json_whole(json_find(entry, "index")) == json_whole(json_find(v->certificate, "ledger.index")),
+        "entry %.16s... has the number %lld", f->hash, (long long)json_whole(json_find(entry, "index")));
     check_commitment(v, entry);
 done:
     return status;
@@ -127,8 +127,8 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
     TRY(ledger_lines_find(&entry, &lines, v->claims.hash));
     const char *event = entry ? json_text(json_find(entry, "event")) : NULL,
                *wanted = v->claims.run ? "reserve" : "release";
-    verify_check(v, "ledger entry", event && strcmp(event, wanted) == 0, "entry %.16s... is %s, expected a %s",
-                 v->claims.hash, event ? event : "not there", wanted);
+    verify_check(v, "ledger entry", event && strcmp(event, wanted) == 0,
+                 "entry %.16s... is %s, expected a %s", v->claims.hash, event ? event : "not there", wanted);
     if (!entry)
         goto done;
     if (v->claims.run) {

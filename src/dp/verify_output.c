@@ -24,7 +24,8 @@ static void check_values(struct verification *v, size_t values)
 
 static void check_metadata(struct verification *v, const struct sotto_tensors *t)
 {
-    const char *release = sotto_tensors_metadata(t, "release"), *privacy = sotto_tensors_metadata(t, "privacy");
+    const char *release = sotto_tensors_metadata(t, "release"),
+               *privacy = sotto_tensors_metadata(t, "privacy");
     size_t values = 0;
     if (!release) /* a file that its trainer made out of a release */
         return;
@@ -67,8 +68,8 @@ sotto_status verify_output(struct verification *v, const char *output)
     }
     TRY(sha256_file(hash, output));
     bool same = strcmp(hash, v->claims.output) == 0;
-    verify_check(v, "released file", same, "%s has SHA-256 %.16s..., the certificate says %.16s...", output, hash,
-                 v->claims.output);
+    verify_check(v, "released file", same, "%s has SHA-256 %.16s..., the certificate says %.16s...", output,
+                 hash, v->claims.output);
     if (!same)
         goto done;
     verify_done(v, "released file's hash matches");

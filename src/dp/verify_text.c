@@ -17,7 +17,8 @@ static void put(struct page *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(p->text ? p->text + p->used : NULL, p->text ? p->capacity - p->used : 0, format, args);
+    int length =
+        vsnprintf(p->text ? p->text + p->used : NULL, p->text ? p->capacity - p->used : 0, format, args);
     va_end(args);
     p->used += length > 0 ? (size_t)length : 0;
 }
@@ -51,7 +52,8 @@ static void put_claim(struct page *p, const struct json *r, const char *guarante
     else
         put(p, "no finite epsilon");
     put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", json_number(json_find(r, "delta")),
-        text_or(r, "adjacency", "unknown"), text_or(r, "mechanism", "unknown"), json_number(json_find(r, "scale")));
+        text_or(r, "adjacency", "unknown"), text_or(r, "mechanism", "unknown"),
+        json_number(json_find(r, "scale")));
 }
 
 static void put_report(struct page *p, const struct json *r, bool valid)
@@ -59,14 +61,16 @@ static void put_report(struct page *p, const struct json *r, bool valid)
     const char *guarantee = text_or(r, "guarantee", "none"), *condition = text_or(r, "condition", NULL);
     bool proved = strcmp(guarantee, "proved") == 0;
     put(p, "%s: %s%s\n", text_or(r, "certificate", "certificate"),
-        valid ? "consistent, NOT signed" : "does NOT verify: ", valid ? "" : text_or(r, "failed", "a check failed"));
+        valid ? "consistent, NOT signed" : "does NOT verify: ",
+        valid ? "" : text_or(r, "failed", "a check failed"));
     put_claim(p, r, guarantee);
     put(p, "  %-13s%s\n", "proved", proved ? "sensitivity and account, for what the recipe says" : "none");
     put(p, "  %-13s%s%s\n", "conditional", condition ? "on " : "", condition ? condition : "nothing");
     put(p, "  %-13s%s\n", "measured", text_or(r, "measured", "nothing"));
     put_list(p, "checked", json_find(r, "checked"));
     put_list(p, "not checked", json_find(r, "not_checked"));
-    put(p, "  %-13snone: file, certificate and ledger that were rewritten together pass all of this\n", "signature");
+    put(p, "  %-13snone: file, certificate and ledger that were rewritten together pass all of this\n",
+        "signature");
 }
 
 sotto_status sotto_verify_text(char **text, const char *report)

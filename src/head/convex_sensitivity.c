@@ -40,10 +40,11 @@ static sotto_status check_ball(const struct sotto_head *h)
         w = i < weights || w == 0 ? w : w / constant; /* constant 0: no bias at all, so any is too large */
         square += w * w;
     }
-    REQUIRE(sqrt(square) <= bound.ball,
-            "the head's weights have norm %.6g; its recipe makes none above %.6g: they were changed, or another "
-            "recipe made them",
-            sqrt(square), bound.ball);
+    REQUIRE(
+        sqrt(square) <= bound.ball,
+        "the head's weights have norm %.6g; its recipe makes none above %.6g: they were changed, or another "
+        "recipe made them",
+        sqrt(square), bound.ball);
 done:
     return status;
 }
@@ -86,8 +87,9 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     sotto_sensitivity_of(&p->release.sensitivity, sample);
     p->sensitivity_data = sample->fingerprint;
     if (!h->bound && !p->release.condition)
-        p->release.condition = "what its file says of recipe and records (an early version binds its weights to "
-                               "neither)";
+        p->release.condition =
+            "what its file says of recipe and records (an early version binds its weights to "
+            "neither)";
 done:
     sotto_head_free(h);
     return status;

@@ -21,9 +21,9 @@ void head_checksum(char out[SHA256_HEX], const struct sotto_head *h)
 {
     char text[512];
     struct sha256 sum;
-    int length = snprintf(text, sizeof text,
-                          "sotto head 1: recipe %s, records %zu, data %s, encoder %s, values %zu\n",
-                          h->recipe_hash, h->records, h->fingerprint, h->encoder, h->count);
+    int length =
+        snprintf(text, sizeof text, "sotto head 1: recipe %s, records %zu, data %s, encoder %s, values %zu\n",
+                 h->recipe_hash, h->records, h->fingerprint, h->encoder, h->count);
     sha256_init(&sum);
     sha256_update(&sum, text, (size_t)length);
     sha256_update(&sum, h->parameters, h->count * sizeof *h->parameters);

@@ -1,5 +1,5 @@
-/* The run folder keeps a copy of every ledger that its releases were charged to, each in a file of its own: a chain
- * of hashes joined to another is one that was broken. */
+/* The run folder keeps a copy of every ledger that its releases were charged to, each in a file of its own: a
+ * chain of hashes joined to another is one that was broken. */
 #include "run/run_stages.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A released file against its certificate: what its recipe, which is public, says about sensitivity and noise is
- * derived again. Where a file says nothing, nothing is taken from it. */
+/* A released file against its certificate: what its recipe, which is public, says about sensitivity and noise
+ * is derived again. Where a file says nothing, nothing is taken from it. */
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/verify.h"
@@ -37,8 +37,8 @@ static sotto_status check_convex(struct verification *v, const struct sotto_head
     struct convex_bound bound;
     const struct certificate_claims *f = &v->claims;
     if (f->version > 1)
-        verify_check(v, "records", f->records == h->records, "the file says %zu, the certificate %zu", h->records,
-                     f->records);
+        verify_check(v, "records", f->records == h->records, "the file says %zu, the certificate %zu",
+                     h->records, f->records);
     sotto_status status =
         convex_bound_find(&bound, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h));
     if (status == SOTTO_OK)
@@ -59,8 +59,8 @@ static void check_moments(struct verification *v, const struct sotto_head *h, co
     struct moment_bound bound;
     bool fits = moment_dimension(&dimension, &shape) && dimension == f->dimension && !f->run;
     verify_check(v, "release of sums", fits && strcmp(f->source, "proved") == 0,
-                 "%s on %zu inputs and %zu classes releases %zu sums once, the certificate %zu values (%s)", t->name,
-                 inputs, classes, dimension, f->dimension, f->source);
+                 "%s on %zu inputs and %zu classes releases %zu sums once, the certificate %zu values (%s)",
+                 t->name, inputs, classes, dimension, f->dimension, f->source);
     if (!f->records) {
         verify_leave(v, "the sensitivity: the number of records is not known");
         return;
@@ -68,7 +68,8 @@ static void check_moments(struct verification *v, const struct sotto_head *h, co
     moment_bound_find(&bound, t, r, f->records, inputs, classes);
     check_proof(v, h->recipe_hash, f->records, bound.l1, bound.l2);
     double unit = strcmp(r->noise, "laplace") == 0 ? bound.l1 : bound.l2;
-    verify_check(v, "noise", strcmp(f->mechanism, r->noise) == 0 && near(f->scale, r->noise_multiplier * unit),
+    verify_check(v, "noise",
+                 strcmp(f->mechanism, r->noise) == 0 && near(f->scale, r->noise_multiplier * unit),
                  "the recipe says %s of scale %.9g, the certificate %s of %.9g", r->noise,
                  r->noise_multiplier * unit, f->mechanism, f->scale);
 }
@@ -82,7 +83,8 @@ struct dp_sgd_facts {
     enum sotto_sampling sampling;
 };
 
-/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such batches. */
+/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such batches.
+ */
 static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
 {
     const struct certificate_claims *f = &v->claims;
@@ -90,7 +92,8 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
     double used = json_number(json_find(v->certificate, "run.steps.used"));
     size_t steps = d->steps;
     if (!f->run) {
-        verify_check(v, "noisy steps", false, "noise in every step trained the file, the certificate is of one release");
+        verify_check(v, "noisy steps", false,
+                     "noise in every step trained the file, the certificate is of one release");
         return;
     }
     verify_check(v, "noise",
@@ -107,8 +110,8 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
     if (!steps)
         steps = (size_t)ceil((double)d->epochs * (double)f->records / (double)d->batch);
     verify_check(v, "steps in the file", near(r->sample_rate, rate) && used == (double)steps,
-                 "the recipe says %zu steps of %zu out of %zu records, the certificate %.0f at rate %.9g", steps,
-                 d->batch, f->records, used, r->sample_rate);
+                 "the recipe says %zu steps of %zu out of %zu records, the certificate %.0f at rate %.9g",
+                 steps, d->batch, f->records, used, r->sample_rate);
     verify_done(v, "noise, rate and steps agree with the file's recipe");
 }
 
@@ -117,7 +120,8 @@ static void refuse_unprotected(struct verification *v, const char *what)
     verify_check(v, "origin", false, "%s, and the file names no release that protected it", what);
 }
 
-static sotto_status check_head(struct verification *v, const struct sotto_tensors *t, const struct sotto_head *h)
+static sotto_status check_head(struct verification *v, const struct sotto_tensors *t,
+                               const struct sotto_head *h)
 {
     const struct sotto_head_recipe *r = &h->recipe;
     const struct certificate_claims *f = &v->claims;
@@ -167,7 +171,8 @@ static void check_float_sums(struct verification *v)
     else
         verify_check(v, "float sums",
                      condition && strncmp(condition, DP_SGD_FLOAT_SUMS, strlen(DP_SGD_FLOAT_SUMS)) == 0,
-                     "DP-SGD trained the network; its condition reads %.200s", condition ? condition : "(none)");
+                     "DP-SGD trained the network; its condition reads %.200s",
+                     condition ? condition : "(none)");
 }
 
 static sotto_status check_private_network(struct verification *v, const struct sotto_network *n,
@@ -193,15 +198,16 @@ static void check_noisy_inputs(struct verification *v, const char *lines)
     verify_check(v, "noise",
                  f->run && f->run_facts.inputs_only && near(f->run_facts.max_grad_norm, radius) &&
                      near(f->scale, noise),
-                 "the file says inputs clipped to %.9g, noise %.9g; the certificate %.9g and %.9g", radius, noise,
-                 f->run ? f->run_facts.max_grad_norm : NAN, f->scale);
+                 "the file says inputs clipped to %.9g, noise %.9g; the certificate %.9g and %.9g", radius,
+                 noise, f->run ? f->run_facts.max_grad_norm : NAN, f->scale);
     verify_done(v, "noise on inputs agrees with the file's recipe");
 }
 
 static sotto_status check_network(struct verification *v, const struct sotto_tensors *t,
                                   const struct sotto_network *n)
 {
-    const char *private_recipe = network_fact(n, "private_recipe"), *inputs = network_fact(n, "input_release");
+    const char *private_recipe = network_fact(n, "private_recipe"),
+               *inputs = network_fact(n, "input_release");
     if (private_recipe)
         return check_private_network(v, n, private_recipe);
     if (inputs)
@@ -225,7 +231,8 @@ static void check_evidence(struct verification *v, const struct sotto_tensors *t
     const struct certificate_claims *f = &v->claims;
     const char *hash = sotto_tensors_metadata(t, "recipe_hash");
     if (f->evidence && f->evidence[0] && strcmp(f->source, "proved") == 0)
-        verify_check(v, "recipe", hash && strcmp(hash, f->evidence) == 0 && sotto_tensors_metadata(t, "recipe"),
+        verify_check(v, "recipe",
+                     hash && strcmp(hash, f->evidence) == 0 && sotto_tensors_metadata(t, "recipe"),
                      "the file's recipe has hash %.16s..., the proof is of %.16s...", hash ? hash : "(none)",
                      f->evidence);
 }

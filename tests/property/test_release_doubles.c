@@ -81,9 +81,12 @@ static void neighbours_in_a_file_are_not_told_apart(void **state)
     static const struct {
         double one, other, l1;
         enum sotto_dtype dtype;
-    } pairs[] = {{1e9 + 31, 1e9 + 33, 2, SOTTO_F8},       {1e15 + 1, 1e15 + 3, 2, SOTTO_F8},
-                 {7000.00012, 7000.0002, 1e-4, SOTTO_F8}, {1e9, 1e9 + 64, 64, SOTTO_F4},
-                 {2048, 2050, 2, SOTTO_F2},               {5e-324, 1e-323, 1e-90, SOTTO_F8}};
+    } pairs[] = {{1e9 + 31, 1e9 + 33, 2, SOTTO_F8},
+                 {1e15 + 1, 1e15 + 3, 2, SOTTO_F8},
+                 {7000.00012, 7000.0002, 1e-4, SOTTO_F8},
+                 {1e9, 1e9 + 64, 64, SOTTO_F4},
+                 {2048, 2050, 2, SOTTO_F2},
+                 {5e-324, 1e-323, 1e-90, SOTTO_F8}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         double a[RUNS], b[RUNS];
         protect_often(a, pairs[i].one, pairs[i].dtype, pairs[i].l1);
@@ -123,9 +126,10 @@ static void no_mechanism_tells_neighbours_apart(void **state)
     static const struct {
         double value, step;
         bool doubles;
-    } places[] = {{1e9 + 31, 2, true},      {1e15 + 1, 2, true}, {-1e15 - 3, 2, true}, {1e9, 64, false},
-                  {0x1p53 - 4, 2, true},    {16777216, 2, false}, {5, 1, true},        {5e-324, 1e-99, true},
-                  {1e300, 1, true},         {FLT_TRUE_MIN, 1e-30, false}};
+    } places[] = {
+        {1e9 + 31, 2, true},   {1e15 + 1, 2, true},         {-1e15 - 3, 2, true}, {1e9, 64, false},
+        {0x1p53 - 4, 2, true}, {16777216, 2, false},        {5, 1, true},         {5e-324, 1e-99, true},
+        {1e300, 1, true},      {FLT_TRUE_MIN, 1e-30, false}};
     for (size_t m = 0; m < sizeof mechanisms / sizeof *mechanisms; m++)
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
             double a[WIDTH], b[WIDTH], value = places[i].value, step = places[i].step;
@@ -238,7 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(neighbours_in_a_file_are_not_told_apart), TEST(no_mechanism_tells_neighbours_apart),
-        TEST(no_score_is_rounded_before_the_lattice),  TEST(the_lattice_is_never_further_than_half_a_step),
+        TEST(no_score_is_rounded_before_the_lattice), TEST(the_lattice_is_never_further_than_half_a_step),
         TEST(neighbours_stay_within_what_is_accounted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,8 +288,9 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.run = "x", "'x' is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdeX", "is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdef", "has no reservation in");
-    REFUSED(r.sampled.sample_rate = 0.5,
-            "another mechanism, scale, norm, sampling, dimension, noise mode, adjacency or release of labels");
+    REFUSED(
+        r.sampled.sample_rate = 0.5,
+        "another mechanism, scale, norm, sampling, dimension, noise mode, adjacency or release of labels");
     REFUSED(r.sampled.noise_multiplier = 5, "another mechanism, scale");
     REFUSED(r.max_grad_norm = 1; r.sampled.noise_multiplier = 2, "another mechanism, scale");
     REFUSED(r.dimension = 4, "another mechanism, scale");
@@ -502,107 +503,21 @@ static void runs_that_protect_inputs_say_so(void **state)
     sotto_text_free(text);
 }
 
-/* What else an epsilon rests on: nothing is proved then, however good the sensitivity. */
-static void a_condition_makes_a_run_conditional(void **state)
-{
-    (void)state;
-    char name[33], *total;
-    struct sotto_reserve r = reserve_of(3);
-    r.condition = "an encoding that was fitted on these records";
-    r.records = 40;
-    run_for(name, &r, 3, false);
-    must_verify();
-    struct json *c = read_back();
-    assert_string_equal(json_text(json_find(c, "guarantee.proved")), "none");
-    assert_string_equal(json_text(json_find(c, "guarantee.conditional.condition")), r.condition);
-    assert_string_equal(json_text(json_find(c, "condition")), r.condition);
-    assert_int_equal(json_whole(json_find(c, "records")), 40);
-    assert_non_null(strstr(json_text(json_find(c, "guarantee.statement")),
-                           "proved: none; conditional on an encoding that was fitted on these records: epsilon"));
-    json_free(c);
-    struct ledger l;
-    assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
-    ledger_close(&l);
-    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3), SOTTO_OK);
-    assert_non_null(strstr(total, "\"proved\": \"none\""));
-    sotto_text_free(total);
-    /* it cannot go on without the condition, nor lose it from the certificate */
-    r.run = name;
-    r.condition = NULL;
-    struct sotto_steps *s = NULL;
-    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "counts on 'an encoding that was fitted"));
-    static const char *const changes[][2] = {
-        {"\"condition\": \"an encoding", "\"condition\": \"a coding"},
-        {"\"proved\": \"none\"", "\"proved\": {}"},
-        {"\"records\": 40", "\"records\": 4000"},
-        {"\"records\": 40", "\"records\": null"},
-        {"\"schema\": \"sotto.certificate/2\"", "\"schema\": \"sotto.certificate/1\""}};
-    char *good = saved();
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        char *bad = exchanged(good, changes[i][0], changes[i][1]);
-        save(bad);
-        assert_true(verify_with(ledger) != SOTTO_OK);
-        free(bad);
-    }
-    free(good);
-    char *long_text = malloc(600);
-    memset(long_text, 'x', 599);
-    long_text[599] = 0;
-    r.condition = long_text;
-    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; at most 511"));
-    free(long_text);
-}
-
-static void a_condition_joins_that_of_the_sensitivity(void **state)
-{
-    (void)state;
-    static const struct {
-        enum sotto_sensitivity_source source;
-        const char *text;
-    } cases[] = {{SOTTO_SENSITIVITY_PROVED, "conditional on public bounds: epsilon 0.5"},
-                 {SOTTO_SENSITIVITY_SAMPLED,
-                  "conditional on the sampled sensitivity, and on public bounds: epsilon 0.5"},
-                 {SOTTO_SENSITIVITY_GIVEN,
-                  "conditional on the sensitivity stated by the caller, and on public bounds: epsilon 0.5"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sotto_release r = release_of(ledger, 2);
-        r.sensitivity.source = cases[i].source;
-        r.condition = "public bounds";
-        release_by(&r);
-        must_verify();
-        struct json *c = read_back();
-        const char *statement = json_text(json_find(c, "guarantee.statement"));
-        if (!strstr(statement, cases[i].text))
-            fail_msg("%s", statement);
-        json_free(c);
-    }
-    struct sotto_release none = release_of(ledger, 2);
-    none.condition = ""; /* as NULL */
-    release_by(&none);
-    must_verify();
-    struct json *c = read_back();
-    assert_int_equal(json_kind(json_find(c, "guarantee.proved")), JSON_KIND_OBJECT);
-    json_free(c);
-    struct ledger l;
-    assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_true(l.conditional.releases == 3 && l.proved.releases == 1);
-    ledger_close(&l);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_finished_run_can_be_verified),  TEST(forgotten_steps_are_charged),
-        TEST(whatever_is_changed_is_noticed),  TEST(a_reservation_that_is_left_out_is_noticed),
-        TEST(only_the_same_run_goes_on),       TEST(seeded_noise_certifies_nothing),
-        TEST(clipped_by_l1_and_replaced),      TEST(a_forged_release_is_noticed),
-        TEST(lines_for_people_are_checked),    TEST(memory_that_runs_out),
-        TEST(runs_that_protect_inputs_say_so), TEST(a_condition_makes_a_run_conditional),
-        TEST(a_condition_joins_that_of_the_sensitivity),
+        TEST(a_finished_run_can_be_verified),
+        TEST(forgotten_steps_are_charged),
+        TEST(whatever_is_changed_is_noticed),
+        TEST(a_reservation_that_is_left_out_is_noticed),
+        TEST(only_the_same_run_goes_on),
+        TEST(seeded_noise_certifies_nothing),
+        TEST(clipped_by_l1_and_replaced),
+        TEST(a_forged_release_is_noticed),
+        TEST(lines_for_people_are_checked),
+        TEST(memory_that_runs_out),
+        TEST(runs_that_protect_inputs_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

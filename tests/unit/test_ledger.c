@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "dp/ledger_account.h"
-#include "dp/ledger_lines.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
@@ -277,31 +276,6 @@ static struct sotto_reserve reserve_of(size_t steps)
                                   .dimension = 3,
                                   .fingerprint = "toy",
                                   .ledger = path};
-}
-
-/* Certificates carry hashes of lines, which say things of the private data. */
-static void every_line_has_a_nonce_of_its_own(void **state)
-{
-    (void)state;
-    struct sotto_steps *s;
-    struct sotto_reserve r = reserve_of(2);
-    r.budget = (struct sotto_dp){100, 0.5};
-    assert_int_equal(release_once(2), SOTTO_OK);
-    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK); /* a budget and a reservation */
-    sotto_steps_close(s);
-    struct ledger_lines lines;
-    const struct json *entry;
-    char last[33] = "";
-    int count = 0;
-    assert_int_equal(ledger_lines_open(&lines, path), SOTTO_OK);
-    for (; ledger_lines_next(&entry, &lines) == SOTTO_OK && entry; count++) {
-        const char *nonce = json_text(json_find(entry, "nonce"));
-        assert_true(nonce && strlen(nonce) == 32 && strspn(nonce, "0123456789abcdef") == 32);
-        assert_string_not_equal(nonce, last);
-        memcpy(last, nonce, sizeof last);
-    }
-    assert_int_equal(count, 3);
-    ledger_lines_close(&lines);
 }
 
 /* Any one byte of a finished line changed: refused. */
@@ -624,7 +598,6 @@ int main(void)
         TEST(a_ledger_that_cannot_be_made_is_one_line),
         TEST(allocation_failures_leave_all_as_it_was),
         TEST(a_line_cut_at_any_byte_loses_nothing),
-        TEST(every_line_has_a_nonce_of_its_own),
         TEST(a_garbled_byte_is_noticed),
         TEST(a_run_is_charged_whole_before_its_first_step),
         TEST(interrupted_steps_stay_charged),

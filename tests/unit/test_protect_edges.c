@@ -117,9 +117,23 @@ static void what_files_hold(void **state)
 static void where_heads_come_from(void **state)
 {
     (void)state;
-    const char *const named[] = {
-        "data_fingerprint", "other", "recipe_hash", "aa", "features_file", "f",    "labels_file", "l",
-        "indices",          "i",     "data_name",   "d",  "train_loss",    "0.3",  "hidden",    "32", NULL};
+    const char *const named[] = {"data_fingerprint",
+                                 "other",
+                                 "recipe_hash",
+                                 "aa",
+                                 "features_file",
+                                 "f",
+                                 "labels_file",
+                                 "l",
+                                 "indices",
+                                 "i",
+                                 "data_name",
+                                 "d",
+                                 "train_loss",
+                                 "0.3",
+                                 "hidden",
+                                 "32",
+                                 NULL};
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
     p.release.fingerprint = NULL;
