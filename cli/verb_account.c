@@ -1,6 +1,7 @@
 /* sotto account: epsilon of a mechanism or a composition, or the scale for a target. */
 #include "account_residual.h"
 #include "options.h"
+#include "verify_print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const struct option_row rows[] = {
     {"choose", OPTION_FLAG, NULL, NULL,
      "with --target-epsilon: what every mechanism needs, least noise first", NULL},
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
-     "re-derive a certificate; checks the released file beside it and --ledger", NULL},
+     "as 'sotto verify CERTIFICATE': re-derive it, with the released file beside it and --ledger", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL, "what a ledger adds up to at --delta", NULL},
     {"events", OPTION_TEXT, "FILE", NULL,
      "different releases together, .json or .yaml (sotto.events/1, docs/FORMATS.md)", NULL},
@@ -260,29 +261,6 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
                   : sotto_account_opacus_file(account, opacus, delta, target);
 }
 
-static sotto_status verify(const struct options *o, int json)
-{
-    const char *certificate = option_text(o, "verify"), *end = ".certificate.json";
-    size_t length = strlen(certificate), tail = strlen(end);
-    char output[4096], *report = NULL;
-    FILE *beside = NULL;
-    if (length > tail && length < sizeof output && strcmp(certificate + length - tail, end) == 0) {
-        snprintf(output, sizeof output, "%.*s", (int)(length - tail), certificate);
-        beside = fopen(output, "rb");
-        if (beside)
-            fclose(beside);
-    }
-    sotto_status status =
-        sotto_certificate_verify(&report, certificate, beside ? output : NULL, option_text(o, "ledger"));
-    if (report && json)
-        printf("%s\n", report);
-    else if (status == SOTTO_OK)
-        printf("%s: verified%s%s\n", certificate, beside ? ", with the released file" : "",
-               option_given(o, "ledger") ? " and the ledger" : "");
-    sotto_text_free(report);
-    return status;
-}
-
 static sotto_status print_ledger(const struct options *o)
 {
     char *text = NULL;
@@ -371,7 +349,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (option_given(o, "residual-perturbation"))
         return account_residual(o, json);
     if (option_given(o, "verify"))
-        return verify(o, json);
+        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), json);
     if (option_flag(o, "import"))
         return import_history(o, ctx);
     if (option_given(o, "ledger"))

@@ -52,14 +52,8 @@ static sotto_status sensitivity_of_head(struct sotto_protect *p, struct sotto_se
         status = cli_fail(SOTTO_EUSAGE,
                           "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms "
                           "(only a head by a convex trainer brings its own)");
-    if (status == SOTTO_OK)
-        status = sotto_sensitivity_prove(sample, h);
-    if (status == SOTTO_OK) {
-        sotto_sensitivity_of(&p->release.sensitivity, sample);
-        p->sensitivity_data = sample->fingerprint;
-    }
     sotto_head_free(h);
-    return status;
+    return status == SOTTO_OK ? sotto_sensitivity_of_head(p, sample) : status;
 }
 
 static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
@@ -79,8 +73,13 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     sotto_status status = sotto_sensitivity_load(sample, file);
     if (status != SOTTO_OK)
         return status;
-    sotto_sensitivity_of(s, sample);
     p->sensitivity_file = file;
+    if (sample->proved && !option_given(o, "head"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: %s proves the sensitivity of a head; give that head as --head", file);
+    if (sample->proved)
+        return sotto_sensitivity_of_head(p, sample);
+    sotto_sensitivity_of(s, sample);
     p->sensitivity_data = sample->fingerprint;
     return SOTTO_OK;
 }
@@ -121,7 +120,7 @@ static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sampl
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_protect p = {0};
-    struct sotto_sensitivity_sample sample;
+    struct sotto_sensitivity_sample sample = {0};
     struct sotto_provenance whose = {0};
     struct private_set set = {0};
     char *certificate = NULL;

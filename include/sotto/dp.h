@@ -221,14 +221,16 @@ struct sotto_release {
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
     const struct sotto_source_records *source; /**< the records of the imported set behind them; NULL: unknown */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
-                              proves nothing and states epsilon under this condition */
+    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
+                              then proves nothing and states epsilon under this condition */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
                           does not tell its size. Not exact: within n 2^-110 of its law, which is added to
                           delta, so delta must be > 0 and no pure epsilon is left */
 };
 /** The only place where noise is added to a vector: checks, accounts, writes and fsyncs the ledger entry,
- * then adds noise to vector[0..n). Discrete mechanisms need whole multiples of sensitivity.value_step (0: 1).
+ * then adds noise to vector[0..n). Values are rounded to the lattice of the noise by integers, and what comes
+ * out is that lattice's point, rounded once to a float. A value beyond 2^120 steps of the lattice counts as
+ * that many, in silence. Discrete mechanisms need whole multiples of sensitivity.value_step (0: 1).
  * *certificate: the certificate's JSON text without the output hash; give it to
  *  sotto_certificate_save() once the output file is written, then to sotto_text_free().
  *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded
@@ -237,12 +239,16 @@ struct sotto_release {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, float *vector, size_t n,
                                                          const struct sotto_release *release,
                                                          const struct sotto_context *ctx);
+/** The same for doubles: rounded to the lattice as they are, and what comes out is rounded to a double. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release_double(char **certificate, double *vector, size_t n,
+                                                                const struct sotto_release *release,
+                                                                const struct sotto_context *ctx);
 /** The exponential mechanism, by the same path: *chosen = i with probability proportional to exp(scores[i] /
  * (2 scale)), drawn exactly from the scores rounded to the lattice. sensitivity.l1: the most by which one
  * score can change between adjacent data sets. HIGHER scores are likelier. Its running time depends on the
  * scores. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select(size_t *chosen, char **certificate,
-                                                        const float *scores, size_t n,
+                                                        const double *scores, size_t n,
                                                         const struct sotto_release *release,
                                                         const struct sotto_context *ctx);
 /** Randomised response, by the same path: every labels[i] in {0, ..., classes - 1} is kept with probability
@@ -281,8 +287,8 @@ struct sotto_reserve {
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
     const struct sotto_source_records *source; /**< the records of the imported set behind them; NULL: unknown */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate then
-                              proves nothing and states epsilon under this condition */
+    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
+                              then proves nothing and states epsilon under this condition */
     const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
                         new run */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
@@ -310,10 +316,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *step
 /** Adds the noise of the next step to sum[0..dimension), of scale noise_multiplier * max_grad_norm: exact and
  * on the lattice, or fast. `sum` must be a sum over the records of sotto_dp_sample() of contributions clipped
  * to max_grad_norm. Fast noise is drawn by as many threads as the context of the reservation asked for; its
- * bits depend on neither threads nor instruction set. A value beyond 2^100 lattice steps (fast: 2^30 scales,
- * floats: 2^16), where the noise would be lost, is cut to that. EBUDGET: all reserved steps are used; EINVAL:
- * the step was not sampled (rates below 1), or a value is not finite. `sum` is then untouched and the step
- * not used. */
+ * bits depend on neither threads nor instruction set. EBUDGET: all reserved steps are used; EINVAL: the step
+ * was not sampled (rates below 1); `sum` is then untouched and the step not used. Nothing about the values is
+ * refused, as that would tell about the records: beyond 2^120 lattice steps (fast: 2^30 scales, floats:
+ * 2^16), where the noise would be lost, a value counts as that limit, and NaN as 0. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, double *sum);
 /** The same for a sum of floats. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_steps *steps, float *sum);
@@ -363,13 +369,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
 
 /** A release from file to file. The exponential mechanism takes a .npy array of scores and writes the chosen
  * index as a .npy array of one integer; randomised response takes and writes a .npy array of integer labels;
- * the discrete mechanisms accept integers of at most 2^24 and write them as float32. Otherwise noise on ALL
+ * the discrete mechanisms accept integers of at most 2^53 and write them as f8. Otherwise noise on ALL
  * tensors of a .safetensors file (one vector, in file order) or on
- * a .npy array. Writes `output` and `output`.certificate.json. Text metadata is kept, except what identifies
- * the private data (hashes of it). release.input_sha256 comes from the file; release.fingerprint from its
- * provenance, or is given for a file that has none (EUSAGE: neither, or two that differ). A sampled sensitivity must be of the same recipe and data as
- * the head (EINVAL). *certificate: as saved (sotto_text_free). Errors: those of the readers and of
- * sotto_dp_release(). */
+ * a .npy array; f8 comes out as f8, f4 and f2 as f4. Writes `output` and `output`.certificate.json. Of text
+ * metadata recipe, shape and classes are kept and nothing else (docs/FORMATS.md). release.input_sha256 comes
+ * from the file; release.fingerprint from its provenance, or is given for a file that has none (EUSAGE:
+ * neither, or two that differ). A sampled sensitivity must be of the same recipe and data as the head (EINVAL).
+ * *certificate: as saved (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */

@@ -235,10 +235,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_run(struct sotto_sensi
                                                               const struct sotto_head_recipe *recipe,
                                                               size_t pairs, const struct sotto_context *ctx);
 /** The proved replace-one sensitivity of a head by a convex trainer: follows from its recipe and number of
- *  records alone. EINVAL: another trainer, its recipe or records are unknown, or private records trained its
- *  encoder. */
+ *  records alone. EINVAL: another trainer, its recipe or records are unknown, private records trained its
+ *  encoder, or its weights are larger than any that the recipe makes. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out,
                                                                 const struct sotto_head *h);
+/** The proof for p->input, a head by a convex trainer, into p->release.sensitivity. sample: one that was
+ * loaded, which must be this head's (EINVAL), or {0}: filled in; borrowed by *p. The file of a head by an
+ * early version does not bind its weights to its recipe: then p->release.condition says so. Errors of
+ * sotto_head_load() and sotto_sensitivity_prove(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_of_head(struct sotto_protect *p,
+                                                                  struct sotto_sensitivity_sample *sample);
 /** What a release needs to know of it. */
 SOTTO_API void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s);
 /** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be, and a proof whose figures do

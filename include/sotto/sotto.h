@@ -19,5 +19,6 @@
 #include "sotto/selftest.h"
 #include "sotto/ssl.h"
 #include "sotto/train.h"
+#include "sotto/verify.h"
 
 #endif

@@ -83,6 +83,25 @@ static void name_adjacency(char out[96], const struct sotto_account *a)
                  a->other_adjacency);
 }
 
+enum { CONDITION_TEXT = 512 };
+
+sotto_status certificate_check_condition(const char *condition)
+{
+    if (condition && strlen(condition) >= CONDITION_TEXT)
+        return status_fail(SOTTO_EINVAL, "condition: %zu characters; at most %d are allowed",
+                           strlen(condition), CONDITION_TEXT - 1);
+    return SOTTO_OK;
+}
+
+/* All that epsilon rests on without proof; "" where it rests on nothing. */
+static void join_conditions(char out[CONDITION_TEXT + 64], const struct certificate_facts *f)
+{
+    const enum sotto_sensitivity_source source = f->sensitivity->source;
+    const char *own = sensitivity_is_proved(source) ? "" : conditions[source],
+               *given = f->condition ? f->condition : "";
+    snprintf(out, CONDITION_TEXT + 64, "%s%s%s", own, own[0] && given[0] ? ", and on " : "", given);
+}
+
 struct json *certificate_guarantee(const struct certificate_facts *f)
 {
     struct json *object = json_make_object();
@@ -94,16 +113,16 @@ struct json *certificate_guarantee(const struct certificate_facts *f)
     }
     struct json *account = json_make_object();
     certificate_put_account(&account, f->account);
-    char text[768], adjacency[96];
+    char text[CONDITION_TEXT + 768], condition[CONDITION_TEXT + 64], adjacency[96];
     const struct sotto_account *a = f->account;
+    join_conditions(condition, f);
     name_adjacency(adjacency, a);
-    if (sensitivity_is_proved(f->sensitivity->source)) {
+    if (!condition[0]) {
         json_put(&object, "proved", account);
         json_put(&object, "conditional", json_make_null());
         snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s, accountant: %s",
                  a->epsilon.upper, a->delta, adjacency, a->accountant);
     } else {
-        const char *condition = conditions[f->sensitivity->source];
         json_put_text(&account, "condition", condition);
         json_put_text(&object, "proved", "none");
         json_put(&object, "conditional", account);
@@ -126,7 +145,7 @@ struct json *certificate_make(const struct certificate_facts *f)
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    json_put_text(&object, "schema", "sotto.certificate/1");
+    json_put_text(&object, "schema", CERTIFICATE_SCHEMA);
     json_put_text(&object, "version", sotto_version());
     json_put_text(&object, "time", text);
     json_put_text(&object, "mechanism", f->account->mechanism);
@@ -136,6 +155,8 @@ struct json *certificate_make(const struct certificate_facts *f)
     json_put_real(&object, "standard_deviation", f->account->standard_deviation);
     json_put_integer(&object, "lattice_exponent", f->lattice_exponent);
     json_put_integer(&object, "dimension", (int64_t)f->dimension);
+    json_put(&object, "records", f->records ? json_make_integer((int64_t)f->records) : json_make_null());
+    json_put_text(&object, "condition", f->condition && f->condition[0] ? f->condition : NULL);
     json_put(&object, "sensitivity", certificate_sensitivity(f->sensitivity));
     json_put(&object, "guarantee", certificate_guarantee(f));
     json_put_text(&object, "randomness",
@@ -168,7 +189,7 @@ sotto_status sotto_certificate_summary(char **line, const char *certificate)
 {
     sotto_status status = SOTTO_OK;
     struct json *object = NULL;
-    char text[1024];
+    char text[CONDITION_TEXT + 1024];
     const char *mechanism, *statement;
     double scale;
     TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/** Version 1 says nothing of records and conditions. */
+#define CERTIFICATE_SCHEMA "sotto.certificate/2"
+
 /** How the certificate's sampler reads that is not exact but paid for in delta. */
 #define FIXED_SAMPLER "fixed number of steps"
 
@@ -29,8 +32,12 @@ struct certificate_facts {
     size_t dimension;
     bool seeded;
     const char *sampler;
-    int lattice_exponent; /* step 2^exponent */
+    int lattice_exponent;  /* step 2^exponent */
+    size_t records;        /* of the private data set; 0: unknown */
+    const char *condition; /* NULL, or what epsilon rests on besides the sensitivity */
 };
+/** EINVAL for a condition that is too long to be read. NULL and "" are none. */
+sotto_status certificate_check_condition(const char *condition);
 /** Its part "guarantee": what is proved, what is conditional, and one line for people. */
 struct json *certificate_guarantee(const struct certificate_facts *facts);
 /** Adds "classes" to the text of a certificate, which is replaced: how many a trainer was given, and by what

@@ -225,9 +225,9 @@ static void describe(struct json **entry, const struct charge *c)
     struct json *others = json_make_array();
     const char *const *id = c->source ? c->source->same_people : NULL;
     if (c->source && c->source->digests && !is_public(c))
-        json_put_integer(entry, "records", (int64_t)c->source->n);
+        json_put_integer(entry, "source_records", (int64_t)c->source->n);
     else
-        json_put_text(entry, "records", is_public(c) ? "public" : "unknown");
+        json_put_text(entry, "source_records", is_public(c) ? "public" : "unknown");
     for (; id && *id; id++)
         json_push(&others, json_make_text(*id));
     if (json_count(others) > 0)

@@ -37,10 +37,15 @@ integer_magnitude integer_laplace, integer_gaussian;
 /** The signed draw. */
 int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 
-/** round(x / r), half to even. False: |x| / r is 2^100 or more. */
-bool lattice_index(int128 *q, double x, struct lattice lattice);
-/** The float nearest to odd * r / 2; the largest finite float instead of an infinity. */
+enum { LATTICE_BITS = 120 };
+/** round(x / r), half to even, by integers alone: |x / r - result| <= 1/2. Beyond +-2^LATTICE_BITS it is that
+ * end of the lattice: a clamp brings no two values further apart, and what is too large stays unsaid. NaN is
+ * 0, by rule. */
+int128 lattice_index(double x, struct lattice lattice);
+/** The float nearest to odd * r / 2, the double nearest to it; the largest finite one instead of an infinity.
+ */
 float lattice_value(int128 odd, struct lattice lattice);
+double lattice_double(int128 odd, struct lattice lattice);
 /** One release of one coordinate: 2 q + 2 K + 1. The sign is one fair bit: K or -1 - K. */
 int128 lattice_release(struct noise *s, int128 q, uint128 magnitude);
 

@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/accountant.h"
+#include "dp/ledger_lines.h"
+#include "rng/noise.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +115,8 @@ static sotto_status count_charge(struct ledger *l, const struct json *entry, con
         l->seeded++;
     l->imported += imported;
     l->inputs_only += json_find(entry, "protects") && !json_find(entry, "labels");
-    bool proved = !imported && (strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0);
+    bool proved = !imported && !json_find(entry, "condition") &&
+                  (strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0);
     TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, entry));
     const char *adjacency = json_text(json_find(entry, "adjacency"));
     if (adjacency && strcmp(adjacency, "add-remove") == 0)
@@ -140,21 +143,48 @@ static const struct {
 } events[] = {{"release", count_release}, {"reserve", count_release}, {"import", count_import},
               {"budget", take_budget},    {"torn", NULL},             {"records", take_records},
               {"moved", take_move}};
+enum { EVENTS = sizeof events / sizeof *events };
+
+/* A line that cannot be read may be a release that must be counted. */
 
 static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
 {
     sotto_status status = SOTTO_OK;
     const char *event;
+    const char *schema = json_text(json_find(entry, "schema")); /* "torn" had none once */
+    size_t i = 0;
+    if (json_find(entry, "schema") && (!schema || strcmp(schema, "sotto.ledger/1") != 0))
+        FAIL(SOTTO_EFORMAT,
+             "%s: schema is '%.40s'; expected sotto.ledger/1 (written by a newer sotto? use that version)",
+             where, schema ? schema : "no text");
     TRY(json_get_text(&event, entry, where, "event"));
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if (strcmp(event, events[i].name) == 0 && events[i].take)
-            TRY(events[i].take(l, entry, where));
+    while (i < EVENTS && strcmp(event, events[i].name) != 0)
+        i++;
+    if (i == EVENTS)
+        FAIL(SOTTO_EFORMAT,
+             "%s: event '%.40s' is not known, and may cost privacy (written by a newer sotto? use that version)",
+             where, event);
+    if (events[i].take)
+        TRY(events[i].take(l, entry, where));
 done:
     return status;
 }
 
+/* Of a line without its hash member; false: it has none. */
+static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
+{
+    if (length < HASH_TAIL || strncmp(line + length - HASH_TAIL, hash_key, sizeof hash_key - 1) != 0)
+        return false;
+    struct sha256 sum;
+    sha256_init(&sum);
+    sha256_update(&sum, line, length - HASH_TAIL);
+    sha256_update(&sum, "}", 1);
+    sha256_hex(&sum, hash);
+    return true;
+}
+
 /* One whole line without its newline: hash, link, index, then the sums. */
-static sotto_status check_line(struct ledger *l, char *line, size_t length)
+static sotto_status check_line(struct ledger *l, const char *line, size_t length)
 {
     sotto_status status = SOTTO_OK;
     struct json *entry = NULL;
@@ -162,13 +192,8 @@ static sotto_status check_line(struct ledger *l, char *line, size_t length)
     const char *prev;
     int64_t index;
     snprintf(where, sizeof where, "%.250s: line %zu", l->path, l->entries + 1);
-    if (length < HASH_TAIL || strncmp(line + length - HASH_TAIL, hash_key, sizeof hash_key - 1) != 0)
+    if (!hash_of_line(hash, line, length))
         FAIL(SOTTO_EFORMAT, "%s: has no hash at its end; this is not a ledger, or it was changed", where);
-    struct sha256 sum;
-    sha256_init(&sum);
-    sha256_update(&sum, line, length - HASH_TAIL);
-    sha256_update(&sum, "}", 1);
-    sha256_hex(&sum, hash);
     if (strncmp(line + length - 66, hash, 64) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its hash does not match; the ledger was changed after it was written",
              where);
@@ -187,19 +212,28 @@ done:
     return status;
 }
 
-/* Reads everything and checks every whole line; *torn is where a last line without newline starts (or the
- * size). */
+/* Did the whole line arrive? Then only its newline is missing, and its noise may have been drawn. */
+static bool is_whole(const char *line, size_t length)
+{
+    char hash[SHA256_HEX];
+    return hash_of_line(hash, line, length) && strncmp(line + length - 66, hash, 64) == 0;
+}
+
+/* Reads everything and checks every whole line, with or without a newline; *torn is where a cut one starts
+ * (or the size). */
 static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *size, size_t *torn)
 {
     sotto_status status = SOTTO_OK;
     TRY(file_read(data, size, l->path, LEDGER_LIMIT));
     size_t at = 0;
-    for (;;) {
-        unsigned char *newline = memchr(*data + at, '\n', *size - at);
-        if (!newline)
+    while (at < *size) {
+        char *line = (char *)*data + at, *newline = memchr(line, '\n', *size - at);
+        size_t length = newline ? (size_t)(newline - line) : *size - at;
+        if (!newline && !is_whole(line, length))
             break;
-        TRY(check_line(l, (char *)*data + at, (size_t)(newline - (*data + at))));
-        at = (size_t)(newline - *data) + 1;
+        TRY(check_line(l, line, length));
+        at += length + (newline != NULL);
+        l->unended = !newline;
     }
     *torn = at;
 done:
@@ -256,6 +290,20 @@ done:
     return status;
 }
 
+/* A line whose newline did not arrive is charged like any other. */
+static sotto_status end_last_line(struct ledger *l, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(write_all(l->fd, "\n", 1, l->path));
+    if (fsync(l->fd) != 0)
+        FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
+    l->unended = false;
+    context_log(ctx, SOTTO_LOG_WARNING, "%s: the last line lacked its newline; it is whole and stays charged",
+                l->path);
+done:
+    return status;
+}
+
 static sotto_status ledger_start(struct ledger *l, const char *path)
 {
     *l = (struct ledger){.fd = -1, .budget = {NAN, NAN}};
@@ -304,6 +352,8 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
         FAIL(SOTTO_ECREATE, "%s: cannot open the ledger: %s", path, strerror(errno));
     TRY(ledger_lock(l->fd, l->path));
     TRY(check_all(l, &data, &size, &torn));
+    if (l->unended)
+        TRY(end_last_line(l, ctx));
     if (torn < size)
         TRY(quarantine(l, data + torn, size - torn, torn, ctx));
 done:
@@ -354,6 +404,21 @@ done:
     return status;
 }
 
+/* Certificates carry the hash of a line. What a line says of the private data must not be guessed from it. */
+static sotto_status put_nonce(struct json **entry)
+{
+    struct noise *os;
+    char nonce[2 * 16 + 1];
+    sotto_status status = noise_open(&os);
+    if (status != SOTTO_OK)
+        return status;
+    snprintf(nonce, sizeof nonce, "%016llx%016llx", (unsigned long long)noise_u64(os),
+             (unsigned long long)noise_u64(os));
+    noise_close(os);
+    json_put_text(entry, "nonce", nonce);
+    return SOTTO_OK;
+}
+
 sotto_status ledger_append(struct ledger *l, struct json **entry)
 {
     sotto_status status = SOTTO_OK;
@@ -367,6 +432,7 @@ sotto_status ledger_append(struct ledger *l, struct json **entry)
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
     json_put_integer(entry, "index", (int64_t)l->entries);
     json_put_text(entry, "time", stamp);
+    TRY(put_nonce(entry));
     json_put_text(entry, "prev", l->last);
     TRY(json_dump(&text, *entry, JSON_LINE));
     size_t length = strlen(text), capacity = length + HASH_TAIL + 1;

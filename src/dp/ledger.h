@@ -8,11 +8,11 @@
 #define DP_LEDGER_H
 
 #include "dp/ledger_events.h"
+#include "dp/ledger_lines.h"
 #include "dp/ledger_records.h"
 #include "io/json.h"
 #include "sotto/dp.h"
 
-#define LEDGER_LIMIT ((size_t)1 << 32) /* bytes: 16 for each record, and 1 KiB for each charge */
 
 /** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
  * has none. */
@@ -27,6 +27,7 @@ struct ledger {
     int fd;
     char *path;
     size_t entries;
+    bool unended;                                           /* the last line lacks its newline */
     char last[65];                                          /* hash of the last line; 64 zeros when empty */
     struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
     struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
@@ -44,7 +45,8 @@ struct ledger {
 
 /** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
  * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
- * recorded. EFORMAT: a line was changed, removed or reordered. EAGAIN: locked by another process for 30 s. */
+ * recorded; one that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
+ * or reordered, or is of an event or schema that is not known. EAGAIN: locked by another process for 30 s. */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
 /** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
 sotto_status ledger_read(struct ledger *l, const char *path);

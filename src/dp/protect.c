@@ -5,9 +5,11 @@
 #include "dp/certificate.h"
 #include "dp/charge_hint.h"
 #include "dp/mechanism.h"
+#include "dp/public_metadata.h"
 #include "io/statement.h"
 #include "sotto/io.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,15 +36,27 @@ done:
     return status;
 }
 
-/* All values as one vector in file order; back again with `into` set. */
-static void flatten(float *vector, struct sotto_tensors *t, bool into)
+/* All values as one vector in file order. */
+static void gather(double *vector, const struct sotto_tensors *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct sotto_array *a = &t->items[i].array;
+        for (size_t j = 0; j < a->count; j++)
+            *vector++ =
+                a->dtype == SOTTO_F8 ? ((const double *)a->data)[j] : (double)((const float *)a->data)[j];
+    }
+}
+
+/* The released vector back into the tensors; a float has the largest finite value instead of an infinity. */
+static void scatter(struct sotto_tensors *t, const double *vector)
 {
     for (size_t i = 0; i < t->count; i++) {
         struct sotto_array *a = &t->items[i].array;
-        if (a->count == 0)
-            continue;
-        memcpy(into ? a->data : (void *)vector, into ? (void *)vector : a->data, a->count * sizeof *vector);
-        vector += a->count;
+        for (size_t j = 0; j < a->count; j++, vector++)
+            if (a->dtype == SOTTO_F8)
+                ((double *)a->data)[j] = *vector;
+            else
+                ((float *)a->data)[j] = (float)fmax(-FLT_MAX, fmin(*vector, FLT_MAX));
     }
 }
 
@@ -51,35 +65,38 @@ static bool is_float(enum sotto_dtype dtype)
     return dtype == SOTTO_F2 || dtype == SOTTO_F4 || dtype == SOTTO_F8;
 }
 
-/* Integers that a float holds as they are. */
-static sotto_status whole_to_floats(struct sotto_array *a, const char *name, const char *path)
+/* Integers that a double holds as they are; whatever their values, they are released as doubles. */
+static sotto_status whole_to_doubles(struct sotto_array *a, const char *name, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const double limit = 1 << 24;
+    const int64_t limit = (int64_t)1 << 53;
+    TRY(sotto_array_convert(a, SOTTO_I8));
+    for (size_t i = 0; i < a->count; i++) {
+        int64_t value = ((const int64_t *)a->data)[i];
+        if (value < -limit || value > limit)
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; whole numbers up to 2^53 can be released",
+                 path, name, i, (long long)value);
+    }
     TRY(sotto_array_convert(a, SOTTO_F8));
-    for (size_t i = 0; i < a->count; i++)
-        if (!(fabs(((const double *)a->data)[i]) <= limit))
-            FAIL(SOTTO_EINVAL,
-                 "%s: tensor '%s': value %zu is %.17g; whole numbers up to 2^24 can be released", path, name,
-                 i, ((const double *)a->data)[i]);
-    TRY(sotto_array_convert(a, SOTTO_F4));
 done:
     return status;
 }
 
-static sotto_status to_floats(size_t *total, struct sotto_tensors *t, const char *path, bool whole)
+/* Doubles stay doubles: the noise's lattice rounds them, and nothing before it. */
+static sotto_status to_reals(size_t *total, struct sotto_tensors *t, const char *path, bool whole)
 {
     sotto_status status = SOTTO_OK;
     *total = 0;
     for (size_t i = 0; i < t->count; i++) {
         struct sotto_array *a = &t->items[i].array;
         if (whole && !is_float(a->dtype))
-            TRY(whole_to_floats(a, t->items[i].name, path));
+            TRY(whole_to_doubles(a, t->items[i].name, path));
         if (!is_float(a->dtype))
             FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected",
                  path, t->items[i].name, sotto_dtype_name(a->dtype));
-        TRY(sotto_array_convert(a, SOTTO_F4));
-        *total += a->count; /* of values that are all in memory, 4 bytes each: no overflow */
+        if (a->dtype == SOTTO_F2)
+            TRY(sotto_array_convert(a, SOTTO_F4));
+        *total += a->count; /* of values that are all in memory, at least 4 bytes each: no overflow */
     }
     if (*total == 0)
         FAIL(SOTTO_EINVAL, "%s: holds no values to protect", path);
@@ -87,27 +104,22 @@ done:
     return status;
 }
 
-static bool names_private_data(const char *key)
+/* How many records the file was made from, where it says so: a figure of the proof. */
+static sotto_status match_records(struct sotto_release *r, const struct sotto_protect *p,
+                                  const struct sotto_tensors *t)
 {
-    return strstr(key, "fingerprint") || strstr(key, "features") || strstr(key, "labels") ||
-           strstr(key, "data") || strstr(key, "indices");
-}
-
-static void drop_private_metadata(struct sotto_tensors *t)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < t->metadata_count; i++) {
-        char *key = t->metadata[2 * i], *value = t->metadata[2 * i + 1];
-        if (names_private_data(key)) {
-            base_free(key);
-            base_free(value);
-        } else {
-            t->metadata[2 * kept] = key;
-            t->metadata[2 * kept + 1] = value;
-            kept++;
-        }
-    }
-    t->metadata_count = kept;
+    sotto_status status = SOTTO_OK;
+    const char *text = sotto_tensors_metadata(t, "records");
+    char *end = NULL;
+    unsigned long long records = text && text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (records == 0 || *end || records > (size_t)1 << 52)
+        goto done;
+    if (r->records && r->records != records)
+        FAIL(SOTTO_EINVAL, "protect: %s was made from %llu records, not from %zu", p->input, records,
+             r->records);
+    r->records = (size_t)records;
+done:
+    return status;
 }
 
 /* The identity that the file's provenance names, or the one that was given. */
@@ -132,7 +144,7 @@ done:
 }
 
 /* That a sampled or proved sensitivity belongs to this very head. */
-static sotto_status match(const struct sotto_release *r, const struct sotto_protect *p,
+static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
                           const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
@@ -159,6 +171,7 @@ static sotto_status match(const struct sotto_release *r, const struct sotto_prot
                  "would mean nothing",
                  file);
     }
+    TRY(match_records(r, p, t));
 done:
     return status;
 }
@@ -175,7 +188,7 @@ static sotto_status save(const char *path, struct sotto_tensors *t, const char *
     const char *entry, *statement;
     TRY(json_get_text(&entry, object, "certificate", "ledger.hash"));
     TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
-    drop_private_metadata(t);
+    public_metadata_keep(t);
     TRY(sotto_tensors_set_metadata(t, "release", entry));
     TRY(sotto_tensors_set_metadata(t, "privacy", statement));
     TRY(sotto_safetensors_save(path, t));
@@ -190,15 +203,15 @@ static sotto_status protect_vector(char **text, struct sotto_tensors *t, const s
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    float *vector = NULL;
+    double *vector = NULL;
     size_t n;
-    TRY(to_floats(&n, t, p->input, whole));
+    TRY(to_reals(&n, t, p->input, whole));
     vector = base_alloc(n, sizeof *vector);
     if (!vector)
         FAIL(SOTTO_ENOMEM, "protect: out of memory");
-    flatten(vector, t, false);
-    TRY(sotto_dp_release(text, vector, n, release, ctx));
-    flatten(vector, t, true);
+    gather(vector, t);
+    TRY(sotto_dp_release_double(text, vector, n, release, ctx));
+    scatter(t, vector);
 done:
     base_free(vector);
     return status;
@@ -227,7 +240,7 @@ static sotto_status protect_choice(char **text, struct sotto_array *a, const str
     if (!is_float(a->dtype))
         FAIL(SOTTO_EINVAL, "%s: dtype %s; scores must be floating-point numbers", p->input,
              sotto_dtype_name(a->dtype));
-    TRY(sotto_array_convert(a, SOTTO_F4));
+    TRY(sotto_array_convert(a, SOTTO_F8));
     TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
     TRY(sotto_dp_select(&index, text, a->data, a->count, release, ctx));
     *(int64_t *)chosen.data = (int64_t)index;

@@ -5,23 +5,18 @@
 
 static const char sampler[] = "exact, integers only: rejection on scores rounded to a power-of-two lattice";
 
-static sotto_status round_scores(int128 *q, const float *scores, size_t n, struct lattice lattice)
+static sotto_status round_scores(int128 *q, const double *scores, size_t n, struct lattice lattice)
 {
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(scores[i]))
             return status_fail(SOTTO_EINVAL, "select: score %zu of %zu is %s; all must be finite", i, n,
                                isnan(scores[i]) ? "NaN" : "infinite");
-        if (!lattice_index(&q[i], scores[i], lattice))
-            return status_fail(
-                SOTTO_EDOMAIN,
-                "select: score %zu of %zu is 2^100 times larger than the lattice; the scale is "
-                "too small for it",
-                i, n);
+        q[i] = lattice_index(scores[i], lattice);
     }
     return SOTTO_OK;
 }
 
-sotto_status sotto_dp_select(size_t *chosen, char **certificate, const float *scores, size_t n,
+sotto_status sotto_dp_select(size_t *chosen, char **certificate, const double *scores, size_t n,
                              const struct sotto_release *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;

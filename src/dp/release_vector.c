@@ -1,6 +1,6 @@
-/* Noise on a vector. Every value is rounded to a lattice first (or is on one by itself), noise is a whole
- * number of steps, the sum is an integer, and the float that is written is a function of that integer alone.
- */
+/* Noise on a vector. Every value, a double, is rounded to a lattice by integers (or is on one by itself),
+ * noise is a whole number of steps, the sum is an integer, and what is written is a function of that integer
+ * alone: floats differ from doubles in that last rounding only. */
 #include "base/memory.h"
 #include "dp/knorm.h"
 #include "dp/release.h"
@@ -13,37 +13,45 @@ static const char *const samplers[] = {
 static const char fixed_sampler[] = FIXED_SAMPLER ", integers only: floor of the continuous law on a "
                                                   "power-of-two lattice, nearly exact";
 
-static sotto_status check_vector(const float *vector, size_t n)
+/* The vector, in place: n floats or doubles. */
+struct values {
+    void *data;
+    size_t n;
+    bool doubles;
+};
+
+static double value_at(const struct values *v, size_t i)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(vector[i]))
-            return status_fail(SOTTO_EINVAL, "release: value %zu of %zu is %s; all must be finite", i, n,
-                               isnan(vector[i]) ? "NaN" : "infinite");
+    return v->doubles ? ((const double *)v->data)[i] : (double)((const float *)v->data)[i];
+}
+
+static sotto_status check_vector(const struct values *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (!isfinite(value_at(v, i)))
+            return status_fail(SOTTO_EINVAL, "release: value %zu of %zu is %s; all must be finite", i, v->n,
+                               isnan(value_at(v, i)) ? "NaN" : "infinite");
     return SOTTO_OK;
 }
 
-/* The vector on the lattice; refuses before anything is written down. */
-static sotto_status round_to_lattice(int128 *q, const float *vector, size_t n, struct lattice lattice)
+static sotto_status require_whole(const struct values *v, double step)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!lattice_index(&q[i], vector[i], lattice))
-            return status_fail(
-                SOTTO_EDOMAIN,
-                "release: value %zu of %zu is 2^100 times larger than the lattice of the noise; "
-                "the scale is too small for it",
-                i, n);
-    return SOTTO_OK;
-}
-
-static sotto_status require_whole(const int128 *q, const float *vector, size_t n, struct lattice lattice)
-{
-    for (size_t i = 0; i < n; i++)
-        if (lattice_value(2 * q[i], lattice) != vector[i])
+    for (size_t i = 0; i < v->n; i++)
+        if (fmod(value_at(v, i), step) != 0)
             return status_fail(SOTTO_EINVAL,
-                               "release: value %zu of %zu is %.9g, not a whole multiple of the step %g that "
+                               "release: value %zu of %zu is %.17g, not a whole multiple of the step %g that "
                                "discrete noise is added in",
-                               i, n, (double)vector[i], ldexp(1, lattice.exponent));
+                               i, v->n, value_at(v, i), step);
     return SOTTO_OK;
+}
+
+static void put_sums(struct values *v, const int128 *q, const int128 *drawn, struct lattice lattice)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->doubles)
+            ((double *)v->data)[i] = lattice_double(2 * q[i] + drawn[i], lattice);
+        else
+            ((float *)v->data)[i] = lattice_value(2 * q[i] + drawn[i], lattice);
 }
 
 /* All noise, in half steps of the lattice: lattice_value() of 2 q + drawn is what is released. */
@@ -75,10 +83,11 @@ static void draw_vector(int128 *drawn, const struct release_plan *p, double *rea
         drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -p->lattice_exponent));
 }
 
-sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
-                              const struct sotto_context *ctx)
+static sotto_status release(char **certificate, struct values v, const struct sotto_release *r,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    const size_t n = v.n;
     struct release_plan plan;
     struct fixed_table *table = NULL;
     struct noise *stream = NULL;
@@ -87,7 +96,7 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     uint64_t ratio;
     unsigned shift = 0;
     size_t real_count = 1;
-    TRY(check_vector(vector, n));
+    TRY(check_vector(&v));
     TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR));
     const enum release_kind kind = plan.mechanism->kind;
     struct lattice lattice = lattice_make(plan.account.scale);
@@ -107,10 +116,10 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
                  "draw",
                  plan.account.scale, step);
         lattice.exponent = ilogb(step);
+        TRY(require_whole(&v, step));
     }
-    TRY(round_to_lattice(q, vector, n, lattice));
-    if (kind == RELEASE_INTEGER)
-        TRY(require_whole(q, vector, n, lattice));
+    for (size_t i = 0; i < n; i++)
+        q[i] = lattice_index(value_at(&v, i), lattice);
     plan.lattice_exponent = lattice.exponent;
     plan.sampler = r->constant_time ? fixed_sampler : samplers[kind];
     TRY(release_record(&stream, certificate, &plan, ctx));
@@ -123,8 +132,7 @@ sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const
     } else {
         draw(drawn, &plan, ratio, shift, stream);
     }
-    for (size_t i = 0; i < n; i++)
-        vector[i] = lattice_value(2 * q[i] + drawn[i], lattice);
+    put_sums(&v, q, drawn, lattice);
 done:
     if (q)
         base_wipe(q, n * sizeof *q);
@@ -138,4 +146,16 @@ done:
     base_free(table);
     noise_close(stream);
     return status;
+}
+
+sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
+                              const struct sotto_context *ctx)
+{
+    return release(certificate, (struct values){vector, n, false}, r, ctx);
+}
+
+sotto_status sotto_dp_release_double(char **certificate, double *vector, size_t n,
+                                     const struct sotto_release *r, const struct sotto_context *ctx)
+{
+    return release(certificate, (struct values){vector, n, true}, r, ctx);
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
- * better. */
+ * better; larger ones are clamped to that. */
 static const int fast_room[] = {30, 16};
 
 struct sotto_steps {
@@ -41,7 +41,8 @@ struct sotto_steps {
     struct sotto_account account; /* of all steps that the run has charged */
     size_t first_step;
     const char *dataset_id; /* while it is reserved for */
-    char *purpose;
+    char *purpose, *condition;
+    size_t records;
 };
 
 void sotto_steps_close(struct sotto_steps *s)
@@ -56,6 +57,7 @@ void sotto_steps_close(struct sotto_steps *s)
     fixed_sample_free(&s->fixed);
     run_record_free(&s->run);
     base_free(s->purpose);
+    base_free(s->condition);
     base_free(s->q);
     base_free(s->drawn);
     base_free(s);
@@ -85,6 +87,7 @@ static sotto_status check(const struct sotto_reserve *r)
     REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
     TRY(ledger_require_budget(r->budget));
     TRY(sotto_provenance_once(r->provenance));
+    TRY(certificate_check_condition(r->condition));
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
@@ -124,6 +127,8 @@ static struct json *entry_of(const struct sotto_steps *s, const struct sotto_res
     json_put_text(&entry, "run", s->run.id);
     json_put_text(&entry, "fingerprint", s->dataset_id);
     json_put_text(&entry, "purpose", r->purpose);
+    if (r->records)
+        json_put_integer(&entry, "records", (int64_t)r->records);
     run_put_facts(&entry, &s->facts);
     json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
     json_put_integer(&entry, "first_step", (int64_t)r->first_step);
@@ -257,8 +262,11 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->q = base_alloc(s->lattice_values, sizeof *s->q);
     s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
     s->purpose = base_strdup(r->purpose ? r->purpose : "");
-    if (!s->q || !s->drawn || !s->purpose)
+    s->condition = base_strdup(r->condition ? r->condition : "");
+    s->records = r->records;
+    if (!s->q || !s->drawn || !s->purpose || !s->condition)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
     TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
@@ -306,68 +314,36 @@ static double value_at(const void *sum, size_t i, bool single)
     return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
 }
 
-/* A trainer that clips sums nothing else; where a caller does not, it is told. */
-static sotto_status require_finite(const struct sotto_steps *s, const void *sum, bool single)
+static void put_value(void *sum, size_t i, double x, bool single)
 {
-    for (size_t i = 0; i < s->dimension; i++)
-        if (!isfinite(value_at(sum, i, single)))
-            return status_fail(SOTTO_EINVAL, "step: value %zu of %zu is %s; all must be finite", i,
-                               s->dimension, isnan(value_at(sum, i, single)) ? "NaN" : "infinite");
-    return SOTTO_OK;
+    if (single)
+        ((float *)sum)[i] = (float)x;
+    else
+        ((double *)sum)[i] = x;
 }
 
-/* What exact noise has no room for, or fast noise would be lost in, is cut, and nothing is said: that moves
- * neighbouring sums no further apart, while a refusal would tell of this one. */
-static void round_sum(struct sotto_steps *s, const void *sum, bool single)
-{
-    const int128 most = (int128)1 << 100;
-    for (size_t i = 0; i < s->dimension; i++) {
-        double x = value_at(sum, i, single);
-        if (!lattice_index(&s->q[i], x, s->lattice))
-            s->q[i] = x < 0 ? -most : most;
-    }
-}
-
-static void cut_sum(const struct sotto_steps *s, void *sum, bool single)
+/* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
+ * refusal would tell about the records, and a clamp brings no two sums further apart. */
+static void clamp_sum(const struct sotto_steps *s, void *sum, bool single)
 {
     const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
-    for (size_t i = 0; i < s->dimension; i++) {
-        double x = value_at(sum, i, single), cut = copysign(fmin(fabs(x), most), x);
-        if (single)
-            ((float *)sum)[i] = (float)cut;
-        else
-            ((double *)sum)[i] = cut;
-    }
-}
-
-static sotto_status make_room(struct sotto_steps *s, void *sum, bool single)
-{
-    sotto_status status = SOTTO_OK;
     const struct fast_kernels *k = fast_kernels_find();
-    double most = ldexp(s->fast.scale, fast_room[single]);
-    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
-    if (fast && (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most)))
-        goto done;
-    TRY(require_finite(s, sum, single));
-    if (fast)
-        cut_sum(s, sum, single);
-    else
-        round_sum(s, sum, single);
-done:
-    return status;
+    if (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most))
+        return;
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single);
+        put_value(sum, i, isnan(x) ? 0 : fmax(-most, fmin(x, most)), single);
+    }
 }
 
 static void add_exact(struct sotto_steps *s, void *sum, bool single)
 {
     for (size_t i = 0; i < s->dimension; i++)
+        s->q[i] = lattice_index(value_at(sum, i, single), s->lattice);
+    for (size_t i = 0; i < s->dimension; i++)
         s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));
-    for (size_t i = 0; i < s->dimension; i++) {
-        float x = lattice_value(2 * s->q[i] + s->drawn[i], s->lattice);
-        if (single)
-            ((float *)sum)[i] = x;
-        else
-            ((double *)sum)[i] = x;
-    }
+    for (size_t i = 0; i < s->dimension; i++)
+        put_value(sum, i, (double)lattice_value(2 * s->q[i] + s->drawn[i], s->lattice), single);
 }
 
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
@@ -377,6 +353,7 @@ static void add_fast(struct sotto_steps *s, void *sum, bool single)
     unsigned char key[CHACHA_KEY];
     struct fast_sum how = s->fast;
     how.floats = single;
+    clamp_sum(s, sum, single);
     noise_bytes(s->stream, key, sizeof key);
     fast_noise_add(sum, s->dimension, &how, key);
     base_wipe(key, sizeof key);
@@ -388,7 +365,6 @@ static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
     REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
-    TRY(make_room(s, sum, single));
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     if (fast)
@@ -417,7 +393,8 @@ sotto_status sotto_steps_certificate(char **certificate, const struct sotto_step
     account.scale = s->facts.scale;
     account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
     struct json *object = certificate_make(&(struct certificate_facts){
-        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent});
+        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent,
+        s->records, s->facts.condition});
     struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
     json_put_text(&run, "id", s->run.id);
     run_put_facts(&run, &s->facts);

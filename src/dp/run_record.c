@@ -1,10 +1,10 @@
 /* Every reservation is an entry of its own; those of one run carry its name. Reading them back from the
  * ledger, and not from what the run remembers, is what charges steps that were interrupted and forgotten. */
 #include "dp/run_record.h"
-#include "base/file.h"
 #include "dp/account_pld.h"
 #include "dp/lattice.h"
 #include "dp/ledger.h"
+#include "dp/ledger_lines.h"
 #include "dp/mechanism.h"
 #include "num/interval.h"
 
@@ -48,6 +48,8 @@ void run_put_facts(struct json **object, const struct run_facts *f)
     json_put_real(object, "sample_rate", f->sample_rate);
     json_put_integer(object, "dimension", (int64_t)f->dimension);
     json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
+    if (f->condition)
+        json_put_text(object, "condition", f->condition);
     if (f->inputs_only)
         json_put_text(object, "protects", "inputs");
     if (f->label_scale > 0) {
@@ -149,6 +151,7 @@ sotto_status run_get_facts(struct run_facts *out, const struct json *object, con
     f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     if (sotto_noise_mode_find(&f.noise_mode, mode ? mode : "exact") != SOTTO_OK) /* none: an early version */
         FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
+    f.condition = json_text(json_find(object, "condition"));
     f.inputs_only = protects != NULL;
     if (protects && strcmp(protects, "inputs") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'protects' is not inputs", name);
@@ -187,6 +190,12 @@ static bool same_facts(const struct run_facts *a, const struct run_facts *b)
            (a->label_scale == 0 || strcmp(a->label_entry, b->label_entry) == 0);
 }
 
+/* What paid for steps under a condition pays for none without it; the other way round is honest. */
+static bool same_condition(const struct run_facts *entry, const struct run_facts *facts)
+{
+    return !entry->condition || (facts->condition && strcmp(entry->condition, facts->condition) == 0);
+}
+
 /* One line of the ledger; others than this run's reservations are passed over. */
 static sotto_status take_line(struct run_record *run, const struct json *entry, int64_t last,
                               const char *name, const struct run_facts *facts)
@@ -205,6 +214,9 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_text(&randomness, entry, name, "randomness"));
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
+    REQUIRE(same_condition(&found, facts),
+            "run %s: entry %zu of %s counts on '%s', which this one does not say", run->id, index, name,
+            found.condition);
     REQUIRE(same_facts(&found, facts),
             "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode, "
             "adjacency or release of labels",
@@ -215,61 +227,24 @@ done:
     return status;
 }
 
-/* Lines of a ledger, one after the other. */
-struct lines {
-    const char *ledger;
-    unsigned char *data;
-    char *next;
-    size_t size;
-    struct json *entry; /* of the last line that was read */
-};
-
-static sotto_status open_lines(struct lines *l, const char *ledger)
-{
-    *l = (struct lines){.ledger = ledger};
-    sotto_status status = file_read(&l->data, &l->size, ledger, LEDGER_LIMIT);
-    l->next = (char *)l->data;
-    return status;
-}
-
-/* *entry NULL after the last line. */
-static sotto_status next_line(const struct json **entry, struct lines *l)
-{
-    sotto_status status = SOTTO_OK;
-    json_free(l->entry);
-    l->entry = NULL;
-    char *end = memchr(l->next, '\n', l->size - (size_t)(l->next - (char *)l->data));
-    if (end)
-        status = json_parse(&l->entry, l->next, (size_t)(end - l->next), l->ledger);
-    *entry = l->entry;
-    l->next = end ? end + 1 : l->next;
-    return status;
-}
-
-static void close_lines(struct lines *l)
-{
-    json_free(l->entry);
-    base_free(l->data);
-}
-
 sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
                              const struct run_facts *facts)
 {
     sotto_status status = SOTTO_OK;
     struct run_record run = {.reservations = json_make_array()};
     const struct json *entry;
-    struct lines lines;
+    struct ledger_lines lines;
     memcpy(run.id, id, sizeof run.id);
-    TRY(open_lines(&lines, ledger));
-    TRY(next_line(&entry, &lines));
+    TRY(ledger_lines_open(&lines, ledger));
+    TRY(ledger_lines_next(&entry, &lines));
     while (entry) {
         TRY(take_line(&run, entry, last, ledger, facts));
-        TRY(next_line(&entry, &lines));
+        TRY(ledger_lines_next(&entry, &lines));
     }
     *out = run;
     run.reservations = NULL;
 done:
-    close_lines(&lines);
+    ledger_lines_close(&lines);
     run_record_free(&run);
     return status;
 }
@@ -278,14 +253,11 @@ sotto_status run_labels_read(struct run_labels *out, const char *ledger, const c
 {
     sotto_status status = SOTTO_OK;
     struct run_labels found;
-    const char *mechanism = NULL, *own, *randomness;
+    const char *mechanism, *randomness;
     const struct json *entry;
-    struct lines lines;
-    TRY(open_lines(&lines, ledger));
-    do {
-        TRY(next_line(&entry, &lines));
-        own = entry ? json_text(json_find(entry, "hash")) : NULL;
-    } while (entry && !(own && strcmp(own, hash) == 0));
+    struct ledger_lines lines;
+    TRY(ledger_lines_open(&lines, ledger));
+    TRY(ledger_lines_find(&entry, &lines, hash));
     mechanism = entry ? json_text(json_find(entry, "mechanism")) : NULL;
     REQUIRE(mechanism && strcmp(mechanism, label_mechanism) == 0,
             "%s holds no release of labels with the hash %.16s...; another ledger paid for it", ledger, hash);
@@ -295,6 +267,6 @@ sotto_status run_labels_read(struct run_labels *out, const char *ledger, const c
     found.seeded = strcmp(randomness, "os") != 0;
     *out = found;
 done:
-    close_lines(&lines);
+    ledger_lines_close(&lines);
     return status;
 }

@@ -19,6 +19,7 @@ struct run_facts {
     enum sotto_sampling sampling;
     double label_scale;      /* of the randomised response that released them; 0: public */
     const char *label_entry; /* hash of its entry in the same ledger */
+    const char *condition;   /* NULL, or what its epsilon rests on besides the clipping */
 };
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
  * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */

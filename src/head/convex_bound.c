@@ -160,6 +160,8 @@ sotto_status convex_bound_find(struct convex_bound *out, const struct sotto_head
     b.dimension = classes * (inputs + 1);
     b.gradient_rounding = gradient_rounding(&p);
     TRY(r->tolerance > 0 ? stop_bound(&b, &p) : steps_bound(&b, &p));
+    /* "convex-lbfgs" stops within stop / lambda of the minimum, which is in the ball; f32 rounds. */
+    b.ball = (b.radius + b.stop / r->lambda) * (1 + 0x1p-20);
     /* The stored bias is c_b times the trained weight of the constant input. */
     double stored = fmax(1, r->bias);
     b.exact = iv_scale(iv(b.exact), stored).hi;

@@ -4,6 +4,7 @@
 #include "head/head_model.h"
 #include "head/sensitivity_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,29 @@ sotto_status sensitivity_prove(struct sotto_sensitivity_sample *out, const struc
     return SOTTO_OK;
 }
 
+/* Weights outside of the ball that the proof keeps them in are not what this recipe makes. */
+static sotto_status check_ball(const struct sotto_head *h)
+{
+    sotto_status status = SOTTO_OK;
+    struct convex_bound bound;
+    const size_t weights = sotto_head_inputs(h) * sotto_head_classes(h);
+    const double constant = h->recipe.bias;
+    double square = 0;
+    TRY(convex_bound_find(&bound, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));
+    for (size_t i = 0; i < h->count; i++) {
+        double w = (double)h->parameters[i];
+        w = i < weights || w == 0 ? w : w / constant; /* constant 0: no bias at all, so any is too large */
+        square += w * w;
+    }
+    REQUIRE(
+        sqrt(square) <= bound.ball,
+        "the head's weights have norm %.6g; its recipe makes none above %.6g: they were changed, or another "
+        "recipe made them",
+        sqrt(square), bound.ball);
+done:
+    return status;
+}
+
 sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
@@ -35,9 +59,39 @@ sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const
             "no sensitivity is proved for trainer %s; expected a head by convex, convex-sgd or convex-lbfgs",
             h->recipe.trainer);
     REQUIRE(h->records > 0, "the head does not say how many records trained it; nothing can be proved");
+    TRY(check_ball(h));
     TRY(sensitivity_prove(out, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));
     memcpy(out->fingerprint, h->fingerprint, sizeof out->fingerprint);
 done:
+    return status;
+}
+
+sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sensitivity_sample *sample)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    struct sotto_sensitivity_sample proof;
+    const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
+    TRY(sotto_head_load(&h, p->input));
+    if (sample->proved && strcmp(sample->recipe_hash, h->recipe_hash) != 0)
+        FAIL(SOTTO_EINVAL,
+             "protect: %s was measured for another head (recipe hash differs); noise scaled to it would mean "
+             "nothing",
+             file);
+    TRY(sotto_sensitivity_prove(&proof, h));
+    if (sample->proved && sample->records != proof.records)
+        FAIL(SOTTO_EINVAL, "protect: %s is proved for %zu records; %s was trained on %zu", file,
+             sample->records, p->input, proof.records);
+    if (!sample->proved)
+        *sample = proof;
+    sotto_sensitivity_of(&p->release.sensitivity, sample);
+    p->sensitivity_data = sample->fingerprint;
+    if (!h->bound && !p->release.condition)
+        p->release.condition =
+            "what its file says of recipe and records (an early version binds its weights to "
+            "neither)";
+done:
+    sotto_head_free(h);
     return status;
 }
 

@@ -10,19 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char format_key[] = "format", format_name[] = "sotto.head/1";
+static const char format_key[] = "format", format_name[] = "sotto.head/1", checksum_key[] = "training_sha256";
 
 static sotto_status set_known(struct sotto_tensors *t, const char *key, const char *value)
 {
     return value[0] ? sotto_tensors_set_metadata(t, key, value) : SOTTO_OK;
 }
 
+void head_checksum(char out[SHA256_HEX], const struct sotto_head *h)
+{
+    char text[512];
+    struct sha256 sum;
+    int length =
+        snprintf(text, sizeof text, "sotto head 1: recipe %s, records %zu, data %s, encoder %s, values %zu\n",
+                 h->recipe_hash, h->records, h->fingerprint, h->encoder, h->count);
+    sha256_init(&sum);
+    sha256_update(&sum, text, (size_t)length);
+    sha256_update(&sum, h->parameters, h->count * sizeof *h->parameters);
+    sha256_hex(&sum, out);
+}
+
 static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    char recipe[HEAD_RECIPE_TEXT] = "", records[32] = "", classes[32] = "";
+    char recipe[HEAD_RECIPE_TEXT] = "", records[32] = "", classes[32] = "", checksum[SHA256_HEX] = "";
     if (h->classes_by[0])
         snprintf(classes, sizeof classes, "%zu", sotto_head_classes(h));
+    if (h->bound)
+        head_checksum(checksum, h);
     if (h->records)
         snprintf(records, sizeof records, "%zu", h->records);
     if (h->has_recipe)
@@ -35,6 +50,7 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, "records", records));
     TRY(set_known(t, "classes", classes));
     TRY(set_known(t, "classes_given_by", h->classes_by));
+    TRY(set_known(t, checksum_key, checksum));
     TRY(set_known(t, "isa", h->isa));
     TRY(set_known(t, STATEMENT_KEY, h->no_statement ? STATEMENT_NONE : ""));
     TRY(set_known(t, "threads", h->isa[0] ? "1" : "")); /* a head trains on one thread, whatever the pool */
@@ -182,6 +198,22 @@ done:
     return status;
 }
 
+static sotto_status check_binding(struct sotto_head *h, const struct sotto_tensors *t, const char *path)
+{
+    char checksum[SHA256_HEX];
+    const char *found = sotto_tensors_metadata(t, checksum_key);
+    if (!found)
+        return SOTTO_OK;
+    head_checksum(checksum, h);
+    if (strcmp(found, checksum) != 0)
+        return status_fail(SOTTO_EFORMAT,
+                           "%s: weights, recipe, records, data or encoder were changed after training (their "
+                           "checksum '%s' does not match)",
+                           path, checksum_key);
+    h->bound = true;
+    return SOTTO_OK;
+}
+
 sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -206,6 +238,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(copy_hash(h->encoder, t, "encoder_sha256", path));
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
+    TRY(check_binding(h, t, path));
     h->no_statement = statement_is_none(t);
     const char *isa = sotto_tensors_metadata(t, "isa"),
                *given = sotto_tensors_metadata(t, "classes_given_by");

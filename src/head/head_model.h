@@ -21,6 +21,7 @@ struct sotto_head {
     size_t records;    /* 0: unknown */
     char classes_by[64]; /* who gave the classes; "": unknown */
     bool no_statement; /* private records trained the encoder (io/statement.h) */
+    bool bound;        /* trained here, or loaded with a checksum over what was: see head_checksum() */
 };
 
 /** Records and labels, borrowed. */
@@ -52,6 +53,10 @@ sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *w
 /** Offset of layer l's weights in the parameter block; the bias follows after width[l] * width[l + 1]
  * numbers. */
 size_t head_offset(const struct sotto_head *h, size_t l);
+
+/** SHA-256 over recipe, records, data, encoder and weights. What is written into the file at training shows
+ * whether they still belong together. No signature: it can be made anew with them. */
+void head_checksum(char out[SHA256_HEX], const struct sotto_head *h);
 
 /** The checks behind sotto_head_load(); `path` names the file in errors. Converts tensors in place. */
 sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path);

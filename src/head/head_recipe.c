@@ -328,7 +328,7 @@ void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, s
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa)
 {
-    h->has_recipe = true;
+    h->has_recipe = h->bound = true;
     h->records = head_recipe_convex(r) ? data->n : 0; /* enters the proof */
     h->recipe = *r;
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);

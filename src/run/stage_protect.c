@@ -21,6 +21,8 @@ static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sen
         sotto_sensitivity_of(s, sample);
         out->sensitivity_file = path;
         out->sensitivity_data = sample->fingerprint;
+        if (sample->proved)
+            TRY(sotto_sensitivity_of_head(out, sample));
     }
 done:
     return status;

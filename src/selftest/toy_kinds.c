@@ -46,7 +46,7 @@ static sotto_status draw_choice(double *out, size_t draws, int world, const stru
     if (status != SOTTO_OK)
         return status;
     for (int j = 0; j < CANDIDATES; j++) {
-        lattice_index(&score[j], (float)toy->inputs[world][j], lattice);
+        score[j] = lattice_index(toy->inputs[world][j], lattice);
         best = score[j] > best ? score[j] : best;
     }
     for (int j = 0; j < CANDIDATES; j++)

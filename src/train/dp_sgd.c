@@ -1,5 +1,6 @@
-/* Private training of a whole network. What is proved rests on three things here: who is in a step is decided
- * by the coins of the reservation that is charged, the sum is of gradients clipped as nn.h says, and nothing
+/* Private training of a whole network. Its epsilon rests on four things here: who is in a step is decided
+ * by the coins of the reservation that is charged, the sum is of gradients clipped as nn.h says, float sums
+ * move no further than what was clipped (measured: the certificate stands as conditional on it), and nothing
  * else of the records leaves: no loss, no accuracy, no count. The loop, its checkpoints and its optimizer are
  * those of plain training (supervised.h); they see the noisy mean only.
  *
@@ -30,7 +31,7 @@ struct private_run {
     int64_t *rows, *part_rows;
     float *sum; /* (dimension): parameters, then a quantile's count */
     size_t parameters, dimension;
-    char text[DP_SGD_TEXT];
+    char text[DP_SGD_TEXT], condition[DP_SGD_TEXT];
     struct held_file held; /* room for the output */
 };
 enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
@@ -63,7 +64,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .insecure_seed = p->insecure_seed + step,
         .provenance = p->provenance,
         .source = p->source,
-        .condition = p->condition,
+        .condition = r->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
@@ -190,6 +191,9 @@ static sotto_status plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
+    bool more = r->p.condition && r->p.condition[0];
+    snprintf(r->condition, sizeof r->condition, DP_SGD_FLOAT_SUMS "%s%s", more ? ", and on " : "",
+             more ? r->p.condition : "");
     TRY(dp_sgd_describe(r->text, &r->p));
     supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text);
     TRY(supervised_plan(t));

@@ -28,6 +28,8 @@ double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, d
 
 /** Of any clipping norm: sums of 2^32 gradients stay finite floats, so that no record can make one overflow. */
 #define DP_SGD_LARGEST_CLIP 1e28
+/** What every epsilon of such a run rests on, until its sums are exact. */
+#define DP_SGD_FLOAT_SUMS "float sums that one record moves by at most C in a step (measured, not proved)"
 
 enum { DP_SGD_TEXT = 768 };
 /** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */

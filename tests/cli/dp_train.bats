@@ -12,7 +12,7 @@ teardown() { cd /; rm -rf "$dir"; }
 @test "a private model comes with a certificate that its file and ledger agree with" {
   run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(5, 0.001)-differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"proved: none; conditional on float sums that one record moves by at most C in a step (measured, not proved): epsilon 5 at delta 0.001 under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
   [ ! -e m.safetensors.checkpoint ]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=dp-sgd"* ]]
@@ -48,14 +48,14 @@ teardown() { cd /; rm -rf "$dir"; }
 @test "the certificate is the only thing that --json prints" {
   run "$SOTTO" train "${common[@]}" --noise logistic --noise-multiplier 1 --steps 3 --insecure-noise-seed 1 -o m.safetensors --json
   [ "$status" -eq 0 ]
-  [[ "$output" == '{'*'"schema": "sotto.certificate/1"'*'seeded'* ]]
+  [[ "$output" == '{'*'"schema": "sotto.certificate/2"'*'seeded'* ]]
   [[ "$output" != *accuracy* ]]
 }
 
 @test "batches of a fixed size are certified for a replaced record" {
   run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"(5, 0.001)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"conditional on float sums "*": epsilon 5 at delta 0.001 under replace-one adjacency"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"sampling=fixed"* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 10 --delta 1e-5 --sampling fixed --adjacency add-remove

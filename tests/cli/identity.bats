@@ -109,7 +109,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   for name in one two; do
     "$SOTTO" head --features X.npy --labels y.npy --trainer covariance --clip 1 --target-epsilon 1 --ledger $name.jsonl -o h.safetensors
     [ "$(releases $name.jsonl)" -eq 1 ]
-    grep -q '"records":"public"' $name.jsonl
+    grep -q '"source_records":"public"' $name.jsonl
   done
   [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
 }

@@ -108,6 +108,33 @@ Y
   grep -Eq '"synthetic": ?true' demo/report.json
 }
 
+# every_certificate_verifies FOLDER: each against the one ledger of the folder that holds its entry
+every_certificate_verifies() {
+  local c hash ledger count=0
+  for c in "$1"/protected/*.certificate.json; do
+    hash=$(grep -A3 '"ledger"' "$c" | sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p')
+    ledger=$(grep -l "\"hash\":\"$hash\"" "$1"/ledgers/*.jsonl)
+    run "$SOTTO" verify "$c" --ledger "$ledger"
+    [ "$status" -eq 0 ] || { echo "$c: $output"; return 1; }
+    [[ "$output" == *"ledger's chain is whole and holds this release"* ]]
+    count=$((count + 1))
+  done
+  [ "$count" -eq "$2" ]
+}
+
+@test "every certificate of the demo verifies against its ledger: one chain for each private slice" {
+  env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
+    -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].head.epochs=2' -s 'cases[0].sensitivity.pairs=1' \
+    -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
+  [ "$(ls demo/ledgers | wc -l)" -eq 2 ]
+  every_certificate_verifies demo 5
+  run "$SOTTO" verify demo/protected/mlp-500-p1.safetensors
+  [[ "$output" == *"consistent, NOT signed"* ]]
+  [[ "$output" == *"conditional  on the sampled sensitivity"* ]]
+  [[ "$output" == *"measured     the sensitivity, over sampled pairs"* ]]
+  [[ "$output" != *verified* ]]
+}
+
 @test "a sweep with an attacker: measured, reported, reused, never released" {
   cat > sweep.yaml <<'Y'
 name: sweep
@@ -134,7 +161,7 @@ Y
   ! grep -q '"lira"' runs/sweep/attacks/two.json
   grep -q 'data-chart="sweep-trade"' runs/sweep/report.html
   grep -q 'not private at the target' runs/sweep/report.html
-  [ ! -s runs/sweep/ledger.jsonl ]
+  [ ! -e runs/sweep/ledgers ]
   before=$(sha256sum runs/sweep/run.json)
   "$SOTTO" run sweep.yaml
   [ "$before" = "$(sha256sum runs/sweep/run.json)" ]

@@ -11,8 +11,11 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "machine.h"
+#include "base/sha256.h"
+#include "io/json.h"
 #include "nn/model.h"
 #include "rng/rng.h"
+#include "sotto/verify.h"
 #include "temporary_folder.h"
 #include "train/dp_sgd.h"
 #include "train/network.h"
@@ -136,6 +139,52 @@ static double ledger_charge(void) /* upper epsilon of all that the ledger holds 
     return upper;
 }
 
+/* A forger reserves the same run without the condition that float sums put on it, and has it certified for
+ * the file: everything agrees, but a network by DP-SGD must name that condition. */
+static void must_name_its_float_sums(const char *path)
+{
+    struct json *c;
+    struct sotto_steps *s;
+    char name[128], hash[SHA256_HEX], *text, *report = NULL;
+    double sum[1000] = {0};
+    uint32_t rows[N];
+    size_t count;
+    snprintf(name, sizeof name, "%s.certificate.json", path);
+    assert_int_equal(json_read_file(&c, name), SOTTO_OK);
+    size_t steps = (size_t)json_whole(json_find(c, "run.steps.charged"));
+    struct sotto_reserve r = {.sampled = {.mechanism = json_text(json_find(c, "mechanism")),
+                                          .noise_multiplier = json_number(json_find(c, "scale")) /
+                                                              json_number(json_find(c, "run.max_grad_norm")),
+                                          .sample_rate = json_number(json_find(c, "run.sample_rate")),
+                                          .steps = steps,
+                                          .delta = 1e-5},
+                              .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
+                              .dimension = (size_t)json_whole(json_find(c, "dimension")),
+                              .records = N,
+                              .fingerprint = "toy",
+                              .ledger = path_of("forged.jsonl"),
+                              .noise_mode = SOTTO_NOISE_FAST};
+    assert_true(r.dimension <= sizeof sum / sizeof *sum);
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    for (size_t i = 0; i < steps; i++) {
+        assert_int_equal(sotto_dp_sample(s, rows, &count, N), SOTTO_OK);
+        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    }
+    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    assert_int_equal(sha256_file(hash, path), SOTTO_OK);
+    assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, name, path, r.ledger), SOTTO_OK); /* proved, it says */
+    sotto_text_free(report);
+    report = NULL;
+    assert_int_equal(sotto_verify(&report, path, NULL, r.ledger), SOTTO_EGATE);
+    if (!strstr(sotto_error_text(), "float sums: DP-SGD trained the network; its condition reads (none)"))
+        fail_msg("%s", sotto_error_text());
+    sotto_text_free(report);
+    sotto_text_free(text);
+    sotto_steps_close(s);
+    json_free(c);
+}
+
 static void networks_learn_and_are_certified(void **state)
 {
     (void)state;
@@ -166,11 +215,16 @@ static void networks_learn_and_are_certified(void **state)
             fail_msg("%s, %s: accuracy %g", r.p.clipping, r.p.noise, accuracy_of(n));
         double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
         assert_true(i > 0 || (promised <= 8 && promised > 7.99));
+        assert_non_null(strstr(certificate, "\"proved\": \"none\"")); /* sums are float */
+        assert_non_null(strstr(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
         const char *path = path_of("net.safetensors");
         assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
-        assert_int_equal(
-            sotto_certificate_verify(&report, path_of("net.safetensors.certificate.json"), path, r.p.ledger),
-            SOTTO_OK);
+        if (sotto_verify(&report, path, NULL, r.p.ledger) != SOTTO_OK)
+            fail_msg("%s", sotto_error_text());
+        assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
+        assert_non_null(strstr(report, "noise, rate and steps agree with the file's recipe"));
+        if (i == 2)
+            must_name_its_float_sums(path);
         assert_int_equal(sotto_network_load(&again, path), SOTTO_OK);
         assert_string_equal(sotto_network_sha256(again), sotto_network_sha256(n));
         assert_string_equal(sotto_network_statement(again), "");

@@ -240,13 +240,14 @@ static void releases(void **state)
                                           .source = &exercise,
                                           .ledger = "/proc/never/ledger.jsonl"};
                 float v[2] = {3, 4};
+                const double scores[2] = {3, 4};
                 int64_t labels[2] = {0, 1};
                 size_t chosen = 77;
                 char *certificate = NULL;
                 if (slot == SCALE && isnan(x))
                     r.target.epsilon = NAN;
                 refused(sotto_dp_release(&certificate, v, 2, &r, NULL), slots[slot], name, x);
-                refused(sotto_dp_select(&chosen, &certificate, v, 2, &r, NULL), slots[slot], name, x);
+                refused(sotto_dp_select(&chosen, &certificate, scores, 2, &r, NULL), slots[slot], name, x);
                 refused(sotto_dp_randomise(&certificate, labels, 2, 2, &r, NULL), slots[slot], name, x);
                 assert_true(v[0] == 3 && v[1] == 4 && labels[0] == 0 && labels[1] == 1 && chosen == 77);
                 assert_null(certificate);

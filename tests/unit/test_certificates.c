@@ -294,8 +294,9 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.run = "x", "'x' is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdeX", "is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdef", "has no reservation in");
-    REFUSED(r.sampled.sample_rate = 0.5,
-            "another mechanism, scale, norm, sampling, dimension, noise mode, adjacency or release of labels");
+    REFUSED(
+        r.sampled.sample_rate = 0.5,
+        "another mechanism, scale, norm, sampling, dimension, noise mode, adjacency or release of labels");
     REFUSED(r.sampled.noise_multiplier = 5, "another mechanism, scale");
     REFUSED(r.max_grad_norm = 1; r.sampled.noise_multiplier = 2, "another mechanism, scale");
     REFUSED(r.dimension = 4, "another mechanism, scale");
@@ -356,22 +357,31 @@ static void clipped_by_l1_and_replaced(void **state)
     ledger_close(&l);
 }
 
-static void release_to(const char *book, double scale)
+static struct sotto_release release_of(const char *book, double scale)
 {
-    const struct sotto_release r = {.mechanism = "laplace",
-                                    .scale = scale,
-                                    .target = {NAN, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = book,
-                                    .purpose = "a release"};
+    return (struct sotto_release){.mechanism = "laplace",
+                                  .scale = scale,
+                                  .target = {NAN, 0},
+                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+                                  .fingerprint = "toy",
+                                  .ledger = book,
+                                  .purpose = "a release"};
+}
+
+static void release_by(const struct sotto_release *r)
+{
     float v[2] = {1, 2};
     char *text, hash[SHA256_HEX];
-    assert_int_equal(sotto_dp_release(&text, v, 2, &r, NULL), SOTTO_OK);
+    assert_int_equal(sotto_dp_release(&text, v, 2, r, NULL), SOTTO_OK);
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
     sotto_text_free(text);
+}
+
+static void release_to(const char *book, double scale)
+{
+    const struct sotto_release r = release_of(book, scale);
+    release_by(&r);
 }
 
 static char *member(const char *path)
@@ -503,11 +513,16 @@ static void runs_that_protect_inputs_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_finished_run_can_be_verified),  TEST(forgotten_steps_are_charged),
-        TEST(whatever_is_changed_is_noticed),  TEST(a_reservation_that_is_left_out_is_noticed),
-        TEST(only_the_same_run_goes_on),       TEST(seeded_noise_certifies_nothing),
-        TEST(clipped_by_l1_and_replaced),      TEST(a_forged_release_is_noticed),
-        TEST(lines_for_people_are_checked),    TEST(memory_that_runs_out),
+        TEST(a_finished_run_can_be_verified),
+        TEST(forgotten_steps_are_charged),
+        TEST(whatever_is_changed_is_noticed),
+        TEST(a_reservation_that_is_left_out_is_noticed),
+        TEST(only_the_same_run_goes_on),
+        TEST(seeded_noise_certifies_nothing),
+        TEST(clipped_by_l1_and_replaced),
+        TEST(a_forged_release_is_noticed),
+        TEST(lines_for_people_are_checked),
+        TEST(memory_that_runs_out),
         TEST(runs_that_protect_inputs_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

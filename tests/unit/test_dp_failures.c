@@ -97,7 +97,7 @@ static sotto_status use_constant_time(void)
 static sotto_status use_select(void)
 {
     struct sotto_release r = request("exponential");
-    const float v[3] = {1, 2, 3};
+    const double v[3] = {1, 2, 3};
     size_t chosen;
     char *text = NULL;
     unlink(ledger);

@@ -354,8 +354,8 @@ static void reservations_are_refused(void **state)
 static void facts_are_read_back(void **state)
 {
     (void)state;
-    struct run_facts f = {"gaussian",           2, 1,   0.1, 3, SOTTO_NORM_L2, SOTTO_NOISE_FAST, false,
-                          SOTTO_SAMPLING_FIXED, 0, NULL},
+    struct run_facts f = {"gaussian",           2, 1,    0.1, 3, SOTTO_NORM_L2, SOTTO_NOISE_FAST, false,
+                          SOTTO_SAMPLING_FIXED, 0, NULL, NULL},
                      g;
     struct json *object = json_make_object();
     run_put_facts(&object, &f);

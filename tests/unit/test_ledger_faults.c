@@ -234,7 +234,18 @@ static void forged_lines(void **state)
 {
     (void)state;
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
-    assert_int_equal(read_line("{\"event\":\"x\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"refund\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "forged.jsonl: line 1: event 'refund' is not known"));
+    assert_non_null(strstr(sotto_error_text(), "written by a newer sotto?"));
+    assert_int_equal(
+        read_line("{\"schema\":\"sotto.ledger/9\",\"event\":\"budget\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+        SOTTO_EFORMAT);
+    assert_non_null(
+        strstr(sotto_error_text(), "line 1: schema is 'sotto.ledger/9'; expected sotto.ledger/1"));
+    assert_int_equal(read_line("{\"schema\":7,\"event\":\"torn\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+                     SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"x\",\"index\":1,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"x\",\"index\":0,\"prev\":\"1\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"x\",\"index\":0}"), SOTTO_EFORMAT);

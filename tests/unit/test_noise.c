@@ -155,20 +155,23 @@ static void values_go_to_the_nearest_lattice_point(void **state)
 {
     (void)state;
     const struct lattice unit = {1, 0}, coarse = {1, 4}, fine = {1, -60}, huge = {1, 100}, tiny = {1, -200};
-    int128 q;
-    const float x[] = {0, -0.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 2.49f, -2.51f, 7, 1e7f};
+    const int128 end = (int128)1 << LATTICE_BITS;
+    const double x[] = {0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, 2.49, -2.51, 7, 1e7};
     const int64_t want[] = {0, 0, 0, 2, 2, 0, -2, 2, -3, 7, 10000000}; /* halves to even */
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
-        assert_true(lattice_index(&q, x[i], unit));
-        assert_true(q == want[i]);
-    }
-    assert_true(lattice_index(&q, 24, coarse) && q == 2); /* 1.5 steps of 16 */
-    assert_true(lattice_index(&q, 8, coarse) && q == 0);
-    assert_true(lattice_index(&q, 8.001f, coarse) && q == 1);
-    assert_true(lattice_index(&q, 1, fine) && q == (int128)1 << 60);
-    assert_true(lattice_index(&q, FLT_TRUE_MIN, fine) && q == 0);
-    assert_true(lattice_index(&q, 1e25f, huge) && q == 0);
-    assert_false(lattice_index(&q, 1, tiny)); /* 2^200 steps */
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        assert_true(lattice_index(x[i], unit) == want[i]);
+    assert_true(lattice_index(24, coarse) == 2); /* 1.5 steps of 16 */
+    assert_true(lattice_index(8, coarse) == 0);
+    assert_true(lattice_index(8 + 0x1p-49, coarse) == 1);
+    assert_true(lattice_index(1, fine) == (int128)1 << 60);
+    assert_true(lattice_index(DBL_TRUE_MIN, fine) == 0);
+    assert_true(lattice_index(DBL_TRUE_MIN, (struct lattice){1, -1074}) == 1);
+    assert_true(lattice_index(1e25, huge) == 0);
+    assert_true(lattice_index(0x1.fffffffffffffp119, unit) == end - ((int128)1 << 67));
+    assert_true(lattice_index(0x1p120, unit) == end && lattice_index(-0x1p120, unit) == -end);
+    assert_true(lattice_index(1, tiny) == end && lattice_index(-1e300, tiny) == -end); /* 2^200 steps */
+    assert_true(lattice_index(INFINITY, unit) == end && lattice_index(-INFINITY, unit) == -end);
+    assert_true(lattice_index(NAN, unit) == 0);
 }
 
 static void floats_come_from_the_integer_alone(void **state)
@@ -180,6 +183,9 @@ static void floats_come_from_the_integer_alone(void **state)
     assert_true(lattice_value(((int128)1 << 100) + 1, unit) == 0x1p99f);
     assert_true(lattice_value(9, high) == FLT_MAX && lattice_value(-9, high) == -FLT_MAX);
     assert_true(lattice_value(1, low) == 0);
+    assert_true(lattice_double(3, unit) == 1.5 && lattice_double(1, low) == 0x1p-161);
+    assert_true(lattice_double(((int128)1 << 60) + 257, unit) == 0x1p59 + 128); /* rounded once, to even */
+    assert_true(lattice_double(3, (struct lattice){1, 1024}) == DBL_MAX);
     struct noise *s;
     assert_int_equal(noise_open_insecure(&s, 1), SOTTO_OK);
     for (int i = 0; i < 100; i++) { /* the sign bit: k or -1-k about q, always odd */

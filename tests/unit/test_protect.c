@@ -77,9 +77,10 @@ static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
     assert_int_equal(t.count, 2);
     for (size_t i = 0, value = 1; i < 2; i++) {
         struct sotto_array *a = sotto_tensors_find(&t, i ? "0.bias" : "0.weight");
-        assert_int_equal(a->dtype, SOTTO_F4);
+        assert_int_equal(a->dtype, i ? SOTTO_F8 : SOTTO_F4); /* as it came in */
+        assert_int_equal(sotto_array_convert(a, SOTTO_F8), SOTTO_OK);
         for (size_t j = 0; j < a->count; j++, value++)
-            assert_true(((float *)a->data)[j] != (float)value);
+            assert_true(((double *)a->data)[j] != (double)value);
     }
     assert_string_equal(sotto_tensors_metadata(&t, "recipe_hash"), "aa");
     assert_null(sotto_tensors_metadata(&t, "data_fingerprint"));
@@ -130,7 +131,7 @@ static void every_changed_fact_is_noticed(void **state)
         {"\"mechanism\": \"gaussian\"", "\"mechanism\": \"nothing\"", "account:"},
         {"operating system", "noise was seeded", "wording:"},
         {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file:"},
-        {"\"hash\": \"", "\"hash\": \"0", "ledger entry:"},
+        {"\"hash\": \"", "\"hash\": \"0", "release in the file:"},
         {"\"input_commitment\": \"", "\"input_commitment\": \"0", "input commitment:"},
     };
     struct sotto_protect p = ordinary();

@@ -119,9 +119,23 @@ static void what_files_hold(void **state)
 static void where_heads_come_from(void **state)
 {
     (void)state;
-    const char *const named[] = {
-        "data_fingerprint", "other", "recipe_hash", "aa", "features_file", "f",    "labels_file", "l",
-        "indices",          "i",     "data_name",   "d",  "note",          "kept", NULL};
+    const char *const named[] = {"data_fingerprint",
+                                 "other",
+                                 "recipe_hash",
+                                 "aa",
+                                 "features_file",
+                                 "f",
+                                 "labels_file",
+                                 "l",
+                                 "indices",
+                                 "i",
+                                 "data_name",
+                                 "d",
+                                 "train_loss",
+                                 "0.3",
+                                 "hidden",
+                                 "32",
+                                 NULL};
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
     p.release.fingerprint = NULL; /* a hash of the data in the metadata is no identity */
@@ -130,8 +144,9 @@ static void where_heads_come_from(void **state)
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
-    assert_string_equal(sotto_tensors_metadata(&t, "note"), "kept");
-    for (int i = 0; i < 5; i += 1 + (i == 0)) /* what identifies the data is gone */
+    assert_string_equal(sotto_tensors_metadata(&t, "hidden"), "32");
+    assert_string_equal(sotto_tensors_metadata(&t, "recipe_hash"), "aa");
+    for (int i = 0; i < 7; i += 1 + (i == 0)) /* what identifies the data, and what nobody knows, is gone */
         assert_null(sotto_tensors_metadata(&t, named[2 * i]));
     sotto_tensors_clear(&t);
     /* a sensitivity of the same or of unknown data and recipe is taken, another is not */
@@ -242,7 +257,7 @@ static void a_ledger_without_commitments(void **state)
     (void)state;
     char text[8192], line[600], hash[SHA256_HEX], wanted[100];
     char *gaussian = certificate_of("gaussian");
-    const char *entry = "{\"event\":\"x\",\"index\":0,\"prev\":\""
+    const char *entry = "{\"event\":\"records\",\"index\":0,\"prev\":\""
                         "0000000000000000000000000000000000000000000000000000000000000000\"}";
     sha256_of(hash, entry, strlen(entry));
     int size = snprintf(line, sizeof line, "%.*s,\"hash\":\"%s\"}\n", (int)strlen(entry) - 1, entry, hash);

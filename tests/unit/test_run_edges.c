@@ -179,14 +179,10 @@ static void steps_out_of_turn(void **state)
         assert_true(count <= 8);
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "sampled already"));
-        const double bad[] = {NAN, INFINITY, 1e300};
-        for (int j = 0; j < 3; j++) {
-            double wrong[3] = {1, bad[j], 3};
-            assert_int_equal(sotto_dp_step(s, wrong), j < 2 ? SOTTO_EINVAL : SOTTO_EDOMAIN);
-            assert_true(wrong[0] == 1 && wrong[2] == 3);
-        }
         assert_int_equal(sotto_steps_used(s), i);
+        sum[1] = i ? NAN : 1e300; /* whatever the records do, the step goes on */
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+        assert_true(isfinite(sum[1]));
     }
     count = 99;
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EBUDGET);
@@ -409,7 +405,8 @@ static void releases_of_all_kinds(void **state)
     json_free(c);
     char *report = NULL;
     assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger), SOTTO_OK);
-    assert_null(strstr(report, "released file"));
+    assert_null(strstr(report, "\"check\": \"released file\""));
+    assert_non_null(strstr(report, "the released file: none was given"));
     sotto_text_free(report);
 }
 
@@ -418,7 +415,7 @@ static void a_ledger_that_tells_another_release(void **state)
     (void)state;
     static const char *const changes[][3] = {
         {"\"input_nonce\"", "\"n\"", "input commitment: "},
-        {"\"input_sha256\":", "\"input_sha256\":\"abc\",\"was\":", "input commitment: input abc"},
+        {"\"input_sha256\":", "\"input_sha256\":\"abc\",\"was\":", "input commitment: over the nonce"},
         {"\"randomness\":\"os\"", "\"randomness\":\"a seed\"", "recorded randomness"},
         {"\"purpose\"", "\"p\"", "recorded facts"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -427,13 +424,15 @@ static void a_ledger_that_tells_another_release(void **state)
         if (verify_with(ledger) != SOTTO_EGATE || !strstr(sotto_error_text(), changes[i][2]))
             fail_msg("%s: %s", changes[i][1], sotto_error_text());
     }
-    /* an entry of another event may lack what a release has */
+    /* an event that is not charged is no release; one that nobody knows is refused with the chain */
+    release_to_new("laplace");
+    forge_entry("\"event\":\"release\"", "\"event\":\"records\"");
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "is records, expected a release"));
     release_to_new("laplace");
     forge_entry("\"event\":\"release\"", "\"event\":\"note\"");
-    must_verify();
-    forge_entry("\"randomness\"", "\"r\"");
     assert_int_equal(verify_with(ledger), SOTTO_EGATE);
-    assert_non_null(strstr(sotto_error_text(), "recorded randomness: (none)"));
+    assert_non_null(strstr(sotto_error_text(), "ledger chain: "));
     static const char *const exponents[] = {"\"lattice_exponent\": -500, \"was\": ",
                                             "\"lattice_exponent\": 500, \"was\": "};
     for (int i = 0; i < 2; i++) {
