@@ -113,6 +113,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, 
  *  (the array was overwritten); EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path);
 
+/** What an epsilon about these records rests on besides the mechanism, one sentence for the certificate's conditional
+ *  part; NULL: nothing. `p` may be NULL. Every private verb passes it on as `condition`. */
+SOTTO_API const char *sotto_provenance_condition(const struct sotto_provenance *p);
+
 #ifdef __cplusplus
 }
 #endif

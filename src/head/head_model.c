@@ -39,6 +39,7 @@ void sotto_head_free(struct sotto_head *h)
     if (h->parameters)
         base_wipe(h->parameters, h->count * sizeof *h->parameters); /* weights of a private model */
     base_free(h->parameters);
+    base_free(h->encoding);
     base_free(h);
 }
 
@@ -52,6 +53,12 @@ sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h
     memcpy(parameters, h->parameters, h->count * sizeof *parameters);
     *copy = *h;
     copy->parameters = parameters;
+    copy->encoding = NULL;
+    status = h->encoding ? sotto_head_set_encoding(copy, h->encoding) : SOTTO_OK;
+    if (status != SOTTO_OK) {
+        sotto_head_free(copy);
+        return status;
+    }
     *out = copy;
     return SOTTO_OK;
 }
@@ -112,6 +119,23 @@ sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256)
     REQUIRE(length == 0 || (length == 64 && strspn(sha256, "0123456789abcdef") == 64),
             "encoder hash '%s': expected 64 lower-case hexadecimal digits", sha256);
     memcpy(h->encoder, sha256, length + 1);
+done:
+    return status;
+}
+
+const char *sotto_head_encoding(const struct sotto_head *h)
+{
+    return h->encoding;
+}
+
+sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = base_strdup(json);
+    if (!copy)
+        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    base_free(h->encoding);
+    h->encoding = copy;
 done:
     return status;
 }

@@ -1,0 +1,26 @@
+/* split_encoding.h - which encoding the parts of a set are written by, and what is said about them. */
+#ifndef DATA_SPLIT_ENCODING_H
+#define DATA_SPLIT_ENCODING_H
+
+#include "data/encoding.h"
+
+/** The rows that the user named as public. */
+struct split_rows {
+    const char *part; /* NULL: none */
+    const int64_t *rows;
+    size_t n;
+};
+/** EUSAGE: options that contradict each other. */
+sotto_status split_check_options(const struct sotto_split_options *options);
+/** *out stays NULL without one_hot. A private fit is charged here. EINVAL: the set is no described table. */
+sotto_status split_encoding(struct sotto_table_encoding **out, const struct sotto_dataset *s,
+                            const struct sotto_split_options *options, const struct split_rows *public,
+                            const struct sotto_context *ctx);
+/** Of a part with these rows; clear it. */
+sotto_status split_provenance(struct sotto_provenance *out, const struct sotto_dataset *s,
+                              const struct sotto_table_encoding *e, const int64_t *rows, size_t n);
+/** Says it when private rows had a say in the encoding. */
+void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding *e,
+                const struct sotto_context *ctx);
+
+#endif
