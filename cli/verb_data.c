@@ -242,6 +242,21 @@ static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *
     return SOTTO_OK;
 }
 
+/* What the columns became; the encoding was just written. */
+static sotto_status print_encoding(const char *folder)
+{
+    struct sotto_table_encoding *e;
+    char path[4096];
+    snprintf(path, sizeof path, "%.4000s/encoding.json", folder);
+    sotto_status status = sotto_table_encoding_load(&e, path);
+    if (status != SOTTO_OK)
+        return status;
+    printf("%s: %zu columns, %zu classes, encoding %s\n", path, sotto_table_encoding_width(e),
+           sotto_table_encoding_classes(e), sotto_encoding_name(sotto_table_encoding_how(e)));
+    sotto_table_encoding_free(e);
+    return SOTTO_OK;
+}
+
 static sotto_status run_split(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_data_part parts[MAX_PARTS];
@@ -270,6 +285,8 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
         printf("{\"schema\": \"sotto.split/1\", \"parts\": %zu}\n", count);
     else if (status == SOTTO_OK)
         printf("%s: %zu parts of %s\n", folder, count, name);
+    if (status == SOTTO_OK && !json && options.one_hot)
+        status = print_encoding(folder);
     free(text);
     return status;
 }

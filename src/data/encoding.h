@@ -114,10 +114,18 @@ struct encoding_release {
     double epsilon; /* of all of them together, pure */
     const char *dataset_id, *ledger;
 };
-/** EINVAL: no number column, or an encoding that is not declared; EBUDGET: the ledger has not that much left
- * (nothing is charged then); errors of sotto_dp_select(). */
+/** What can be refused before anything is charged. EINVAL: no number column, or an encoding that is not declared;
+ * EBUDGET: the ledger has not that much left. */
+sotto_status encoding_release_check(const struct sotto_table_encoding *e, const struct sotto_dataset *s,
+                                    const struct encoding_release *request);
+/** After that check. Errors of sotto_dp_select(). */
 sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                               const struct encoding_release *request, const struct sotto_context *ctx);
+
+/** Its scores: -|#{values < edge} - rank| for ascending edges and values; 1 is the most by which replacing one value
+ * changes any of them. */
+void encoding_score_edges(float *scores, const double *edges, size_t count, const double *sorted, size_t n,
+                          double rank);
 
 /** Where the encoding's columns stand in a table of texts: where[e->count], and of the label (columns: no label).
  * `header`: the names, or NULL: by position. EFORMAT: a name is missing, double, or not in the encoding. */

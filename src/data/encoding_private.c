@@ -34,10 +34,11 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void score_edges(float scores[EDGES], const double edges[EDGES], const double *sorted, size_t n, double rank)
+void encoding_score_edges(float *scores, const double *edges, size_t count, const double *sorted, size_t n,
+                          double rank)
 {
     size_t below = 0;
-    for (size_t i = 0; i < EDGES; i++) {
+    for (size_t i = 0; i < count; i++) {
         while (below < n && sorted[below] < edges[i])
             below++;
         scores[i] = (float)-fabs((double)below - rank);
@@ -58,7 +59,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                               .ledger = request->ledger,
                               .purpose = purpose,
                               .records = n};
-    score_edges(scores, edges, sorted, n, rank);
+    encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
     sotto_status status = sotto_dp_select(chosen, &certificate, scores, EDGES, &r, ctx);
     sotto_text_free(certificate);
     return status;
@@ -123,11 +124,11 @@ static size_t count_numbers(const struct sotto_table_encoding *e)
     return numbers;
 }
 
-static sotto_status check_request(const struct sotto_table_encoding *e, const struct sotto_dataset *s,
-                                  const struct encoding_release *request)
+sotto_status encoding_release_check(const struct sotto_table_encoding *e, const struct sotto_dataset *s,
+                                    const struct encoding_release *request)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(e->how == SOTTO_ENCODING_DECLARED,
+    REQUIRE(e && e->how == SOTTO_ENCODING_DECLARED,
             "split: --private-fit finds bounds within declared ones; give --schema with wide bounds, categories and "
             "classes (categories cannot be found privately)");
     REQUIRE(isfinite(request->epsilon) && request->epsilon > 0, "split: --private-fit %.9g; expected more than 0",
@@ -147,7 +148,6 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     sotto_status status = SOTTO_OK;
     struct encoding_rows *r = NULL;
     double *values = NULL;
-    TRY(check_request(e, s, request));
     TRY(encoding_rows_open(&r, e, s));
     values = base_alloc(s->n, sizeof *values);
     if (!values)

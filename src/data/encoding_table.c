@@ -213,7 +213,7 @@ sotto_status sotto_table_answers(const char *path, const struct sotto_table_enco
                                  const struct sotto_array *probabilities)
 {
     sotto_status status = SOTTO_OK;
-    struct atomic_file f = {.stream = stdout};
+    struct atomic_file f = {.stream = path ? NULL : stdout};
     const size_t n = probabilities->shape[0], classes = probabilities->shape[1];
     static const char title[] = "row,class,probability\n";
     REQUIRE(classes == e->classes.count, "answers: %zu columns of probabilities for %zu classes", classes,

@@ -189,9 +189,10 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     TRY(check_parts(parts, count, s));
     TRY(draw_order(&order, s->n, chosen.seed));
     TRY(find_public(&public, parts, count, order, chosen.fit_part));
-    TRY(folder_make(folder));
     TRY(split_encoding(&e, s, &chosen, &public, ctx));
     TRY(plan(&p, s, e));
+    TRY(folder_make(folder));
+    TRY(split_private_fit(e, s, &chosen, ctx));
     TRY(save_encoding(folder, e));
     for (size_t i = 0, first = 0; i < count; first += parts[i++].n)
         TRY(write_part(folder, &p, &parts[i], order + first));

@@ -62,6 +62,18 @@ done:
     return status;
 }
 
+static struct encoding_release request_of(const struct sotto_split_options *o)
+{
+    return (struct encoding_release){o->private_epsilon, o->dataset_id, o->ledger};
+}
+
+sotto_status split_private_fit(struct sotto_table_encoding *e, const struct sotto_dataset *s,
+                               const struct sotto_split_options *o, const struct sotto_context *ctx)
+{
+    const struct encoding_release request = request_of(o);
+    return o->private_epsilon != 0 ? encoding_release(e, s, &request, ctx) : SOTTO_OK;
+}
+
 sotto_status split_encoding(struct sotto_table_encoding **out, const struct sotto_dataset *s,
                             const struct sotto_split_options *o, const struct split_rows *public,
                             const struct sotto_context *ctx)
@@ -80,11 +92,8 @@ sotto_status split_encoding(struct sotto_table_encoding **out, const struct sott
         TRY(fit(&e, table, NULL, table->n, SOTTO_ENCODING_PUBLIC));
         snprintf(e->by, sizeof e->by, "%zu rows of the public table %.63s", table->n, table->name);
     } else if (o->private_epsilon != 0) {
-        const struct encoding_release request = {o->private_epsilon, o->dataset_id, o->ledger};
-        REQUIRE(e,
-                "split: --private-fit finds bounds within declared ones; give --schema with wide bounds, categories "
-                "and classes (categories cannot be found privately)");
-        TRY(encoding_release(e, s, &request, ctx));
+        const struct encoding_release request = request_of(o);
+        TRY(encoding_release_check(e, s, &request));
     } else if (!e) {
         TRY(fit(&e, s, NULL, s->n, SOTTO_ENCODING_FITTED));
         snprintf(e->by, sizeof e->by, "all rows of the set");
