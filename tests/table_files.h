@@ -1,4 +1,5 @@
-/* A small table with a schema, in a folder of its own with its own data folder; for the tests of encodings. */
+/* A small table with a schema, in a folder of its own with its own data folder; for the tests of encodings.
+ */
 #ifndef TESTS_TABLE_FILES_H
 #define TESTS_TABLE_FILES_H
 
@@ -17,9 +18,9 @@ static const char people_schema[] =
     "  - {name: town, type: category, categories: [north, south], other: south}\n"
     "  - {name: ill, type: label, classes: ['no', 'yes'], other: 'yes'}\n";
 enum { PEOPLE = 8 };
-static const char *const people[PEOPLE] = {"20,a,cook,north,no",  "40,b,nurse,south,yes", "60,c,cook,north,no",
-                                           "30,d,nurse,north,no", "50,e,cook,south,yes",  "25,f,3,north,yes",
-                                           "35,g,cook,south,no",  "45,h,nurse,north,yes"};
+static const char *const people[PEOPLE] = {
+    "20,a,cook,north,no",  "40,b,nurse,south,yes", "60,c,cook,north,no", "30,d,nurse,north,no",
+    "50,e,cook,south,yes", "25,f,3,north,yes",     "35,g,cook,south,no", "45,h,nurse,north,yes"};
 
 static inline const char *in_folder(const char *name)
 {

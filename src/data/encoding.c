@@ -101,7 +101,8 @@ void sotto_table_encoding_free(struct sotto_table_encoding *e)
     base_free(e);
 }
 
-static sotto_status check_list(const struct text_list *list, sotto_status code, const char *where, const char *column)
+static sotto_status check_list(const struct text_list *list, sotto_status code, const char *where,
+                               const char *column)
 {
     for (size_t i = 0; i < list->count; i++) {
         size_t first = text_list_find(list, (struct cell){list->texts[i], list->numbers[i]});
@@ -109,9 +110,9 @@ static sotto_status check_list(const struct text_list *list, sotto_status code, 
             if (list->numbers[k] == list->numbers[i])
                 first = k;
         if (first < i)
-            return status_fail(code,
-                               "%s: column '%.80s': '%.40s' and '%.40s' are the same value; expected each once",
-                               where, column, list->texts[first], list->texts[i]);
+            return status_fail(
+                code, "%s: column '%.80s': '%.40s' and '%.40s' are the same value; expected each once", where,
+                column, list->texts[first], list->texts[i]);
     }
     return SOTTO_OK;
 }
@@ -120,10 +121,11 @@ static sotto_status check_column(const struct encoding_column *c, sotto_status c
 {
     sotto_status status = SOTTO_OK;
     if (c->kind == COLUMN_NUMBER &&
-        !(c->low < c->high && isfinite(c->low) == isfinite(c->high) && isfinite(c->centre) && isfinite(c->scale) &&
-          isfinite(c->missing) && c->missing >= c->low && c->missing <= c->high))
+        !(c->low < c->high && isfinite(c->low) == isfinite(c->high) && isfinite(c->centre) &&
+          isfinite(c->scale) && isfinite(c->missing) && c->missing >= c->low && c->missing <= c->high))
         FAIL(code,
-             "%s: column '%.80s': expected finite numbers with low < high, a scale, and missing within the bounds",
+             "%s: column '%.80s': expected finite numbers with low < high, a scale, and missing within the "
+             "bounds",
              where, c->name);
     if (c->kind == COLUMN_CATEGORY && c->categories.count == 0)
         FAIL(code, "%s: column '%.80s' has no categories; expected at least one", where, c->name);
@@ -176,7 +178,8 @@ void encoding_scale_by_bounds(struct encoding_column *c)
     c->scale = 1 / (c->high / 2 - c->low / 2);
 }
 
-double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c, struct cell cell)
+double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c,
+                       struct cell cell)
 {
     double x = cell.number;
     if (isnan(x) || text_list_find(&e->missing, cell) < e->missing.count || (isinf(x) && isinf(c->high)))

@@ -1,7 +1,8 @@
 /* encoding.h - how the cells of a table become numbers, and its labels classes.
  *
- * An encoding is a function of one row: once it is made, no row has a say in how another one is encoded. Whose
- * rows had a say in the encoding itself is its stamp (enum sotto_encoding): only a fitted one saw private rows.
+ * An encoding is a function of one row: once it is made, no row has a say in how another one is encoded.
+ * Whose rows had a say in the encoding itself is its stamp (enum sotto_encoding): only a fitted one saw
+ * private rows.
  *
  *     encoding_read_schema()   declared in a YAML file                 encoding_schema.c
  *     encoding_fit()           from rows of a set                      encoding_fit.c
@@ -61,8 +62,8 @@ struct sotto_table_encoding {
 
 /** Columns without names, of kind COLUMN_NUMBER, unscaled. ENOMEM. */
 sotto_status encoding_create(struct sotto_table_encoding **out, size_t count);
-/** The last step of every reader. Fails with `code`, texts start with `where`: names that are missing or double,
- * fewer than 2 classes, bounds or scales that are not finite, a category that occurs twice. */
+/** The last step of every reader. Fails with `code`, texts start with `where`: names that are missing or
+ * double, fewer than 2 classes, bounds or scales that are not finite, a category that occurs twice. */
 sotto_status encoding_check(const struct sotto_table_encoding *e, sotto_status code, const char *where);
 /** Position of a column by name, or e->count. */
 size_t encoding_find(const struct sotto_table_encoding *e, const char *name);
@@ -71,7 +72,8 @@ size_t encoding_used(const struct sotto_table_encoding *e);
 /** Numbers scaled from their bounds to [-1, 1]. */
 void encoding_scale_by_bounds(struct encoding_column *c);
 /** The number that stands for a cell: within the bounds, or c->missing. */
-double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c, struct cell cell);
+double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c,
+                       struct cell cell);
 /** Its category, c->other for unknown ones. */
 size_t encoding_category(const struct encoding_column *c, struct cell cell);
 size_t encoding_class(const struct sotto_table_encoding *e, struct cell label);
@@ -101,10 +103,10 @@ struct cell encoding_rows_cell(const struct encoding_rows *r, size_t row, size_t
 void encoding_rows_write(float *out, const struct encoding_rows *r, size_t row);
 int64_t encoding_rows_label(const struct encoding_rows *r, size_t row);
 
-/** Kinds, categories and classes as they occur in these rows of a set (NULL: all of them), in the order of its code
- * book. EINVAL: it is no table, or they hold fewer than 2 classes. */
-sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_dataset *s, const int64_t *rows,
-                          size_t n);
+/** Kinds, categories and classes as they occur in these rows of a set (NULL: all of them), in the order of
+ * its code book. EINVAL: it is no table, or they hold fewer than 2 classes. */
+sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_dataset *s,
+                          const int64_t *rows, size_t n);
 /** Numbers centred, and scaled to unit variance over these rows. */
 sotto_status encoding_fit_scales(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                                  const int64_t *rows, size_t n);
@@ -114,21 +116,22 @@ struct encoding_release {
     double epsilon; /* of all of them together, pure */
     const char *dataset_id, *ledger;
 };
-/** What can be refused before anything is charged. EINVAL: no number column, or an encoding that is not declared;
- * EBUDGET: the ledger has not that much left. */
+/** What can be refused before anything is charged. EINVAL: no number column, or an encoding that is not
+ * declared; EBUDGET: the ledger has not that much left. */
 sotto_status encoding_release_check(const struct sotto_table_encoding *e, const struct sotto_dataset *s,
                                     const struct encoding_release *request);
 /** After that check. Errors of sotto_dp_select(). */
 sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                               const struct encoding_release *request, const struct sotto_context *ctx);
 
-/** Its scores: -|#{values < edge} - rank| for ascending edges and values; 1 is the most by which replacing one value
- * changes any of them. */
+/** Its scores: -|#{values < edge} - rank| for ascending edges and values; 1 is the most by which replacing
+ * one value changes any of them. */
 void encoding_score_edges(float *scores, const double *edges, size_t count, const double *sorted, size_t n,
                           double rank);
 
-/** Where the encoding's columns stand in a table of texts: where[e->count], and of the label (columns: no label).
- * `header`: the names, or NULL: by position. EFORMAT: a name is missing, double, or not in the encoding. */
+/** Where the encoding's columns stand in a table of texts: where[e->count], and of the label (columns: no
+ * label). `header`: the names, or NULL: by position. EFORMAT: a name is missing, double, or not in the
+ * encoding. */
 sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_table_encoding *e,
                             const char *const *header, size_t columns, const char *file);
 

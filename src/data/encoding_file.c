@@ -67,7 +67,8 @@ done:
     return status;
 }
 
-static sotto_status read_texts(struct text_list *out, const struct json *doc, const char *name, const char *path)
+static sotto_status read_texts(struct text_list *out, const struct json *doc, const char *name,
+                               const char *path)
 {
     sotto_status status = SOTTO_OK;
     const struct json *list;
@@ -126,8 +127,8 @@ static sotto_status read_column(struct encoding_column *c, const struct json *do
     while (k < COLUMN_KINDS && strcmp(kind, column_kinds[k]) != 0)
         k++;
     if (k == COLUMN_KINDS)
-        FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is of kind '%.40s'; expected number, category or ignore", name,
-             c->name, kind);
+        FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is of kind '%.40s'; expected number, category or ignore",
+             name, c->name, kind);
     c->kind = (enum column_kind)k;
     if (c->kind == COLUMN_NUMBER)
         TRY(read_number(c, doc, name));
@@ -149,7 +150,8 @@ static sotto_status read_how(enum sotto_encoding *out, const struct json *doc, c
             *out = (enum sotto_encoding)k;
             goto done;
         }
-    FAIL(SOTTO_EFORMAT, "%s: 'encoding' is '%.40s'; expected public, declared, released or fitted", name, how);
+    FAIL(SOTTO_EFORMAT, "%s: 'encoding' is '%.40s'; expected public, declared, released or fitted", name,
+         how);
 done:
     return status;
 }

@@ -1,5 +1,5 @@
-/* Encodings learnt from rows. Kinds, too, are decided by the rows that are named: one text among the numbers of
- * another row must not make a category of their column. */
+/* Encodings learnt from rows. Kinds, too, are decided by the rows that are named: one text among the numbers
+ * of another row must not make a category of their column. */
 #include "data/encoding.h"
 
 #include <math.h>
@@ -80,8 +80,8 @@ done:
     return status;
 }
 
-sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_dataset *s, const int64_t *rows,
-                          size_t n)
+sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_dataset *s,
+                          const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_table_encoding *e = NULL;

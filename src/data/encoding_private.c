@@ -1,8 +1,9 @@
-/* Bounds that are paid for: for each column of numbers the 5 % and the 95 % quantile, each selected by the exponential
- * mechanism among edges that only the declared bounds decide.
+/* Bounds that are paid for: for each column of numbers the 5 % and the 95 % quantile, each selected by the
+ * exponential mechanism among edges that only the declared bounds decide.
  *
- * The score of edge x for rank k is -|#{values < x} - k|. Replacing one record changes the count by at most 1 and k,
- * which n decides, not at all, so scores have sensitivity 1 under replace-one, whatever the values are. */
+ * The score of edge x for rank k is -|#{values < x} - k|. Replacing one record changes the count by at most 1
+ * and k, which n decides, not at all, so scores have sensitivity 1 under replace-one, whatever the values
+ * are. */
 #include "data/encoding.h"
 #include "dp/ledger.h"
 
@@ -108,7 +109,8 @@ static sotto_status check_budget(const struct encoding_release *request)
     double spent = ledger_sum_epsilon(&both, isnan(ledger.budget.epsilon) ? 0 : ledger.budget.delta);
     if (!isnan(ledger.budget.epsilon) && spent + request->epsilon > ledger.budget.epsilon)
         FAIL(SOTTO_EBUDGET,
-             "split: --private-fit %.9g would exceed the budget: epsilon %.9g of %.9g is spent; nothing was charged",
+             "split: --private-fit %.9g would exceed the budget: epsilon %.9g of %.9g is spent; nothing was "
+             "charged",
              request->epsilon, spent, ledger.budget.epsilon);
 done:
     ledger_close(&ledger);
@@ -128,15 +130,16 @@ sotto_status encoding_release_check(const struct sotto_table_encoding *e, const 
                                     const struct encoding_release *request)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(e && e->how == SOTTO_ENCODING_DECLARED,
-            "split: --private-fit finds bounds within declared ones; give --schema with wide bounds, categories and "
-            "classes (categories cannot be found privately)");
-    REQUIRE(isfinite(request->epsilon) && request->epsilon > 0, "split: --private-fit %.9g; expected more than 0",
-            request->epsilon);
+    REQUIRE(e && e->how == SOTTO_ENCODING_DECLARED, "split: --private-fit finds bounds within declared ones; "
+                                                    "give --schema with wide bounds, categories and "
+                                                    "classes (categories cannot be found privately)");
+    REQUIRE(isfinite(request->epsilon) && request->epsilon > 0,
+            "split: --private-fit %.9g; expected more than 0", request->epsilon);
     REQUIRE(request->dataset_id && request->dataset_id[0],
             "split: --private-fit charges a ledger; name the private data set with --dataset-id");
     REQUIRE(count_numbers(e) > 0, "split: --private-fit: %s has no column of numbers", e->by);
-    REQUIRE(s->n < most_records, "split: --private-fit: %zu records; expected fewer than %zu", s->n, most_records);
+    REQUIRE(s->n < most_records, "split: --private-fit: %zu records; expected fewer than %zu", s->n,
+            most_records);
     TRY(check_budget(request));
 done:
     return status;

@@ -25,7 +25,8 @@ static sotto_status place_column(struct encoding_rows *r, size_t j)
     size_t k = 0;
     while (k < r->s->columns && strcmp(json_text(json_find(column_of(r->s, k), "name")), c->name) != 0)
         k++;
-    REQUIRE(k < r->s->columns, "%s: has no column '%.80s', which %s describes", r->s->name, c->name, r->e->by);
+    REQUIRE(k < r->s->columns, "%s: has no column '%.80s', which %s describes", r->s->name, c->name,
+            r->e->by);
     const struct json *codes = json_find(column_of(r->s, k), "codes");
     r->column[j] = k;
     for (size_t i = 0; i < json_count(codes); i++)
@@ -43,9 +44,10 @@ static sotto_status place_columns(struct encoding_rows *r)
             TRY(place_column(r, j));
     for (size_t k = 0; k < r->s->columns; k++) {
         const char *name = json_text(json_find(column_of(r->s, k), "name"));
-        REQUIRE(encoding_find(e, name) < e->count,
-                "%s: column '%.80s' is not described by %s; expected all columns (type: ignore leaves one out)",
-                r->s->name, name, e->by);
+        REQUIRE(
+            encoding_find(e, name) < e->count,
+            "%s: column '%.80s' is not described by %s; expected all columns (type: ignore leaves one out)",
+            r->s->name, name, e->by);
     }
 done:
     return status;

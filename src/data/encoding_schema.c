@@ -59,8 +59,8 @@ static sotto_status read_bounds(struct encoding_column *column, const struct con
                            column->name);
     }
     encoding_scale_by_bounds(column);
-    column->missing = config_given(c, "columns[%zu].fill", i) ? config_real(c, "columns[%zu].fill", i)
-                                                              : column->centre;
+    column->missing =
+        config_given(c, "columns[%zu].fill", i) ? config_real(c, "columns[%zu].fill", i) : column->centre;
     if (column->missing >= column->low && column->missing <= column->high)
         return SOTTO_OK;
     snprintf(path, sizeof path, "columns[%zu].fill", i);
@@ -74,7 +74,8 @@ static sotto_status read_values(struct text_list *list, size_t *other, const str
 {
     sotto_status status = SOTTO_OK;
     char path[64];
-    const char *name = config_text(c, "columns[%zu].name", i), *text = config_text(c, "columns[%zu].other", i);
+    const char *name = config_text(c, "columns[%zu].name", i),
+               *text = config_text(c, "columns[%zu].other", i);
     size_t count = config_length(c, "columns[%zu].%s", i, key);
     for (size_t k = 0; k < count; k++)
         TRY(text_list_add(list, config_text(c, "columns[%zu].%s[%zu]", i, key, k)));
@@ -152,7 +153,8 @@ static sotto_status from_config(struct sotto_table_encoding **out, const struct 
     size_t count = config_length(c, "columns"), markers = config_length(c, "missing");
     const char *base = path_base(name);
     if (count < 2)
-        FAIL(SOTTO_ECONFIG, "%s: describes %zu columns; expected a label and at least one other", name, count);
+        FAIL(SOTTO_ECONFIG, "%s: describes %zu columns; expected a label and at least one other", name,
+             count);
     TRY(encoding_create(&e, count));
     e->how = SOTTO_ENCODING_DECLARED;
     e->declared_classes = true;

@@ -1,5 +1,5 @@
-/* Tables of text under an encoding that was there before them: private records at an import, where every cell is
- * taken in silence, and queries, where a cell that is no number is the asker's mistake and named. */
+/* Tables of text under an encoding that was there before them: private records at an import, where every cell
+ * is taken in silence, and queries, where a cell that is no number is the asker's mistake and named. */
 #include "data/bundle.h"
 #include "data/csv_table.h"
 
@@ -24,8 +24,9 @@ static sotto_status place_by_position(size_t *where, size_t *label, const struct
                                       size_t columns, const char *file)
 {
     if (columns != e->count && columns != e->count + 1)
-        return status_fail(SOTTO_EFORMAT, "%s: has %zu columns and no header; expected %zu, or %zu with '%.80s'",
-                           file, columns, e->count, e->count + 1, e->label);
+        return status_fail(SOTTO_EFORMAT,
+                           "%s: has %zu columns and no header; expected %zu, or %zu with '%.80s'", file,
+                           columns, e->count, e->count + 1, e->label);
     *label = columns > e->count ? e->label_at : columns;
     for (size_t j = 0; j < e->count; j++)
         where[j] = j + (j >= *label);
@@ -44,7 +45,8 @@ sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_tab
     for (size_t j = 0; j < e->count; j++) {
         TRY(place_by_name(&where[j], e->columns[j].name, header, columns, file));
         if (where[j] == columns && e->columns[j].kind != COLUMN_IGNORED)
-            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; %s needs it", file, e->columns[j].name, e->by);
+            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is missing; %s needs it", file, e->columns[j].name,
+                 e->by);
     }
     for (size_t k = 0; k < columns; k++)
         if (k != *label && encoding_find(e, header[k]) == e->count)
@@ -112,7 +114,8 @@ static sotto_status find_columns(size_t *where, size_t *label, const struct tabl
     sotto_status status = SOTTO_OK;
     const struct sotto_table_encoding *e = t->schema;
     if (!e->header && holds_names(&t->parts[0], e))
-        FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected header: true in %s", t->where[0], e->by);
+        FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected header: true in %s", t->where[0],
+             e->by);
     TRY(encoding_place(where, label, e, header_of(&t->parts[0], t->skip[0]), t->columns, t->where[0]));
     if (*label == t->columns)
         FAIL(SOTTO_EFORMAT, "%s: label column '%.80s' is missing", t->where[0], e->label);
@@ -159,8 +162,8 @@ static sotto_status write_query(float *out, size_t *unknown, const struct sotto_
         struct cell cell = cell_of_text(text);
         if (column->kind == COLUMN_NUMBER && isnan(cell.number) &&
             text_list_find(&e->missing, cell) == e->missing.count)
-            FAIL(SOTTO_EFORMAT, "%s:%zu: column '%.80s' is '%.40s'; expected a number", c->name, c->lines[row],
-                 column->name, text);
+            FAIL(SOTTO_EFORMAT, "%s:%zu: column '%.80s' is '%.40s'; expected a number", c->name,
+                 c->lines[row], column->name, text);
         *unknown += column->kind == COLUMN_CATEGORY &&
                     text_list_find(&column->categories, cell) == column->categories.count;
         out = encoding_write(out, e, column, cell);
@@ -169,8 +172,9 @@ done:
     return status;
 }
 
-static sotto_status write_queries(struct sotto_array *x, const struct sotto_table_encoding *e, const struct csv *c,
-                                  size_t skip, const size_t *where, const struct sotto_context *ctx)
+static sotto_status write_queries(struct sotto_array *x, const struct sotto_table_encoding *e,
+                                  const struct csv *c, size_t skip, const size_t *where,
+                                  const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t unknown = 0, shape[2] = {c->rows - skip, sotto_table_encoding_width(e)};
@@ -179,8 +183,8 @@ static sotto_status write_queries(struct sotto_array *x, const struct sotto_tabl
     for (size_t i = 0; i < shape[0]; i++)
         TRY(write_query((float *)made.data + i * shape[1], &unknown, e, c, skip + i, where));
     if (unknown > 0)
-        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells hold categories that %s does not list", c->name, unknown,
-                    e->by);
+        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells hold categories that %s does not list", c->name,
+                    unknown, e->by);
     *x = made;
     made = (struct sotto_array){0};
 done:

@@ -1,9 +1,9 @@
 /* Named parts of a set as arrays that every other verb reads: the rows of one uniformly random permutation,
- * one run of them for each part, so that members and non-members come from the same pool. Beside every part lies
- * whose records it holds and how their columns became numbers.
+ * one run of them for each part, so that members and non-members come from the same pool. Beside every part
+ * lies whose records it holds and how their columns became numbers.
  *
- * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images become rows
- * of values in [0, 1].
+ * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
+ * become rows of values in [0, 1].
  */
 #include "base/file.h"
 #include "data/split_encoding.h"
@@ -20,7 +20,8 @@ struct part_plan {
     size_t width;
 };
 
-static sotto_status plan(struct part_plan *p, const struct sotto_dataset *s, const struct sotto_table_encoding *e)
+static sotto_status plan(struct part_plan *p, const struct sotto_dataset *s,
+                         const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
     *p = (struct part_plan){.set = s,
@@ -154,8 +155,9 @@ static sotto_status find_public(struct split_rows *out, const struct sotto_data_
     for (size_t i = 0; name && i < count; order += parts[i++].n)
         if (strcmp(parts[i].name, name) == 0)
             *out = (struct split_rows){name, order, parts[i].n};
-    return name && !out->rows ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not one of the parts", name)
-                              : SOTTO_OK;
+    return name && !out->rows
+               ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not one of the parts", name)
+               : SOTTO_OK;
 }
 
 static sotto_status save_encoding(const char *folder, const struct sotto_table_encoding *e)

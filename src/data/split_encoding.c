@@ -1,5 +1,5 @@
-/* Declared is what a schema says, here or at the import; then public rows, or private releases, may set the scales.
- * With none of these the rows of the set decide everything, and the stamp says so. */
+/* Declared is what a schema says, here or at the import; then public rows, or private releases, may set the
+ * scales. With none of these the rows of the set decide everything, and the stamp says so. */
 #include "data/split_encoding.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ sotto_status split_check_options(const struct sotto_split_options *o)
     if (ways > 1)
         FAIL(SOTTO_EUSAGE, "split: give at most one of --fit-on, --fit-table and --private-fit");
     if (!o->one_hot && (ways > 0 || o->schema))
-        FAIL(SOTTO_EUSAGE,
-             "split: --schema, --fit-on, --fit-table and --private-fit say how a table is encoded; expected --one-hot");
+        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit say how a table is "
+                           "encoded; expected --one-hot");
     if (!private_fit && (o->dataset_id || o->ledger))
         FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger go with --private-fit");
 done:
@@ -36,8 +36,9 @@ done:
     return status;
 }
 
-static sotto_status open_public_table(struct sotto_dataset **out, const char *path, const struct sotto_dataset *s,
-                                      const struct sotto_table_encoding *e, const struct sotto_context *ctx)
+static sotto_status open_public_table(struct sotto_dataset **out, const char *path,
+                                      const struct sotto_dataset *s, const struct sotto_table_encoding *e,
+                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *encoding = e ? encoding_json(e) : NULL;
@@ -50,8 +51,8 @@ done:
 }
 
 /* Kinds, categories and classes of `from` unless they are declared, and its scales. */
-static sotto_status fit(struct sotto_table_encoding **e, const struct sotto_dataset *from, const int64_t *rows,
-                        size_t n, enum sotto_encoding how)
+static sotto_status fit(struct sotto_table_encoding **e, const struct sotto_dataset *from,
+                        const int64_t *rows, size_t n, enum sotto_encoding how)
 {
     sotto_status status = SOTTO_OK;
     if (!*e)
@@ -118,6 +119,7 @@ static enum sotto_encoding stored_encoding(const struct sotto_dataset *s)
     return SOTTO_ENCODING_NONE;
 }
 
+/* What fixes the classes whatever the records are; "": nothing, they were read off the records. */
 static const char *classes_given_by(const struct sotto_dataset *s, const struct sotto_table_encoding *e)
 {
     const struct dataset *d = s->owner;
@@ -126,10 +128,8 @@ static const char *classes_given_by(const struct sotto_dataset *s, const struct 
         return "the schema";
     if (e && e->how == SOTTO_ENCODING_PUBLIC)
         return "public rows";
-    if (d->columns)
-        return "the rows of the imported table";
-    return source && (source->synthetic || source->classes == s->classes) ? "the data set's description"
-                                                                          : "the records of the imported set";
+    bool described = source && (source->synthetic || source->classes == s->classes);
+    return described && !d->columns ? "the data set's description" : "";
 }
 
 static sotto_status copy_class_names(struct sotto_provenance *out, const struct sotto_dataset *s,
@@ -160,10 +160,9 @@ sotto_status split_provenance(struct sotto_provenance *out, const struct sotto_d
             FAIL(SOTTO_ENOMEM, "split: out of memory");
         memcpy(p.rows, rows, n * sizeof *rows);
     }
-    if (s->labels) {
+    snprintf(p.classes_by, sizeof p.classes_by, "%s", s->labels ? classes_given_by(s, e) : "");
+    if (p.classes_by[0])
         TRY(copy_class_names(&p, s, e));
-        snprintf(p.classes_by, sizeof p.classes_by, "%s", classes_given_by(s, e));
-    }
     *out = p;
     p = (struct sotto_provenance){0};
 done:
@@ -175,8 +174,9 @@ void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding
                 const struct sotto_context *ctx)
 {
     if ((e ? e->how : stored_encoding(s)) == SOTTO_ENCODING_FITTED)
-        context_log(ctx, SOTTO_LOG_WARNING,
-                    "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; --schema at "
-                    "the import, or --one-hot with --schema, --fit-on or --fit-table, avoid that",
-                    s->name);
+        context_log(
+            ctx, SOTTO_LOG_WARNING,
+            "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; --schema at "
+            "the import, or --one-hot with --schema, --fit-on or --fit-table, avoid that",
+            s->name);
 }

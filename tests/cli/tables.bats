@@ -24,8 +24,8 @@ END
 sotto() { run "$SOTTO" "$@"; }
 encoding_of() { grep -o '"encoding":"[a-z]*"' "$1/train-features.npy.provenance.json"; }
 trained() { # FOLDER
-  "$SOTTO" head --features "$1/train-features.npy" --labels "$1/train-labels.npy" --trainer convex --lambda 0.01 \
-    --clip 2 -o "$1/head.safetensors"
+  "$SOTTO" head --features "$1/train-features.npy" --labels "$1/train-labels.npy" --classes 2 --trainer convex \
+    --lambda 0.01 --clip 2 -o "$1/head.safetensors"
 }
 
 @test "declared: the whole path, and answers by class name" {
@@ -127,7 +127,7 @@ trained() { # FOLDER
   "$SOTTO" data import "$SOTTO_SHARED/data/adult.data.xz" --name adult --schema "$BATS_TEST_DIRNAME/../../examples/adult-schema.yaml"
   sotto data split adult --parts train=25000,test=7561 --one-hot -o d
   [[ $output == *"d/encoding.json: 104 columns, 2 classes, encoding declared" ]]
-  "$SOTTO" head --features d/train-features.npy --labels d/train-labels.npy --trainer convex --steps 200 --lambda 0.001 --clip 5 -o h.safetensors
+  "$SOTTO" head --features d/train-features.npy --labels d/train-labels.npy --classes 2 --trainer convex --steps 200 --lambda 0.001 --clip 5 -o h.safetensors
   "$SOTTO" protect --head h.safetensors --epsilon 3 --delta 1e-6 -o protected.safetensors
   sotto predict --head protected.safetensors --features d/test-features.npy --labels d/test-labels.npy --json
   accuracy=$(grep -o '"estimate": 0\.[0-9]*' <<< "$output" | grep -o '0\.[0-9]*')

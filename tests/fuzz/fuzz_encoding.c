@@ -1,4 +1,5 @@
-/* Any bytes as sotto.schema/1 and as sotto.encoding/1: refused, or an encoding that comes back from its own document. */
+/* Any bytes as sotto.schema/1 and as sotto.encoding/1: refused, or an encoding that comes back from its own
+ * document. */
 #include "data/encoding.h"
 
 #include <assert.h>

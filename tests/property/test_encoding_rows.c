@@ -1,5 +1,5 @@
-/* No private row has a say in how another one is encoded: one cell changes, all other rows keep their bytes. With the
- * encoding that all rows are fitted on as the control, which must fail this. */
+/* No private row has a say in how another one is encoded: one cell changes, all other rows keep their bytes.
+ * With the encoding that all rows are fitted on as the control, which must fail this. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 static const struct sotto_data_part parts[] = {{"public", 5}, {"private", 3}};
 
 /* A cell far out, a new category, a text among numbers, cells that are missing, a new label. */
-static const char *const neighbours[] = {"1e15,n,cook,north,no",  "40,n,pilot,north,no", "40,n,cook,west,yes",
-                                         "n/a,n,nurse,south,yes", "40,n,,north,no",      "40,n,1e9,south,no",
-                                         "40,n,cook,north,maybe", "-1e15,n,3.0,x,0",
-                                         "inf,n,3.0,x,0"}; /* the last one only with a schema */
+static const char *const neighbours[] = {
+    "1e15,n,cook,north,no",  "40,n,pilot,north,no", "40,n,cook,west,yes",
+    "n/a,n,nurse,south,yes", "40,n,,north,no",      "40,n,1e9,south,no",
+    "40,n,cook,north,maybe", "-1e15,n,3.0,x,0",     "inf,n,3.0,x,0"}; /* the last one only with a schema */
 /* Only a schema takes these: an import without one refuses a number that is missing. */
 static const char *const missing[] = {",n,cook,north,no", "?,n,cook,north,", "nan,n,?,?,?"};
 enum { NEIGHBOURS = sizeof neighbours / sizeof *neighbours, MISSING = sizeof missing / sizeof *missing };
@@ -43,14 +43,16 @@ static bool same_array(const char *a, const char *b, size_t first)
     struct sotto_array x = load_array(a), y = load_array(b);
     size_t row = x.ndim == 2 ? x.shape[1] * sizeof(float) : sizeof(int64_t), bytes = x.shape[0] * row;
     bool same = x.ndim == y.ndim && x.shape[0] == y.shape[0] && (x.ndim == 1 || x.shape[1] == y.shape[1]) &&
-                memcmp((const char *)x.data + first * row, (const char *)y.data + first * row, bytes - first * row) == 0;
+                memcmp((const char *)x.data + first * row, (const char *)y.data + first * row,
+                       bytes - first * row) == 0;
     sotto_array_clear(&x);
     sotto_array_clear(&y);
     return same;
 }
 
 /* Everything but the first record of the private part. */
-static bool others_are_equal(const char *changed, size_t row, const char *schema, struct sotto_split_options options)
+static bool others_are_equal(const char *changed, size_t row, const char *schema,
+                             struct sotto_split_options options)
 {
     static int made;
     char set[2][32], name[2][96];
@@ -65,7 +67,8 @@ static bool others_are_equal(const char *changed, size_t row, const char *schema
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         for (int k = 0; k < 2; k++)
             snprintf(name[k], sizeof name[k], "%s/%s", set[k], files[f]);
-        same = same && same_array(name[0], name[1], strstr(files[f], "private-") && !strstr(files[f], "rows"));
+        same =
+            same && same_array(name[0], name[1], strstr(files[f], "private-") && !strstr(files[f], "rows"));
     }
     return same;
 }

@@ -1,4 +1,5 @@
-/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new tables. */
+/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new tables.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,10 +32,10 @@ static void a_schema_decides_what_cells_become(void **state)
         size_t column;
         const char *cell;
         float out[3];
-    } cases[] = {{0, "20", {-1}},        {0, "60", {1}},          {0, "45", {.25F}},     {0, "1e15", {1}},
-                 {0, "-inf", {-1}},      {0, "", {-.5F}},         {0, "?", {-.5F}},      {0, "nan", {-.5F}},
-                 {0, "forty", {-.5F}},   {2, "cook", {1, 0, 0}},  {2, "3", {0, 0, 1}},   {2, "3.0", {0, 0, 1}},
-                 {2, "pilot", {0, 0, 0}}, {2, "", {0, 0, 0}},     {3, "north", {1, 0}},  {3, "west", {0, 1}}};
+    } cases[] = {{0, "20", {-1}},         {0, "60", {1}},         {0, "45", {.25F}},    {0, "1e15", {1}},
+                 {0, "-inf", {-1}},       {0, "", {-.5F}},        {0, "?", {-.5F}},     {0, "nan", {-.5F}},
+                 {0, "forty", {-.5F}},    {2, "cook", {1, 0, 0}}, {2, "3", {0, 0, 1}},  {2, "3.0", {0, 0, 1}},
+                 {2, "pilot", {0, 0, 0}}, {2, "", {0, 0, 0}},     {3, "north", {1, 0}}, {3, "west", {0, 1}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct encoding_column *c = &e->columns[cases[i].column];
         float out[3];
@@ -56,30 +57,45 @@ static void bad_schemas_are_refused(void **state)
 #define LABEL "  - {name: y, type: label, classes: [a, b]}\n"
     static const char *const cases[][2] = {
         {"", "s.yaml"},
-        {"schema: sotto.schema/2\ncolumns: []\n", "s.yaml:1:1: schema must be sotto.schema/1 (got 'sotto.schema/2')"},
+        {"schema: sotto.schema/2\ncolumns: []\n",
+         "s.yaml:1:1: schema must be sotto.schema/1 (got 'sotto.schema/2')"},
         {COLUMNS LABEL, "describes 1 columns; expected a label and at least one other"},
         {COLUMNS "  - {name: x, type: number}\n" LABEL, "s.yaml:3:6: column 'x' of numbers has no bounds"},
-        {COLUMNS "  - {name: x, type: number, bounds: [3, 3]}\n" LABEL, "s.yaml:3:29: column 'x' of numbers has no bounds"},
+        {COLUMNS "  - {name: x, type: number, bounds: [3, 3]}\n" LABEL,
+         "s.yaml:3:29: column 'x' of numbers has no bounds"},
         {COLUMNS "  - {name: x, type: number, bounds: [1, 2, 3]}\n" LABEL, "expected bounds: [low, high]"},
-        {COLUMNS "  - {name: x, type: number, bounds: [0, 1e31]}\n" LABEL, "must be a number in [-1e+30, 1e+30]"},
-        {COLUMNS "  - {name: x, type: number, bounds: [0, 1], fill: 2}\n" LABEL, "fill 2 of column 'x' is outside of its bounds"},
-        {COLUMNS "  - {name: x, type: number, bounds: [0, 1], classes: [a]}\n" LABEL, "'classes' is a key of columns of type label, not of number"},
-        {COLUMNS "  - {name: x, type: text}\n" LABEL, "must be number, category, label or ignore (got 'text')"},
-        {COLUMNS "  - {name: x, type: category}\n" LABEL, "column 'x' has no categories; expected categories: [value, ...]"},
-        {COLUMNS "  - {name: x, type: category, categories: [a, a]}\n" LABEL, "column 'x': 'a' and 'a' are the same value"},
-        {COLUMNS "  - {name: x, type: category, categories: ['1', a, '1.0']}\n" LABEL, "'1' and '1.0' are the same value"},
-        {COLUMNS "  - {name: x, type: category, categories: [a], other: b}\n" LABEL, "'b' is not among the categories of column 'x'"},
+        {COLUMNS "  - {name: x, type: number, bounds: [0, 1e31]}\n" LABEL,
+         "must be a number in [-1e+30, 1e+30]"},
+        {COLUMNS "  - {name: x, type: number, bounds: [0, 1], fill: 2}\n" LABEL,
+         "fill 2 of column 'x' is outside of its bounds"},
+        {COLUMNS "  - {name: x, type: number, bounds: [0, 1], classes: [a]}\n" LABEL,
+         "'classes' is a key of columns of type label, not of number"},
+        {COLUMNS "  - {name: x, type: text}\n" LABEL,
+         "must be number, category, label or ignore (got 'text')"},
+        {COLUMNS "  - {name: x, type: category}\n" LABEL,
+         "column 'x' has no categories; expected categories: [value, ...]"},
+        {COLUMNS "  - {name: x, type: category, categories: [a, a]}\n" LABEL,
+         "column 'x': 'a' and 'a' are the same value"},
+        {COLUMNS "  - {name: x, type: category, categories: ['1', a, '1.0']}\n" LABEL,
+         "'1' and '1.0' are the same value"},
+        {COLUMNS "  - {name: x, type: category, categories: [a], other: b}\n" LABEL,
+         "'b' is not among the categories of column 'x'"},
         {COLUMNS "  - {name: x, type: ignore}\n" LABEL, "has no column of kind number or category"},
-        {COLUMNS "  - {name: y, type: number, bounds: [0, 1]}\n" LABEL, "column 1 is called 'y' like another one"},
+        {COLUMNS "  - {name: y, type: number, bounds: [0, 1]}\n" LABEL,
+         "column 1 is called 'y' like another one"},
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n", "describes 1 columns"},
-        {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n  - {name: z, type: ignore}\n", "no column is the label"},
+        {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n  - {name: z, type: ignore}\n",
+         "no column is the label"},
         {COLUMNS LABEL "  - {name: z, type: label, classes: [a, b]}\n", "column 'y' is a second label"},
-        {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n  - {name: y, type: label, classes: [a]}\n", "label 'y' has 1 classes"},
-        {COLUMNS "  - {name: x, type: number, bounds: [0, 1], bound: 2}\n" LABEL, "unknown key 'bound' under columns[0]"},
+        {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n  - {name: y, type: label, classes: [a]}\n",
+         "label 'y' has 1 classes"},
+        {COLUMNS "  - {name: x, type: number, bounds: [0, 1], bound: 2}\n" LABEL,
+         "unknown key 'bound' under columns[0]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_table_encoding *e = NULL;
-        refuse(encoding_parse_schema(&e, cases[i][0], strlen(cases[i][0]), "s.yaml"), SOTTO_ECONFIG, cases[i][1]);
+        refuse(encoding_parse_schema(&e, cases[i][0], strlen(cases[i][0]), "s.yaml"), SOTTO_ECONFIG,
+               cases[i][1]);
         assert_null(e);
     }
 }
@@ -130,7 +146,8 @@ static void damaged_documents_are_refused(void **state)
         const char *at = strstr(text, cases[i][0]);
         if (!at)
             fail_msg("'%s' is not in %s", cases[i][0], text);
-        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, cases[i][1], at + strlen(cases[i][0]));
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, cases[i][1],
+                 at + strlen(cases[i][0]));
         e = NULL;
         refuse(sotto_table_encoding_parse(&e, changed, "e.json"), SOTTO_EFORMAT, cases[i][2]);
         assert_null(e);
@@ -150,15 +167,16 @@ static void expect_rows(const char *part, const float *expected, size_t width)
     for (size_t i = 0; i < x.shape[0]; i++)
         for (size_t j = 0; j < width; j++) {
             int64_t row = ((const int64_t *)rows.data)[i];
-            assert_float_equal(((const float *)x.data)[i * width + j], expected[(size_t)row * width + j], 1e-6);
+            assert_float_equal(((const float *)x.data)[i * width + j], expected[(size_t)row * width + j],
+                               1e-6);
         }
     sotto_array_clear(&x);
     sotto_array_clear(&rows);
 }
 
 static const float declared_rows[PEOPLE * 6] = {
-    -1,   1, 0, 0, 1, 0, 0,     0, 1, 0, 0, 1, 1,    1, 0, 0, 1, 0, -.5F, 0, 1, 0, 1, 0,
-    .5F,  1, 0, 0, 0, 1, -.75F, 0, 0, 1, 1, 0, -.25F, 1, 0, 0, 0, 1, .25F, 0, 1, 0, 1, 0};
+    -1,  1, 0, 0, 1, 0, 0,     0, 1, 0, 0, 1, 1,     1, 0, 0, 1, 0, -.5F, 0, 1, 0, 1, 0,
+    .5F, 1, 0, 0, 0, 1, -.75F, 0, 0, 1, 1, 0, -.25F, 1, 0, 0, 0, 1, .25F, 0, 1, 0, 1, 0};
 
 static void a_schema_at_the_import_or_at_the_split_is_the_same(void **state)
 {
@@ -189,7 +207,8 @@ static void fitted_parts_carry_the_stamp(void **state)
     succeed(sotto_data_split(in_folder("f"), "raw", all_of_them, 1, &options, NULL));
     struct sotto_provenance p = load_provenance("f/all-features.npy");
     assert_int_equal(p.encoding, SOTTO_ENCODING_FITTED);
-    assert_string_equal(p.classes_by, "the rows of the imported table");
+    assert_string_equal(p.classes_by, ""); /* the rows decided them: not public */
+    assert_int_equal(p.classes, 0);
     assert_non_null(strstr(sotto_provenance_condition(&p), "fitted on these records"));
     sotto_provenance_clear(&p);
     struct sotto_table_encoding *e = NULL;
@@ -218,14 +237,15 @@ static void parts_as_they_are_say_who_made_the_codes(void **state)
         enum sotto_encoding encoding;
         const char *by;
     } cases[] = {{"declared", SOTTO_ENCODING_DECLARED, "the schema"},
-                 {"raw", SOTTO_ENCODING_FITTED, "the rows of the imported table"},
-                 {"numbers", SOTTO_ENCODING_NONE, "the rows of the imported table"},
+                 {"raw", SOTTO_ENCODING_FITTED, ""},
+                 {"numbers", SOTTO_ENCODING_NONE, ""},
                  {"synthetic-blobs-d4-k2-n20", SOTTO_ENCODING_NONE, "the data set's description"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         succeed(sotto_data_split(in_folder("p"), cases[i].set, all_of_them, 1, NULL, NULL));
         struct sotto_provenance p = load_provenance("p/all-features.npy");
         assert_int_equal(p.encoding, cases[i].encoding);
         assert_string_equal(p.classes_by, cases[i].by);
+        assert_int_equal(p.classes, cases[i].by[0] ? 2 : 0);
         assert_string_equal(p.set, cases[i].set);
         sotto_provenance_clear(&p);
     }
@@ -281,7 +301,7 @@ static void another_table_may_be_the_public_one(void **state)
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
     succeed(sotto_data_split(in_folder("g"), "declared", all_of_them, 1, &options, NULL));
     succeed(sotto_table_encoding_beside(&e, in_folder("g/all-features.npy")));
-    assert_int_equal(sotto_table_encoding_width(e), 6); /* declared categories, public scales */
+    assert_int_equal(sotto_table_encoding_width(e), 6);      /* declared categories, public scales */
     assert_float_equal(e->columns[0].centre, 70. / 3, 1e-6); /* 10 counts as the lower bound, 20 */
     sotto_table_encoding_free(e);
     files_write_text(folder, "public.csv", "ill,age,job\nno,10,cook\nyes,30,nurse\n");
@@ -302,13 +322,16 @@ static void options_that_contradict_are_refused(void **state)
         {{.one_hot = 1, .fit_part = "all", .fit_table = "x"}, SOTTO_EUSAGE, "at most one of"},
         {{.one_hot = 1, .fit_part = "some"}, SOTTO_EINVAL, "--fit-on 'some' is not one of the parts"},
         {{.one_hot = 1, .dataset_id = "x"}, SOTTO_EUSAGE, "go with --private-fit"},
-        {{.one_hot = 1, .private_epsilon = 1, .dataset_id = "x"}, SOTTO_EINVAL, "categories cannot be found privately"},
+        {{.one_hot = 1, .private_epsilon = 1, .dataset_id = "x"},
+         SOTTO_EINVAL,
+         "categories cannot be found privately"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        refuse(sotto_data_split(in_folder("f"), "raw", all_of_them, 1, &cases[i].options, NULL), cases[i].status,
-               cases[i].part);
+        refuse(sotto_data_split(in_folder("f"), "raw", all_of_them, 1, &cases[i].options, NULL),
+               cases[i].status, cases[i].part);
     struct sotto_import_options both = {.schema = in_folder("schema.yaml"), .label = "ill"};
-    refuse(sotto_data_import(in_folder("people.csv"), "both", &both, NULL), SOTTO_EUSAGE, "names the label column");
+    refuse(sotto_data_import(in_folder("people.csv"), "both", &both, NULL), SOTTO_EUSAGE,
+           "names the label column");
 }
 
 static void a_schema_must_fit_the_table(void **state)
@@ -316,12 +339,14 @@ static void a_schema_must_fit_the_table(void **state)
     (void)state;
     struct sotto_import_options options = {.schema = in_folder("schema.yaml")};
     files_write_text(folder, "t.csv", "age,note,job,ill\n20,a,cook,no\n");
-    refuse(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EFORMAT, "column 'town' is missing");
+    refuse(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EFORMAT,
+           "column 'town' is missing");
     files_write_text(folder, "t.csv", "age,note,job,town,pay,ill\n20,a,cook,north,1,no\n");
     refuse(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EFORMAT,
            "column 'pay' is not described by the schema schema.yaml");
     files_write_text(folder, "t.csv", "age,note,job,town\n20,a,cook,north\n");
-    refuse(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EFORMAT, "label column 'ill' is missing");
+    refuse(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EFORMAT,
+           "label column 'ill' is missing");
     refuse(sotto_data_import(in_folder("schema.yaml"), "t", &options, NULL), SOTTO_EFORMAT, "not a layout");
 }
 
@@ -425,7 +450,8 @@ static void answers_name_the_classes(void **state)
     base_free(text);
     a.shape[0] = 1;
     a.shape[1] = 4;
-    refuse(sotto_table_answers(in_folder("b.csv"), e, &a), SOTTO_EINVAL, "4 columns of probabilities for 2 classes");
+    refuse(sotto_table_answers(in_folder("b.csv"), e, &a), SOTTO_EINVAL,
+           "4 columns of probabilities for 2 classes");
     sotto_table_encoding_free(e);
 }
 
@@ -444,7 +470,8 @@ static void tables_without_header_go_by_position(void **state)
     assert_memory_equal(s->features, features, sizeof features);
     sotto_dataset_free(s);
     files_write_text(folder, "t.csv", "age,note,job,town,ill\n20,a,cook,north,no\n");
-    refuse(sotto_data_import(in_folder("t.csv"), "u", &options, NULL), SOTTO_EFORMAT, "expected header: true");
+    refuse(sotto_data_import(in_folder("t.csv"), "u", &options, NULL), SOTTO_EFORMAT,
+           "expected header: true");
     struct sotto_table_encoding *e = schema_of(text);
     struct sotto_array x = {0};
     files_write_text(folder, "q.csv", "20,a,cook,north\n");
