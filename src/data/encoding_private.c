@@ -86,8 +86,10 @@ static sotto_status release_column(struct encoding_column *c, const double *sort
     }
     low -= low == high && high == EDGES - 1;
     high += low == high;
-    c->low = edges[low];
-    c->high = edges[high];
+    if (edges[low] < edges[high]) { /* else so narrow that edges fall together: the declared ones stay */
+        c->low = edges[low];
+        c->high = edges[high];
+    }
     c->missing = fmin(fmax(c->missing, c->low), c->high);
     encoding_scale_by_bounds(c);
 done:
