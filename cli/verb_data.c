@@ -32,11 +32,26 @@ static const struct option_row rows[] = {
     {"yes", OPTION_FLAG, NULL, NULL, "fetch: do not ask before the download", NULL},
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
      "split: parts and their records, e.g. member=1200,nonmember=1200", NULL},
+    {"schema", OPTION_TEXT, "FILE", NULL,
+     "import, split: of a table: schema.yaml with columns, bounds, categories and classes; no row has a say in the "
+     "encoding then",
+     NULL},
     {"one-hot", OPTION_FLAG, NULL, NULL,
-     "split: of a table: categories as bits, numbers scaled to unit variance", NULL},
+     "split: of a table: categories as bits, numbers scaled; by a schema, public rows (--fit-on, --fit-table), "
+     "--private-fit, or else by all rows, which makes every epsilon conditional",
+     NULL},
+    {"fit-on", OPTION_TEXT, "PART", NULL, "split: fit the encoding on this part, which is public", NULL},
+    {"fit-table", OPTION_TEXT, "TABLE", NULL, "split: fit the encoding on the rows of this public table", NULL},
+    {"private-fit", OPTION_REAL, "EPSILON", NULL,
+     "split: find narrower bounds than the schema's by private releases of EPSILON in all (needs --dataset-id)",
+     NULL},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL, "split: --private-fit: the private data set that is charged", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL,
+     "split: --private-fit: default $XDG_DATA_HOME/sotto/ledger/DATASET-ID.jsonl", NULL},
     {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},
     {"output", OPTION_TEXT, "DIR", NULL,
-     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy", NULL},
+     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json",
+     NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -132,7 +147,8 @@ static sotto_status read_import_options(struct sotto_import_options *out, const 
     *out = (struct sotto_import_options){.label = option_text(o, "label"),
                                           .attribute = option_text(o, "attribute"),
                                           .part = option_text(o, "part"),
-                                          .dataset_id = option_text(o, "dataset-id")};
+                                          .dataset_id = option_text(o, "dataset-id"),
+                                          .schema = option_text(o, "schema")};
     return read_size(out, option_text(o, "size"));
 }
 
@@ -231,10 +247,34 @@ static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *
     return SOTTO_OK;
 }
 
+/* What the columns became; the encoding was just written. */
+static sotto_status print_encoding(const char *folder)
+{
+    struct sotto_table_encoding *e;
+    char path[4096];
+    snprintf(path, sizeof path, "%.4000s/encoding.json", folder);
+    sotto_status status = sotto_table_encoding_load(&e, path);
+    if (status != SOTTO_OK)
+        return status;
+    printf("%s: %zu columns, %zu classes, encoding %s\n", path, sotto_table_encoding_width(e),
+           sotto_table_encoding_classes(e), sotto_encoding_name(sotto_table_encoding_how(e)));
+    sotto_table_encoding_free(e);
+    return SOTTO_OK;
+}
+
 static sotto_status run_split(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_data_part parts[MAX_PARTS];
     const char *name = option_argument(o, 1), *folder = option_text(o, "output");
+    const struct sotto_split_options options = {
+        .one_hot = option_flag(o, "one-hot"),
+        .seed = option_count(o, "seed"),
+        .schema = option_text(o, "schema"),
+        .fit_part = option_text(o, "fit-on"),
+        .fit_table = option_text(o, "fit-table"),
+        .private_epsilon = option_given(o, "private-fit") ? option_real(o, "private-fit") : 0,
+        .dataset_id = option_text(o, "dataset-id"),
+        .ledger = option_text(o, "ledger")};
     char *text = NULL;
     size_t count = 0;
     sotto_status status = option_require(o, "output");
@@ -245,12 +285,13 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
     if (status == SOTTO_OK)
         status = read_parts(parts, &count, text);
     if (status == SOTTO_OK)
-        status = sotto_data_split(folder, name, parts, count, option_flag(o, "one-hot"),
-                                  option_count(o, "seed"), ctx);
+        status = sotto_data_split(folder, name, parts, count, &options, ctx);
     if (status == SOTTO_OK && json)
         printf("{\"schema\": \"sotto.split/1\", \"parts\": %zu}\n", count);
     else if (status == SOTTO_OK)
         printf("%s: %zu parts of %s\n", folder, count, name);
+    if (status == SOTTO_OK && !json && options.one_hot)
+        status = print_encoding(folder);
     free(text);
     return status;
 }
@@ -303,9 +344,11 @@ const struct verb verb_data = {.name = "data",
                                            "  sotto data import photos/ --name photos --size 96x96\n"
                                            "  sotto data fetch cifar100\n"
                                            "  sotto data fetch stl10 --size 32x32\n"
+                                           "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
                                            "  sotto data info fashion-mnist --json\n"
                                            "  sotto data verify fashion-mnist\n"
                                            "  sotto data split location --parts "
-                                           "member=1200,nonmember=1200,attacker=2600 -o location",
+                                           "member=1200,nonmember=1200,attacker=2600 -o location\n"
+                                           "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
                                .options = rows,
                                .run = run};

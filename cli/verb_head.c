@@ -102,6 +102,26 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
 }
 
+/* What a reader of the head has to know about its inputs. */
+static sotto_status describe(struct sotto_head *h, const struct options *o)
+{
+    struct sotto_table_encoding *e = NULL;
+    char *json = NULL;
+    sotto_status status =
+        option_given(o, "encoder") ? sotto_head_set_encoder_file(h, option_text(o, "encoder")) : SOTTO_OK;
+    if (status == SOTTO_OK)
+        status = sotto_table_encoding_beside(&e, option_text(o, "features"));
+    if (status == SOTTO_OK && e && sotto_table_encoding_width(e) == sotto_head_inputs(h) &&
+        sotto_table_encoding_classes(e) == sotto_head_classes(h)) {
+        status = sotto_table_encoding_text(&json, e);
+        if (status == SOTTO_OK)
+            status = sotto_head_set_encoding(h, json);
+    }
+    sotto_text_free(json);
+    sotto_table_encoding_free(e);
+    return status;
+}
+
 /* The head is the release: nothing else that depends on the records is printed. */
 static sotto_status train_private(struct sotto_head **h, const struct head_inputs *in,
                                   struct sotto_head_recipe *r, const struct options *o,
@@ -129,8 +149,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
         status = sotto_head_train_private(h, &certificate, in->x.data, in->y.data, in->n, in->d, in->classes,
                                           r, &privacy, ctx);
     }
-    if (status == SOTTO_OK && option_given(o, "encoder"))
-        status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = describe(*h, o);
     if (status == SOTTO_OK)
         status = sotto_head_save_private(output, *h, certificate);
     if (status == SOTTO_OK)
@@ -198,8 +218,8 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     size_t parameters = 0;
     double accuracy = 0;
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
-    if (status == SOTTO_OK && option_given(o, "encoder"))
-        status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = describe(*h, o);
     if (status == SOTTO_OK)
         status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d);
     if (status == SOTTO_OK)

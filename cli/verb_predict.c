@@ -13,6 +13,12 @@ static const struct option_row rows[] = {
     {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D); or --encoder and --data", NULL},
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings", NULL},
     {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path", NULL},
+    {"table", OPTION_TEXT, "FILE.csv", NULL,
+     "or rows of a table with the columns that the model was trained on, in any order", NULL},
+    {"encoding", OPTION_TEXT, "FILE", NULL,
+     "encoding.json for --table (default: the one in the head, if it has one)", NULL},
+    {"answers", OPTION_TEXT, "FILE.csv", NULL,
+     "with --table: write row, class name, probability (default: to standard output)", NULL},
     {"indices", OPTION_TEXT, "rows.npy", NULL, "only these rows of --data, in this order", NULL},
     {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of --data", NULL},
     {"logits", OPTION_FLAG, NULL, NULL, "write logits instead of probabilities", NULL},
@@ -25,10 +31,26 @@ static const struct option_row rows[] = {
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write (N, K) f4", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
+static sotto_status check_table_options(const struct options *o)
+{
+    static const char *const others[] = {"features", "encoder", "data", "indices", "split", "logits"};
+    if (option_given(o, "model") && (option_given(o, "head") || !option_given(o, "encoding")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --model with --table needs --encoding encoding.json, and no --head");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "predict: --%s does not go with --table", others[i]);
+    return SOTTO_OK;
+}
+
 static sotto_status check_options(const struct options *o)
 {
     bool network = option_given(o, "model");
     sotto_status status = network ? SOTTO_OK : option_require(o, "head");
+    if (status == SOTTO_OK && option_given(o, "table"))
+        return check_table_options(o);
+    if (status == SOTTO_OK && (option_given(o, "encoding") || option_given(o, "answers")))
+        return cli_fail(SOTTO_EUSAGE, "predict: --encoding and --answers go with --table");
     if (status == SOTTO_OK && !option_given(o, "labels"))
         status = option_require(o, "output");
     if (status != SOTTO_OK)
@@ -244,11 +266,79 @@ static sotto_status ask_network(const struct options *o, const struct sotto_cont
     return status;
 }
 
+/* The encoding that is named, else the head's own. */
+static sotto_status find_encoding(struct sotto_table_encoding **e, const struct sotto_head *h,
+                                  const struct options *o)
+{
+    if (option_given(o, "encoding"))
+        return sotto_table_encoding_load(e, option_text(o, "encoding"));
+    if (!sotto_head_encoding(h))
+        return cli_fail(SOTTO_EINVAL, "%s carries no encoding of a table; give --encoding encoding.json",
+                        option_text(o, "head"));
+    return sotto_table_encoding_parse(e, sotto_head_encoding(h), option_text(o, "head"));
+}
+
+static sotto_status ask_about_table(struct sotto_array *out, const struct sotto_table_encoding *e,
+                                    const struct sotto_head *h, const struct sotto_network *n,
+                                    const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_array x = {0};
+    size_t inputs = h ? sotto_head_inputs(h) : sotto_network_inputs(n),
+           classes = h ? sotto_head_classes(h) : sotto_network_classes(n);
+    if (sotto_table_encoding_width(e) != inputs || sotto_table_encoding_classes(e) != classes)
+        return cli_fail(SOTTO_EINVAL, "the encoding makes %zu inputs for %zu classes; %s has %zu and %zu",
+                        sotto_table_encoding_width(e), sotto_table_encoding_classes(e),
+                        option_text(o, h ? "head" : "model"), inputs, classes);
+    sotto_status status = sotto_table_encode(&x, e, option_text(o, "table"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes});
+    if (status == SOTTO_OK)
+        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0)
+                   : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx);
+    sotto_array_clear(&x);
+    return status;
+}
+
+/* To standard output unless something else was asked for. */
+static sotto_status deliver_answers(const struct options *o, const struct sotto_table_encoding *e,
+                                    const struct sotto_array *out, int json)
+{
+    const char *path = option_text(o, "answers");
+    bool print = !path && !json && !option_given(o, "output") && !option_given(o, "labels");
+    sotto_status status = path || print ? sotto_table_answers(path, e, out) : SOTTO_OK;
+    if (status == SOTTO_OK && path && !json)
+        printf("%s: answers to %zu records, %zu classes\n", path, out->shape[0], out->shape[1]);
+    return status == SOTTO_OK && !print ? deliver(o, out, json) : status;
+}
+
+static sotto_status answer_table(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_table_encoding *e = NULL;
+    struct sotto_head *h = NULL;
+    struct sotto_network *n = NULL;
+    struct sotto_array out = {0};
+    sotto_status status = option_given(o, "model") ? sotto_network_load(&n, option_text(o, "model"))
+                                                   : sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK)
+        status = find_encoding(&e, h, o);
+    if (status == SOTTO_OK)
+        status = ask_about_table(&out, e, h, n, o, ctx);
+    if (status == SOTTO_OK)
+        status = deliver_answers(o, e, &out, json);
+    sotto_array_clear(&out);
+    sotto_table_encoding_free(e);
+    sotto_head_free(h);
+    sotto_network_free(n);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
     sotto_status status = check_options(o);
+    if (status == SOTTO_OK && option_given(o, "table"))
+        return answer_table(o, ctx, json);
     if (status == SOTTO_OK && option_given(o, "model"))
         return ask_network(o, ctx, json);
     if (status == SOTTO_OK)
@@ -272,6 +362,7 @@ const struct verb verb_predict = {
                 "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
                 "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
                 "--split test -o p.npy\n"
+                "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
                 "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy",
     .options = rows,
     .run = run};

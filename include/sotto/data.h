@@ -57,6 +57,8 @@ struct sotto_import_options {
     const char *part;     /**< of STL-10: "labelled" (default) or "unlabelled" */
     const char *dataset_id; /**< identity of the records, below 128 bytes; NULL: NAME-<16 random hexadecimal digits>. Not
                                  a registered name: those stand for public sets */
+    const char *schema;   /**< of a table: sotto.schema/1 (docs/FORMATS.md): codes, classes and bounds come from it, not
+                               from the rows, and no cell is refused */
 };
 /** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
  *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). Appears whole or not at all. `options` may be NULL.
@@ -115,13 +117,63 @@ struct sotto_data_part {
     const char *name;
     size_t n;
 };
-/** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4, NAME-labels.npy and NAME-attribute.npy
- *  (n) i8 if the set has them, each with its provenance beside it, NAME-rows.npy (n) i8, their rows in the set. `one_hot` (tables): categories become bits, numbers are centred
- *  and scaled to unit variance over the whole set. Images become values in [0, 1]. EINVAL: names, or more records than
- *  there are; ENOENT, EFORMAT as sotto_dataset_open(); ECREATE, EIO. */
+/** Zero means: none, unless said otherwise. */
+struct sotto_split_options {
+    int one_hot;   /**< tables: categories become bits, numbers are scaled, by an encoding */
+    uint64_t seed; /**< which records go where */
+    /* Whose rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
+    const char *schema;    /**< sotto.schema/1; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that
+                                was imported by one */
+    const char *fit_part;  /**< the part that the caller names as public: kinds, categories and classes of its rows
+                                (unless declared), numbers centred and scaled to its unit variance */
+    const char *fit_table; /**< the same by another, public table: a name or a path */
+    double private_epsilon; /**< bounds of all numbers by the exponential mechanism, within those declared: this much
+                                 pure epsilon in all, charged to the ledger of dataset_id */
+    const char *dataset_id, *ledger; /**< of the private fit; ledger NULL: as in struct sotto_release */
+};
+/** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4 NAME-labels.npy and
+ *  NAME-attribute.npy (n) i8 if the set has them, each with its provenance (io.h) beside it, NAME-rows.npy (n) i8, their rows in the set; with
+ *  one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells that are no
+ *  numbers, are encoded as the encoding says and never refused. `options` NULL: seed 1.
+ *  EINVAL: names, more records than there are, no table; EUSAGE: options that contradict each other; ENOENT, EFORMAT as
+ *  sotto_dataset_open(); ECONFIG: the schema; errors of sotto_dp_select(); ECREATE, EIO. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_split(const char *folder, const char *set,
                                                          const struct sotto_data_part *parts, size_t count,
-                                                         int one_hot, uint64_t seed, const struct sotto_context *ctx);
+                                                         const struct sotto_split_options *options,
+                                                         const struct sotto_context *ctx);
+
+/** How the columns of a table become numbers: sotto.encoding/1 (docs/FORMATS.md). Free with
+ *  sotto_table_encoding_free(). */
+struct sotto_table_encoding;
+/** ENOENT, EIO, EFORMAT, ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_load(struct sotto_table_encoding **out,
+                                                                  const char *path);
+/** From the text of such a file; `name` is for errors. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_parse(struct sotto_table_encoding **out,
+                                                                   const char *text, const char *name);
+/** encoding.json in the folder of a features file, if that file's provenance says that the encoding depends on no
+ *  private row; else *out stays NULL. Only such an encoding may go into what is released. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_beside(struct sotto_table_encoding **out,
+                                                                    const char *features);
+SOTTO_API void sotto_table_encoding_free(struct sotto_table_encoding *e);
+/** One line of JSON (sotto_text_free). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_text(char **json, const struct sotto_table_encoding *e);
+SOTTO_API enum sotto_encoding sotto_table_encoding_how(const struct sotto_table_encoding *e);
+/** Values of a row. */
+SOTTO_API size_t sotto_table_encoding_width(const struct sotto_table_encoding *e);
+SOTTO_API size_t sotto_table_encoding_classes(const struct sotto_table_encoding *e);
+/** Name of class k; NULL: there is no such class. */
+SOTTO_API const char *sotto_table_encoding_class(const struct sotto_table_encoding *e, size_t k);
+/** The rows of a CSV or TSV file as (n, width) f4. Columns are found by name, in any order; the label column may be
+ *  there. Unknown categories are counted in a warning. EFORMAT "new.csv:7: column 'age' is 'x'; expected a number", and
+ *  for a column that is missing or not in the encoding. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encode(struct sotto_array *x,
+                                                           const struct sotto_table_encoding *e, const char *path,
+                                                           const struct sotto_context *ctx);
+/** Answers as CSV: row (from 1), class (the likeliest, by name), probability. `path` NULL: to standard output.
+ *  probabilities: (n, classes) f4. EINVAL: another number of classes; ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path, const struct sotto_table_encoding *e,
+                                                            const struct sotto_array *probabilities);
 
 enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };
 /** Disjoint uniformly random parts of one pool, as row indices in random order. */

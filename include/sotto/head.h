@@ -152,6 +152,10 @@ SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_records(const struct sotto_head *h);
 /** Borrowed, or NULL if unknown. */
 SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h);
+/** sotto.encoding/1 of the table that made X, as the file's metadata says it: NULL where none is known. It is released
+ * with the head, so it must not depend on private rows (sotto_table_encoding_beside()). ENOMEM. */
+SOTTO_API const char *sotto_head_encoding(const struct sotto_head *h);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json);
 /** SHA-256 of the encoder that made X, or "" (the default); 64 lower-case hexadecimal digits. */
 SOTTO_API const char *sotto_head_encoder(const struct sotto_head *h);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256);

@@ -119,6 +119,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_prove
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_once(const int64_t *rows, size_t n, const char *where);
 /** The same for the source rows of an array; NULL or without rows: OK. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_once(const struct sotto_provenance *p);
+/** What an epsilon about these records rests on besides the mechanism, one sentence for the certificate's conditional
+ *  part; NULL: nothing. `p` may be NULL. Every private verb passes it on as `condition`. */
+SOTTO_API const char *sotto_provenance_condition(const struct sotto_provenance *p);
 
 #ifdef __cplusplus
 }

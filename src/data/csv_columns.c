@@ -138,20 +138,29 @@ done:
     return status;
 }
 
-sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t column)
+void table_strip_dots(struct table *t, size_t column)
 {
-    sotto_status status = SOTTO_OK;
-    const char **values = NULL;
-    size_t count;
     for (size_t i = 0; i < t->rows; i++) {
         size_t r, p = table_locate(&r, t, i);
         char *text = t->parts[p].cells[r * t->columns + column];
         size_t length = strlen(text);
         if (t->strip_dot[p] && length > 1 && text[length - 1] == '.')
             text[length - 1] = '\0';
-        if (is_missing(text))
+    }
+}
+
+sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t column)
+{
+    sotto_status status = SOTTO_OK;
+    const char **values = NULL;
+    size_t count;
+    table_strip_dots(t, column);
+    for (size_t i = 0; i < t->rows; i++) {
+        size_t r, p = table_locate(&r, t, i);
+        if (is_missing(table_cell(t, i, column)))
             FAIL(SOTTO_EFORMAT, "%s:%zu: the label is missing", t->where[p], t->parts[p].lines[r]);
     }
+    table_column_name(d->label_column, sizeof d->label_column, t, column);
     TRY(distinct(&values, &count, t, column, by_value));
     if (count < 2)
         FAIL(SOTTO_EFORMAT, "%s: every label is '%.40s'; expected at least two classes", t->where[0],
@@ -174,8 +183,11 @@ static sotto_status fill_number(float *out, const struct table *t, size_t column
             char name[128];
             size_t r, p = table_locate(&r, t, i);
             table_column_name(name, sizeof name, t, column);
-            FAIL(SOTTO_EFORMAT, "%s:%zu: '%s' has no value ('%.20s'); missing numbers are not filled in",
-                 t->where[p], t->parts[p].lines[r], name, text);
+            status = status_fail(SOTTO_EFORMAT,
+                                 "%s:%zu: '%s' has no value ('%.20s'); missing numbers are not filled in",
+                                 t->where[p], t->parts[p].lines[r], name, text);
+            status_hint("a schema says what stands for them: --schema schema.yaml");
+            goto done;
         }
         out[i * (t->columns - 1)] = (float)x;
     }

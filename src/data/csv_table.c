@@ -79,7 +79,7 @@ static sotto_status parse_part(struct table *t, const struct bundle *b, size_t e
     bundle_where(t->where[p], sizeof t->where[p], b, entry);
     TRY(bundle_load(&bytes, b, entry));
     TRY(csv_parse(&t->parts[p], (const char *)bytes.data, bytes.size, t->where[p], &style));
-    t->skip[p] = csv_has_header(&t->parts[p]);
+    t->skip[p] = t->schema ? t->schema->header : csv_has_header(&t->parts[p]);
     t->adult = t->adult || strncmp(path_base(name), "adult.", 6) == 0;
     t->strip_dot[p] = name_ends(name, ".test");
     t->count++;
@@ -122,20 +122,43 @@ done:
     return status;
 }
 
+/* From the file that the user names, or as another table was imported (dataset_open_like). */
+static sotto_status read_schema(struct sotto_table_encoding **out, struct dataset *d,
+                                const struct sotto_import_options *options)
+{
+    sotto_status status = SOTTO_OK;
+    if (options->schema && options->label)
+        FAIL(SOTTO_EUSAGE, "%s names the label column; expected no --label beside it", options->schema);
+    if (options->schema)
+        TRY(encoding_read_schema(out, options->schema));
+    else if (d->encoding)
+        TRY(encoding_parse(out, d->encoding, "the schema of the set"));
+done:
+    return status;
+}
+
 static sotto_status read_table(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct table t = {0};
+    struct sotto_table_encoding *schema = NULL;
     size_t label;
     (void)ctx;
+    TRY(read_schema(&schema, d, options));
+    t.schema = schema;
     TRY(parse_tables(&t, b));
+    if (schema) {
+        TRY(table_fill_declared(d, &t));
+        goto done;
+    }
     TRY(table_choose_label(&label, &t, options->label));
     TRY(dataset_reserve_features(d, t.rows, t.columns - 1, true));
     d->set.n_train = table_part_rows(&t, 0);
     TRY(table_fill_labels(d, &t, label));
     TRY(table_fill_features(d, &t, label));
 done:
+    sotto_table_encoding_free(schema);
     csv_clear(&t.parts[0]);
     csv_clear(&t.parts[1]);
     return status;
@@ -143,8 +166,9 @@ done:
 
 const struct dataset_format format_csv = {.name = "csv",
                                           .layout = "FILE.csv or .data: the label first, last or named by "
-                                                    "--label; texts become category codes ('?' is one); "
+                                                    "--label; texts become category codes ('?' is one), or as --schema says; "
                                                     "with a test table test*.csv or .test beside it",
                                           .takes_label = true,
+                                          .takes_schema = true,
                                           .recognise = recognise,
                                           .read = read_table};

@@ -2,8 +2,7 @@
 #ifndef DATA_CSV_TABLE_H
 #define DATA_CSV_TABLE_H
 
-#include "data/dataset.h"
-#include "io/csv.h"
+#include "data/encoding.h"
 
 struct table {
     struct csv parts[2]; /* training, test */
@@ -12,6 +11,7 @@ struct table {
     bool strip_dot[2]; /* adult.test ends its labels with '.' */
     bool adult;        /* called adult.data: its columns have known names */
     size_t count, rows, columns;
+    const struct sotto_table_encoding *schema; /* borrowed; NULL: the rows decide */
 };
 size_t table_part_rows(const struct table *t, size_t part);
 /** Which part record `row` is in, and which row of that part. */
@@ -25,6 +25,10 @@ void table_column_name(char *out, size_t capacity, const struct table *t, size_t
 sotto_status table_choose_label(size_t *column, const struct table *t, const char *asked);
 /** Labels and class names. EFORMAT: a missing label, a single class. */
 sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t label);
+/** adult.test's dots behind the labels. */
+void table_strip_dots(struct table *t, size_t label);
+/** Labels and features by t->schema, whatever the cells hold. EFORMAT: other columns than the schema's. */
+sotto_status table_fill_declared(struct dataset *d, struct table *t);
 /** All other columns: numbers, or category codes with their code book in d->columns. EFORMAT: a missing
  * number. */
 sotto_status table_fill_features(struct dataset *d, const struct table *t, size_t label);

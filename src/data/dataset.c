@@ -36,6 +36,7 @@ void dataset_discard(struct dataset *d)
     base_free(d->labels);
     base_free(d->attribute);
     json_free(d->columns);
+    json_free(d->encoding);
     if (d->stream)
         d->stream->close(d->stream);
     base_free(d);

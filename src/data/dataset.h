@@ -22,6 +22,8 @@ struct dataset {
     bool recorded;            /* set.sha256 comes from a dataset.json */
     char licence[256];        /* one line, "" if unknown */
     struct json *columns;     /* array describing the feature columns (code books), or NULL */
+    char label_column[128];   /* of a table: its name; "": unknown */
+    struct json *encoding;    /* of a table: the schema it was imported by, as sotto.encoding/1, or NULL */
     bool may_stream;          /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
 };
@@ -53,6 +55,11 @@ sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size
 /** EFORMAT: a label outside 0 .. classes-1, an attribute outside 0 .. values-1, or a feature that is not
  * finite. Fills set.sha256 unless it is set already. */
 sotto_status dataset_finish(struct dataset *d);
+/** sotto_dataset_open() of a table that is read as another one was: by the encoding of a schema, or (NULL) with the
+ * same label column. */
+sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_path,
+                               const struct sotto_dataset *other, const struct json *encoding,
+                               const struct sotto_context *ctx);
 /** SHA-256 of images or features, then labels, then attribute, as they lie in memory. */
 void dataset_hash(char hex[65], const struct sotto_dataset *d);
 

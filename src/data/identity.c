@@ -2,6 +2,7 @@
  * in two sets. */
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "data/split_encoding.h"
 #include "data/dataset.h"
 #include "data/store.h"
 #include "rng/noise.h"
@@ -61,7 +62,7 @@ sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct
                                       const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_provenance p = {.n = rows ? n : d->n};
+    struct sotto_provenance p = {.n = rows ? n : d->n, .encoding = split_stored_encoding(d)};
     memcpy(p.dataset_id, d->dataset_id, sizeof p.dataset_id);
     if (is_findable(d)) {
         memcpy(p.set, d->name, sizeof p.set);

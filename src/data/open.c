@@ -42,14 +42,15 @@ done:
 }
 
 /* "dir/images.npy:dir/labels.npy" and the like; a set of its own each time, named after the path's end. */
-static sotto_status open_path(struct dataset *d, const char *path, const struct sotto_context *ctx)
+static sotto_status open_path(struct dataset *d, const char *path, const struct sotto_import_options *options,
+                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct dataset_format *format;
     struct bundle b = {0};
     char detail[sizeof d->set.origin];
     TRY(format_open_bundle(&b, path, ctx));
-    TRY(format_read(d, &format, &b, NULL, ctx));
+    TRY(format_read(d, &format, &b, options, ctx));
     if (!d->set.name[0]) {
         const char *base = path_base(b.origin);
         snprintf(d->set.name, sizeof d->set.name, "%.63s", base[0] ? base : path);
@@ -69,7 +70,8 @@ static bool could_be_path(const char *text)
     return file_exists(text) || strchr(text, '/') || (colon && name_ends(text, ".npy"));
 }
 
-static sotto_status open_any(struct dataset *d, const char *name, const struct sotto_context *ctx)
+static sotto_status open_any(struct dataset *d, const char *name, const struct sotto_import_options *options,
+                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char folder[4096];
@@ -85,7 +87,22 @@ static sotto_status open_any(struct dataset *d, const char *name, const struct s
         return open_source(d, source, name, ctx);
     if (!could_be_path(name))
         return not_found(name);
-    TRY(open_path(d, name, ctx));
+    TRY(open_path(d, name, options, ctx));
+done:
+    return status;
+}
+
+static sotto_status open_and_check(struct sotto_dataset **out, struct dataset **d, const char *name,
+                                   const struct sotto_import_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(open_any(*d, name, options, ctx));
+    if ((status = dataset_finish(*d)) != SOTTO_OK) {
+        status_prefix(name);
+        goto done;
+    }
+    *out = &(*d)->set;
+    *d = NULL;
 done:
     return status;
 }
@@ -106,13 +123,24 @@ sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_
     struct dataset *d = NULL;
     REQUIRE(name_or_path && name_or_path[0], "data set: the name is empty");
     TRY(dataset_create(&d));
-    TRY(open_any(d, name_or_path, ctx));
-    if ((status = dataset_finish(d)) != SOTTO_OK) {
-        status_prefix(name_or_path);
-        goto done;
-    }
-    *out = &d->set;
-    d = NULL;
+    TRY(open_and_check(out, &d, name_or_path, NULL, ctx));
+done:
+    dataset_discard(d);
+    return status;
+}
+
+sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_path,
+                               const struct sotto_dataset *other, const struct json *encoding,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct dataset *d = NULL;
+    const char *label = ((const struct dataset *)other->owner)->label_column;
+    struct sotto_import_options options = {.label = !encoding && label[0] ? label : NULL};
+    TRY(dataset_create(&d));
+    if (encoding && !(d->encoding = json_clone(encoding)))
+        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    TRY(open_and_check(out, &d, name_or_path, &options, ctx));
 done:
     dataset_discard(d);
     return status;

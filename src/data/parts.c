@@ -1,65 +1,36 @@
 /* Named parts of a set as arrays that every other verb reads: the rows of one uniformly random permutation,
- * one run of them for each part, so that members and non-members come from the same pool.
+ * one run of them for each part, so that members and non-members come from the same pool. Beside every part
+ * lies whose records it holds and how their columns became numbers.
  *
- * One-hot tables: a column of categories becomes one column of bits for each of its values; a column of
- * numbers is centred and scaled to unit variance over the whole set. Images become rows of values in [0, 1].
+ * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
+ * become rows of values in [0, 1].
  */
 #include "base/file.h"
-#include "data/dataset.h"
+#include "data/split_encoding.h"
 #include "rng/rng.h"
 #include "sotto/io.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How one column of the set is written. */
-struct plan_column {
-    size_t width; /* columns that it becomes */
-    bool bits;    /* one for each code, else scaled */
-    double centre, scale;
-};
 struct part_plan {
     const struct sotto_dataset *set;
-    struct plan_column *columns; /* (set columns); NULL: as they are */
+    const struct sotto_table_encoding *encoding; /* NULL: as they are */
+    struct encoding_rows *rows;                  /* of the set, with `encoding` */
     size_t width;
 };
 
-static void measure(struct plan_column *c, const struct sotto_dataset *s, size_t j)
-{
-    double sum = 0, squares = 0, n = (double)s->n;
-    for (size_t i = 0; i < s->n; i++)
-        sum += (double)s->features[i * s->columns + j];
-    c->centre = sum / n;
-    for (size_t i = 0; i < s->n; i++) {
-        double v = (double)s->features[i * s->columns + j] - c->centre;
-        squares += v * v;
-    }
-    c->scale = squares > 0 ? sqrt(n / squares) : 1;
-}
-
-static sotto_status plan(struct part_plan *p, const struct sotto_dataset *s, bool one_hot)
+static sotto_status plan(struct part_plan *p, const struct sotto_dataset *s,
+                         const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
-    const struct dataset *d = s->owner;
-    *p = (struct part_plan){.set = s, .width = s->images ? s->channels * s->height * s->width : s->columns};
-    if (!one_hot)
-        goto done;
-    REQUIRE(s->features && d->columns && json_count(d->columns) == s->columns,
-            "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
-    p->columns = base_alloc(s->columns, sizeof *p->columns);
-    if (!p->columns)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
-    p->width = 0;
-    for (size_t j = 0; j < s->columns; j++) {
-        struct plan_column *c = &p->columns[j];
-        const struct json *codes = json_find(json_at(d->columns, j), "codes");
-        c->bits = codes != NULL;
-        c->width = codes ? json_count(codes) : 1;
-        if (!codes)
-            measure(c, s, j);
-        p->width += c->width;
-    }
+    *p = (struct part_plan){.set = s,
+                            .encoding = e,
+                            .width = e           ? sotto_table_encoding_width(e)
+                                     : s->images ? s->channels * s->height * s->width
+                                                 : s->columns};
+    if (e)
+        TRY(encoding_rows_open(&p->rows, e, s));
 done:
     return status;
 }
@@ -67,24 +38,13 @@ done:
 static void write_row(float *out, const struct part_plan *p, size_t row)
 {
     const struct sotto_dataset *s = p->set;
-    if (s->images) {
+    if (p->encoding) {
+        encoding_rows_write(out, p->rows, row);
+    } else if (s->images) {
         for (size_t j = 0; j < p->width; j++)
             out[j] = (float)s->images[row * p->width + j] / 255;
-        return;
-    }
-    const float *x = s->features + row * s->columns;
-    if (!p->columns) {
-        memcpy(out, x, s->columns * sizeof *out);
-        return;
-    }
-    memset(out, 0, p->width * sizeof *out);
-    for (size_t j = 0; j < s->columns; j++) {
-        const struct plan_column *c = &p->columns[j];
-        if (!c->bits)
-            *out = (float)(((double)x[j] - c->centre) * c->scale);
-        else if (x[j] >= 0 && x[j] < (float)c->width)
-            out[(size_t)x[j]] = 1;
-        out += c->width;
+    } else {
+        memcpy(out, s->features + row * s->columns, s->columns * sizeof *out);
     }
 }
 
@@ -103,9 +63,9 @@ done:
     return status;
 }
 
-/* The part's share of a column of the whole set, if there is one. */
+/* The part's share of a column of the whole set, if there is one. Labels are those of the encoding. */
 static sotto_status write_column(const char *folder, const struct sotto_data_part *part, const int64_t *rows,
-                                 const char *what, const int64_t *column,
+                                 const char *what, const int64_t *column, const struct encoding_rows *labels,
                                  const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
@@ -114,7 +74,7 @@ static sotto_status write_column(const char *folder, const struct sotto_data_par
         goto done;
     TRY(sotto_array_make(&a, SOTTO_I8, 1, &part->n));
     for (size_t i = 0; i < part->n; i++)
-        ((int64_t *)a.data)[i] = column[rows[i]];
+        ((int64_t *)a.data)[i] = labels ? encoding_rows_label(labels, (size_t)rows[i]) : column[rows[i]];
     TRY(save(folder, part->name, what, &a, whose));
 done:
     sotto_array_clear(&a);
@@ -127,7 +87,7 @@ static sotto_status write_part(const char *folder, const struct part_plan *p,
     sotto_status status = SOTTO_OK;
     struct sotto_array x = {0}, r = {0};
     struct sotto_provenance whose = {0};
-    TRY(sotto_provenance_of_rows(&whose, p->set, rows, part->n));
+    TRY(split_provenance(&whose, p->set, p->encoding, rows, part->n));
     TRY(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){part->n, p->width}));
     TRY(sotto_array_make(&r, SOTTO_I8, 1, &part->n));
     for (size_t i = 0; i < part->n; i++)
@@ -135,8 +95,8 @@ static sotto_status write_part(const char *folder, const struct part_plan *p,
     memcpy(r.data, rows, part->n * sizeof *rows);
     TRY(save(folder, part->name, "features", &x, &whose));
     TRY(save(folder, part->name, "rows", &r, NULL));
-    TRY(write_column(folder, part, rows, "labels", p->set->labels, &whose));
-    TRY(write_column(folder, part, rows, "attribute", p->set->attribute, &whose));
+    TRY(write_column(folder, part, rows, "labels", p->set->labels, p->rows, &whose));
+    TRY(write_column(folder, part, rows, "attribute", p->set->attribute, NULL, &whose));
 done:
     sotto_provenance_clear(&whose);
     sotto_array_clear(&x);
@@ -166,29 +126,75 @@ done:
     return status;
 }
 
-sotto_status sotto_data_split(const char *folder, const char *set, const struct sotto_data_part *parts,
-                              size_t count, int one_hot, uint64_t seed, const struct sotto_context *ctx)
+static sotto_status draw_order(int64_t **out, size_t n, uint64_t seed)
 {
-    sotto_status status = SOTTO_OK;
-    struct sotto_dataset *s = NULL;
-    struct part_plan p = {0};
-    int64_t *order = NULL;
-    TRY(sotto_dataset_open(&s, set, ctx));
-    TRY(check_parts(parts, count, s));
-    TRY(plan(&p, s, one_hot != 0));
-    order = base_alloc(s->n, sizeof *order);
+    int64_t *order = base_alloc(n, sizeof *order);
     if (!order)
-        FAIL(SOTTO_ENOMEM, "split: out of memory for %zu records", s->n);
-    for (size_t i = 0; i < s->n; i++)
+        return status_fail(SOTTO_ENOMEM, "split: out of memory for %zu records", n);
+    for (size_t i = 0; i < n; i++)
         order[i] = (int64_t)i;
     struct rng random = rng_stream(seed, RNG_SPLIT, 4, 0);
-    rng_shuffle(&random, order, s->n);
+    rng_shuffle(&random, order, n);
+    *out = order;
+    return SOTTO_OK;
+}
+
+/* The rows of the part that an encoding is fitted on; NULL: of none. */
+static sotto_status find_public(struct split_rows *out, const struct sotto_data_part *parts, size_t count,
+                                const int64_t *order, const char *name)
+{
+    *out = (struct split_rows){.part = name};
+    for (size_t i = 0; name && i < count; order += parts[i++].n)
+        if (strcmp(parts[i].name, name) == 0)
+            *out = (struct split_rows){name, order, parts[i].n};
+    return name && !out->rows
+               ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not one of the parts", name)
+               : SOTTO_OK;
+}
+
+static sotto_status save_encoding(const char *folder, const struct sotto_table_encoding *e)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    char path[4096];
+    if (!e)
+        goto done;
+    TRY(path_join(path, sizeof path, folder, "encoding.json"));
+    doc = encoding_json(e);
+    TRY(json_write_file(path, doc, JSON_PRETTY));
+done:
+    json_free(doc);
+    return status;
+}
+
+sotto_status sotto_data_split(const char *folder, const char *set, const struct sotto_data_part *parts,
+                              size_t count, const struct sotto_split_options *options,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_split_options chosen = options ? *options : (struct sotto_split_options){.seed = 1};
+    struct sotto_dataset *s = NULL;
+    struct sotto_table_encoding *e = NULL;
+    struct part_plan p = {0};
+    struct split_rows public;
+    int64_t *order = NULL;
+    TRY(split_check_options(&chosen));
+    TRY(sotto_dataset_open(&s, set, ctx));
+    TRY(check_parts(parts, count, s));
+    TRY(draw_order(&order, s->n, chosen.seed));
+    TRY(find_public(&public, parts, count, order, chosen.fit_part));
+    TRY(split_encoding(&e, s, &chosen, &public, ctx));
+    TRY(plan(&p, s, e));
     TRY(folder_make(folder));
+    TRY(split_private_fit(e, s, &chosen, ctx));
+    TRY(save_encoding(folder, e));
     for (size_t i = 0, first = 0; i < count; first += parts[i++].n)
         TRY(write_part(folder, &p, &parts[i], order + first));
+    split_warn(s, e, ctx);
 done:
+    encoding_rows_close(p.rows);
+    sotto_table_encoding_free(e);
     sotto_dataset_free(s);
-    base_free(p.columns);
     base_free(order);
     return status;
 }

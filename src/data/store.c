@@ -102,6 +102,10 @@ static struct json *describe(const struct dataset *d, const struct store_source 
     }
     if (d->columns)
         json_put(&doc, "columns", json_clone(d->columns));
+    if (d->label_column[0])
+        json_put_text(&doc, "label_column", d->label_column);
+    if (d->encoding)
+        json_put(&doc, "encoding", json_clone(d->encoding));
     json_put_text(&from, "file", source->file);
     json_put_text(&from, "format", source->format);
     json_put_text(&from, "sha256", source->sha256);
@@ -250,6 +254,31 @@ done:
     return status;
 }
 
+/* What a table's columns are; sets that are no tables, or of older versions, lack some of it. */
+static sotto_status read_columns(struct dataset *d, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *columns = json_find(doc, "columns"), *encoding = json_find(doc, "encoding");
+    for (size_t j = 0; j < json_count(columns); j++) {
+        const struct json *codes = json_find(json_at(columns, j), "codes");
+        bool fits = json_text(json_find(json_at(columns, j), "name")) != NULL;
+        for (size_t k = 0; k < json_count(codes); k++)
+            fits = fits && json_text(json_at(codes, k));
+        if (!fits)
+            FAIL(SOTTO_EFORMAT, "%s: 'columns[%zu]' lacks a name, or its codes are not texts", path, j);
+    }
+    if (columns && !(d->columns = json_clone(columns)))
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    json_free(d->encoding);
+    d->encoding = NULL;
+    if (encoding && !(d->encoding = json_clone(encoding)))
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    if (json_find(doc, "label_column"))
+        TRY(json_get_text_into(d->label_column, sizeof d->label_column, doc, path, "label_column"));
+done:
+    return status;
+}
+
 static sotto_status read_facts(struct dataset *d, const struct json *doc, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -278,9 +307,7 @@ static sotto_status read_facts(struct dataset *d, const struct json *doc, const 
     if (last < 0 || (uint64_t)last > s->n || s->n == 0)
         FAIL(SOTTO_EFORMAT, "%s: 'splits.train' does not fit %zu records", path, s->n);
     s->n_train = (size_t)last;
-    const struct json *columns = json_find(doc, "columns");
-    if (columns && !(d->columns = json_clone(columns)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    TRY(read_columns(d, doc, path));
 done:
     return status;
 }

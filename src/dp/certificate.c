@@ -83,13 +83,14 @@ static void name_adjacency(char out[96], const struct sotto_account *a)
                  a->other_adjacency);
 }
 
-enum { CONDITION_TEXT = 512 };
 
-sotto_status certificate_check_condition(const char *condition)
+sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given, const struct sotto_provenance *p)
 {
-    if (condition && strlen(condition) >= CONDITION_TEXT)
-        return status_fail(SOTTO_EINVAL, "condition: %zu characters; at most %d are allowed",
-                           strlen(condition), CONDITION_TEXT - 1);
+    const char *own = sotto_provenance_condition(p), *asked = given ? given : "";
+    int length = snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
+    if (length < 0 || length >= CONDITION_TEXT)
+        return status_fail(SOTTO_EINVAL, "condition: %d characters; at most %d are allowed", length,
+                           CONDITION_TEXT - 1);
     return SOTTO_OK;
 }
 

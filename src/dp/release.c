@@ -56,8 +56,8 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
     json_put_text(&entry, "purpose", r->purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
-    if (r->condition && r->condition[0])
-        json_put_text(&entry, "condition", r->condition);
+    if (p->condition[0])
+        json_put_text(&entry, "condition", p->condition);
     json_put_text(&entry, "mechanism", p->account.mechanism);
     json_put_real(&entry, "scale", p->account.scale);
     json_put_integer(&entry, "dimension", (int64_t)p->n);
@@ -95,7 +95,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     REQUIRE(n > 0, "release: there is nothing to release (0 values)");
     TRY(ledger_require_budget(r->budget));
     TRY(sotto_provenance_once(r->provenance));
-    TRY(certificate_check_condition(r->condition));
+    TRY(certificate_condition(p.condition, r->condition, r->provenance));
     TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
     *plan = p;
 done:
@@ -119,7 +119,7 @@ sotto_status release_record(struct noise **stream, char **certificate, const str
     commit_to(nonce, commitment, r->input_sha256, opened);
     text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
                                                         p->sampler, p->lattice_exponent, r->records,
-                                                        r->condition});
+                                                        p->condition});
     entry = ledger_entry(p, nonce);
     TRY(charge_enter(&charge, &entry, &p->account, ctx));
     where = json_make_object();

@@ -13,6 +13,7 @@ struct release_plan {
     struct sotto_sensitivity sensitivity; /* as accounted, dimension included */
     struct sotto_account account;
     size_t n;
+    char condition[CONDITION_TEXT]; /* what epsilon rests on besides the sensitivity; "": nothing */
     const char *sampler;  /* one line for people */
     int lattice_exponent; /* step of the lattice on which everything was rounded: 2^exponent */
 };

@@ -87,7 +87,6 @@ static sotto_status check(const struct sotto_reserve *r)
     REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
     TRY(ledger_require_budget(r->budget));
     TRY(sotto_provenance_once(r->provenance));
-    TRY(certificate_check_condition(r->condition));
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
@@ -224,11 +223,13 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    char condition[CONDITION_TEXT];
     struct sotto_sampled sampled = r->sampled;
     struct sotto_account account;
     struct sotto_steps *s = NULL;
     const char *dataset_id;
     TRY(check(r));
+    TRY(certificate_condition(condition, r->condition, r->provenance));
     TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct run_facts facts = {.mechanism = r->sampled.mechanism,
@@ -262,7 +263,7 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     s->q = base_alloc(s->lattice_values, sizeof *s->q);
     s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
     s->purpose = base_strdup(r->purpose ? r->purpose : "");
-    s->condition = base_strdup(r->condition ? r->condition : "");
+    s->condition = base_strdup(condition);
     s->records = r->records;
     if (!s->q || !s->drawn || !s->purpose || !s->condition)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");

@@ -47,6 +47,7 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, "recipe_hash", h->recipe_hash));
     TRY(set_known(t, "data_fingerprint", h->fingerprint));
     TRY(set_known(t, "encoder_sha256", h->encoder));
+    TRY(set_known(t, "encoding", h->encoding ? h->encoding : ""));
     TRY(set_known(t, "records", records));
     TRY(set_known(t, "classes", classes));
     TRY(set_known(t, "classes_given_by", h->classes_by));
@@ -239,6 +240,9 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
     TRY(check_binding(h, t, path));
+    const char *encoding = sotto_tensors_metadata(t, "encoding");
+    if (encoding)
+        TRY(sotto_head_set_encoding(h, encoding));
     h->no_statement = statement_is_none(t);
     const char *isa = sotto_tensors_metadata(t, "isa"),
                *given = sotto_tensors_metadata(t, "classes_given_by");

@@ -39,6 +39,7 @@ void sotto_head_free(struct sotto_head *h)
     if (h->parameters)
         base_wipe(h->parameters, h->count * sizeof *h->parameters); /* weights of a private model */
     base_free(h->parameters);
+    base_free(h->encoding);
     base_free(h);
 }
 
@@ -52,6 +53,12 @@ sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h
     memcpy(parameters, h->parameters, h->count * sizeof *parameters);
     *copy = *h;
     copy->parameters = parameters;
+    copy->encoding = NULL;
+    status = h->encoding ? sotto_head_set_encoding(copy, h->encoding) : SOTTO_OK;
+    if (status != SOTTO_OK) {
+        sotto_head_free(copy);
+        return status;
+    }
     *out = copy;
     return SOTTO_OK;
 }
@@ -123,6 +130,23 @@ sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes
             "classes: who gave them takes %zu bytes; expected below %zu", strlen(classes_by),
             sizeof h->classes_by);
     strcpy(h->classes_by, classes_by);
+done:
+    return status;
+}
+
+const char *sotto_head_encoding(const struct sotto_head *h)
+{
+    return h->encoding;
+}
+
+sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = base_strdup(json);
+    if (!copy)
+        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    base_free(h->encoding);
+    h->encoding = copy;
 done:
     return status;
 }

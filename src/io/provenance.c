@@ -23,6 +23,14 @@ const char *sotto_encoding_name(enum sotto_encoding encoding)
     return (size_t)encoding < ENCODINGS ? encodings[encoding] : "unknown";
 }
 
+const char *sotto_provenance_condition(const struct sotto_provenance *p)
+{
+    return p && p->encoding == SOTTO_ENCODING_FITTED
+               ? "the encoding of the table was fitted on these records, which no epsilon here accounts for; it "
+                 "holds if the encoding had been fixed without looking at them"
+               : NULL;
+}
+
 void sotto_provenance_clear(struct sotto_provenance *p)
 {
     for (size_t k = 0; p->class_names && k < p->classes; k++)

@@ -162,7 +162,7 @@ static void parts_carry_the_attribute(void **state)
     const struct sotto_data_part parts[] = {{"a", 30}, {"b", 10}};
     struct sotto_array rows = {0}, column = {0};
     struct sotto_dataset *d = open_set("synthetic-faces-n40-s16");
-    assert_int_equal(sotto_data_split(in_folder("p"), "synthetic-faces-n40-s16", parts, 2, 0, 1, NULL),
+    assert_int_equal(sotto_data_split(in_folder("p"), "synthetic-faces-n40-s16", parts, 2, NULL, NULL),
                      SOTTO_OK);
     assert_int_equal(sotto_npy_load(&rows, in_folder("p/b-rows.npy")), SOTTO_OK);
     assert_int_equal(sotto_npy_load(&column, in_folder("p/b-attribute.npy")), SOTTO_OK);
