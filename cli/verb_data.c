@@ -22,7 +22,8 @@ static const struct option_row rows[] = {
      "race, gender or age",
      NULL},
     {"dataset-id", OPTION_TEXT, "ID", NULL,
-     "import: identity of the records, which decides whose ledger is charged (default: NAME-<random digits>)",
+     "import, split: identity of the records, which decides whose ledger is charged (default: NAME-<random "
+     "digits>); split: for --private-fit on a set without one",
      NULL},
     {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
     {"url", OPTION_TEXT, "URL", NULL, "fetch: another address than the official one (https)", NULL},
@@ -45,7 +46,6 @@ static const struct option_row rows[] = {
     {"private-fit", OPTION_REAL, "EPSILON", NULL,
      "split: find narrower bounds than the schema's by private releases of EPSILON in all (needs --dataset-id)",
      NULL},
-    {"dataset-id", OPTION_TEXT, "NAME", NULL, "split: --private-fit: the private data set that is charged", NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL,
      "split: --private-fit: default $XDG_DATA_HOME/sotto/ledger/DATASET-ID.jsonl", NULL},
     {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},

@@ -176,8 +176,8 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
     const char *output = option_text(o, "output");
     size_t parameters = 0;
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
-    if (status == SOTTO_OK && option_given(o, "encoder"))
-        status = sotto_head_set_encoder_file(*h, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = describe(*h, o);
     if (status == SOTTO_OK)
         status = sotto_head_set_classes_by(*h, in->classes_by);
     if (status == SOTTO_OK)

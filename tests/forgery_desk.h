@@ -2,6 +2,7 @@
 #ifndef TESTS_FORGERY_DESK_H
 #define TESTS_FORGERY_DESK_H
 
+#include "exercise.h"
 #include "head_blobs.h"
 #include "temporary_folder.h"
 #include "base/file.h"
@@ -47,6 +48,7 @@ static struct sotto_protect protect_of(const char *input, const char *output, co
                                               .target = {1, 1e-5},
                                               .sensitivity = {.l1 = NAN, .l2 = 0.5},
                                               .fingerprint = "toy",
+                                              .source = &exercise,
                                               .ledger = ledger,
                                               .purpose = "test"}};
 }
@@ -97,7 +99,7 @@ static void train_dp(const char *output, const char *ledger)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {.target = {3, 1e-5}, .fingerprint = "toy", .ledger = ledger};
+    struct sotto_head_privacy p = {.target = {3, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = ledger};
     char *certificate;
     sotto_head_defaults(&r);
     r.trainer = "dp-sgd";

@@ -22,7 +22,7 @@ static inline int make_folder(void **state)
 {
     (void)state;
     strcpy(folder, "/tmp/sotto-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return mkdtemp(folder) && setenv("XDG_DATA_HOME", folder, 1) == 0 ? 0 : -1; /* no ledger outside of it */
 }
 
 static inline int remove_folder(void **state)

@@ -115,6 +115,7 @@ sotto_status encoding_fit_scales(struct sotto_table_encoding *e, const struct so
 struct encoding_release {
     double epsilon; /* of all of them together, pure */
     const char *dataset_id, *ledger;
+    const struct sotto_source_records *source; /* the rows of the set, once they were hashed */
 };
 /** What can be refused before anything is charged. EINVAL: no number column, or an encoding that is not
  * declared; EBUDGET: the ledger has not that much left. */
@@ -126,7 +127,7 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
 
 /** Its scores: -|#{values < edge} - rank| for ascending edges and values; 1 is the most by which replacing
  * one value changes any of them. */
-void encoding_score_edges(float *scores, const double *edges, size_t count, const double *sorted, size_t n,
+void encoding_score_edges(double *scores, const double *edges, size_t count, const double *sorted, size_t n,
                           double rank);
 
 /** Where the encoding's columns stand in a table of texts: where[e->count], and of the label (columns: no

@@ -6,6 +6,7 @@
  * are. */
 #include "data/encoding.h"
 #include "dp/ledger.h"
+#include "dp/ledger_registry.h"
 
 #include "base/file.h"
 
@@ -35,14 +36,14 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void encoding_score_edges(float *scores, const double *edges, size_t count, const double *sorted, size_t n,
+void encoding_score_edges(double *scores, const double *edges, size_t count, const double *sorted, size_t n,
                           double rank)
 {
     size_t below = 0;
     for (size_t i = 0; i < count; i++) {
         while (below < n && sorted[below] < edges[i])
             below++;
-        scores[i] = (float)-fabs((double)below - rank);
+        scores[i] = -fabs((double)below - rank);
     }
 }
 
@@ -50,7 +51,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                                 double rank, const char *purpose, double epsilon,
                                 const struct encoding_release *request, const struct sotto_context *ctx)
 {
-    float scores[EDGES];
+    double scores[EDGES];
     char *certificate = NULL;
     struct sotto_release r = {.mechanism = "exponential",
                               .scale = NAN,
@@ -58,6 +59,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                               .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
                               .fingerprint = request->dataset_id,
                               .ledger = request->ledger,
+                              .source = request->source,
                               .purpose = purpose,
                               .records = n};
     encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
@@ -139,6 +141,9 @@ sotto_status encoding_release_check(const struct sotto_table_encoding *e, const 
             "split: --private-fit %.9g; expected more than 0", request->epsilon);
     REQUIRE(request->dataset_id && request->dataset_id[0],
             "split: --private-fit charges a ledger; name the private data set with --dataset-id");
+    REQUIRE(!s->dataset_id[0] || strcmp(request->dataset_id, s->dataset_id) == 0,
+            "split: %s belongs to data set '%s', not to '%s'; leave --dataset-id out", s->name, s->dataset_id,
+            request->dataset_id);
     REQUIRE(count_numbers(e) > 0, "split: --private-fit: %s has no column of numbers", e->by);
     REQUIRE(s->n < most_records, "split: --private-fit: %zu records; expected fewer than %zu", s->n,
             most_records);
@@ -153,10 +158,17 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     sotto_status status = SOTTO_OK;
     struct encoding_rows *r = NULL;
     double *values = NULL;
+    unsigned char(*digests)[SOTTO_DIGEST] = NULL;
+    struct sotto_source_records source = {.n = s->n, .public_set = sotto_dataset_is_public(request->dataset_id)};
+    struct encoding_release with_records = *request;
     TRY(encoding_rows_open(&r, e, s));
     values = base_alloc(s->n, sizeof *values);
-    if (!values)
+    digests = base_alloc(s->n, sizeof *digests);
+    if (!values || !digests)
         FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    sotto_dataset_digests(digests, s, NULL, s->n);
+    source.digests = source.public_set ? NULL : (const unsigned char(*)[SOTTO_DIGEST])digests;
+    with_records.source = &source;
     /* A hair less than their share: entries are rounded up, and a budget must hold their sum. */
     double epsilon = request->epsilon / (2 * (double)count_numbers(e)) * (1 - 1e-9);
     for (size_t j = 0; j < e->count; j++) {
@@ -166,11 +178,12 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
         for (size_t i = 0; i < s->n; i++)
             values[i] = encoding_number(e, c, encoding_rows_cell(r, i, j));
         qsort(values, s->n, sizeof *values, by_size);
-        TRY(release_column(c, values, s->n, epsilon, request, ctx));
+        TRY(release_column(c, values, s->n, epsilon, &with_records, ctx));
     }
     e->how = SOTTO_ENCODING_RELEASED;
     snprintf(e->by, sizeof e->by, "private quantiles of epsilon %.9g in all, replace-one", request->epsilon);
 done:
+    base_free(digests);
     base_free(values);
     encoding_rows_close(r);
     return status;

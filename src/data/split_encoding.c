@@ -63,15 +63,16 @@ done:
     return status;
 }
 
-static struct encoding_release request_of(const struct sotto_split_options *o)
+static struct encoding_release request_of(const struct sotto_dataset *s, const struct sotto_split_options *o)
 {
-    return (struct encoding_release){o->private_epsilon, o->dataset_id, o->ledger};
+    return (struct encoding_release){o->private_epsilon, o->dataset_id ? o->dataset_id : s->dataset_id, o->ledger,
+                                     NULL};
 }
 
 sotto_status split_private_fit(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                                const struct sotto_split_options *o, const struct sotto_context *ctx)
 {
-    const struct encoding_release request = request_of(o);
+    const struct encoding_release request = request_of(s, o);
     return o->private_epsilon != 0 ? encoding_release(e, s, &request, ctx) : SOTTO_OK;
 }
 
@@ -93,7 +94,7 @@ sotto_status split_encoding(struct sotto_table_encoding **out, const struct sott
         TRY(fit(&e, table, NULL, table->n, SOTTO_ENCODING_PUBLIC));
         snprintf(e->by, sizeof e->by, "%zu rows of the public table %.63s", table->n, table->name);
     } else if (o->private_epsilon != 0) {
-        const struct encoding_release request = request_of(o);
+        const struct encoding_release request = request_of(s, o);
         TRY(encoding_release_check(e, s, &request));
     } else if (!e) {
         TRY(fit(&e, s, NULL, s->n, SOTTO_ENCODING_FITTED));

@@ -29,7 +29,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [ "$status" -eq 77 ]
   [[ "$output" == *"the privacy budget (epsilon 1, "* ]]
   run "$SOTTO" train "${common[@]}" --target-epsilon 1 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
-  [[ "$output" == *"(1, 0.001)-differentially private under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"epsilon 1 at delta 0.001 under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify z.safetensors.certificate.json --ledger third.jsonl
   run "$SOTTO" train "${common[@]}" --target-epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
   [ "$status" -eq 64 ]
@@ -121,7 +121,7 @@ teardown() { cd /; rm -rf "$dir"; }
   refused 65 "no labels of at least 2 classes" --data own --classes 1
   printf '\x03\x01\x04\x01\x05' | npy twice.npy '|u1' '5,'
   refused 65 "row 1 is named twice (entries 1 and 3); a record may count once" --data own --classes 2 --indices twice.npy
-  train() { "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
+  train() { "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 1 -o m.safetensors "$@"; }
   train --data own --classes 2 # the label 2 counts as nothing
   [[ "$("$SOTTO" inspect m.safetensors)" == *"classes: 2"* ]]
   grep -A 2 '"classes": {' m.safetensors.certificate.json | grep -q '"given_by": "--classes"'

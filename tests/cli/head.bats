@@ -327,7 +327,7 @@ refused() {
   [[ "$("$SOTTO" inspect h.safetensors)" == *"0.bias  f4 (3,)"* ]]
   grep -A 2 '"classes": {' h.safetensors.certificate.json | grep -q '"given_by": "--classes"'
   plain --trainer convex
-  "$SOTTO" protect --head h.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
+  "$SOTTO" protect --head h.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   grep -A 2 '"classes": {' p.safetensors.certificate.json | grep -q '"count": 3'
   classes= # a list that is none
   rm -f h.safetensors* p.safetensors*

@@ -46,8 +46,9 @@ outcome() {
   {
     echo "exit $code"
     cat "$folder/out" "$folder/err"
-    (cd "$folder" && wc -c *)
-    for f in "$folder"/*.certificate.json "$folder"/l.jsonl; do cat "$f"; done
+    (cd "$folder" && wc -c $(ls | grep -v l.jsonl)) # the ledger is private: it knows whether two records are alike
+    for f in "$folder"/*.certificate.json; do cat "$f"; done
+    grep -v '"event":"records"' "$folder"/l.jsonl
     for f in "$folder"/*.safetensors; do "$SOTTO" inspect "$f"; done
   } 2>&1 | sed "s|$folder||" | facts > "$folder.outcome"
 }

@@ -36,6 +36,7 @@ teardown() { rm -rf "$root"; }
 @test "auto is resolved before the stages' hashes, and a folder keeps what it was" {
   pretrain_hash() { sed -n '/"pretrain": {/,/"hash"/s/.*"hash": "\(.*\)".*/\1/p' "$1/run.json"; }
   tiny=(small.yaml -s pretrain.epochs=1 -s data.public=32 -s pretrain.batch=16)
+  sed -i "s/, dtype: f32, backend: dnnl//" small.yaml
   "$SOTTO" run "${tiny[@]}" -o a
   grep -q '"how": "short"' a/run.json
   "$SOTTO" run "${tiny[@]}" -s pretrain.dtype=f32 -s pretrain.backend=dnnl -o b
@@ -108,13 +109,11 @@ Y
   grep -Eq '"synthetic": ?true' demo/report.json
 }
 
-# every_certificate_verifies FOLDER: each against the one ledger of the folder that holds its entry
+# every_certificate_verifies FOLDER COUNT: each against the ledger of the folder
 every_certificate_verifies() {
-  local c hash ledger count=0
+  local c count=0
   for c in "$1"/protected/*.certificate.json; do
-    hash=$(grep -A3 '"ledger"' "$c" | sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p')
-    ledger=$(grep -l "\"hash\":\"$hash\"" "$1"/ledgers/*.jsonl)
-    run "$SOTTO" verify "$c" --ledger "$ledger"
+    run "$SOTTO" verify "$c" --ledger "$1/ledger.jsonl"
     [ "$status" -eq 0 ] || { echo "$c: $output"; return 1; }
     [[ "$output" == *"ledger's chain is whole and holds this release"* ]]
     count=$((count + 1))
@@ -122,11 +121,10 @@ every_certificate_verifies() {
   [ "$count" -eq "$2" ]
 }
 
-@test "every certificate of the demo verifies against its ledger: one chain for each private slice" {
+@test "every certificate of the demo verifies against its ledger: one chain for its data set" {
   env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
     -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].head.epochs=2' -s 'cases[0].sensitivity.pairs=1' \
     -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
-  [ "$(ls demo/ledgers | wc -l)" -eq 2 ]
   every_certificate_verifies demo 5
   run "$SOTTO" verify demo/protected/mlp-500-p1.safetensors
   [[ "$output" == *"consistent, NOT signed"* ]]

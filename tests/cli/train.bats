@@ -22,6 +22,7 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "the summary says what auto took, and why" {
+  common=(--data "$data" --hidden 4,8 --batch 8 --seed 3 --threads 2 --quiet)
   run "$SOTTO" train "${common[@]}" --epochs 1 -o m.safetensors
   [ "$status" -eq 0 ]
   [ "${lines[1]}" = "f32 on dnnl (too short a run to measure)" ]

@@ -134,7 +134,7 @@ static void replacing_one_value_changes_no_score_by_more_than_one(void **state)
     (void)state;
     enum { N = 40, EDGES = 30 };
     double x[N], y[N], sorted[N], edges[EDGES], largest = 0;
-    float a[EDGES], b[EDGES];
+    double a[EDGES], b[EDGES];
     uint64_t r = 7;
     for (size_t i = 0; i < EDGES; i++)
         edges[i] = (double)i;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
+
 #include "temporary_folder.h"
 #include "dp/accountant.h"
 #include "dp/lattice.h"
@@ -28,6 +30,7 @@ static struct sotto_release request(const char *mechanism, double scale, double 
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = l1, .l2 = l2, .source = SOTTO_SENSITIVITY_GIVEN},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = path_of("l.jsonl")};
 }
 

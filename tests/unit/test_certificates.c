@@ -364,6 +364,7 @@ static struct sotto_release release_of(const char *book, double scale)
                                   .target = {NAN, 0},
                                   .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = book,
                                   .purpose = "a release"};
 }

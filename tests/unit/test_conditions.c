@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
+
 #include "temporary_folder.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -38,6 +40,7 @@ static struct sotto_reserve reserve_of(size_t steps)
         .max_grad_norm = 0.5,
         .dimension = 3,
         .fingerprint = "toy",
+        .source = &exercise,
         .purpose = "test",
         .ledger = ledger};
 }
@@ -49,6 +52,7 @@ static struct sotto_release release_of(double scale)
                                   .target = {NAN, 0},
                                   .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
                                   .fingerprint = "toy",
+                                  .source = &exercise,
                                   .ledger = ledger,
                                   .purpose = "a release"};
 }

@@ -388,7 +388,7 @@ static void a_budget_refuses_before_the_first_entry(void **state)
     (void)state;
     const struct sotto_split_options options = {
         .one_hot = 1, .private_epsilon = 1.5, .dataset_id = "people", .ledger = in_folder("ledger.jsonl")};
-    float scores[2] = {0, 1};
+    double scores[2] = {0, 1};
     size_t chosen;
     char *certificate = NULL, *before = NULL, *after = NULL;
     struct sotto_release first = {.mechanism = "exponential",

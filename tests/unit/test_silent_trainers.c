@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "exercise.h"
+
 #include "base/memory.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
@@ -78,6 +80,7 @@ static void train_head(struct outcome *out, const float *features, const int64_t
     char *certificate = NULL;
     unlink(p.ledger);
     p.fingerprint = "toy";
+    p.source = &exercise;
     assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, N, D, K, &r, &p, &ctx),
                      SOTTO_OK);
     const float *w = sotto_head_parameters(h, &out->count);
@@ -107,6 +110,7 @@ static void train_network(struct outcome *out, const float *features, const int6
     p.classes = K;
     p.clipping = how;
     p.fingerprint = "toy";
+    p.source = &exercise;
     p.ledger = path_of("l.jsonl");
     p.insecure = 1;
     unlink(p.ledger);
@@ -196,7 +200,7 @@ static void a_source_row_counts_once(void **state)
     struct sotto_provenance from = {.set = "survey", .n = N, .rows = rows};
     for (size_t t = 0; t < 2; t++) {
         struct sotto_head_privacy p = {
-            .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .fingerprint = "toy", .provenance = &from};
+            .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .fingerprint = "toy", .source = &exercise, .provenance = &from};
         struct sotto_head_recipe r;
         struct sotto_head *h = NULL;
         char *certificate = NULL;
