@@ -51,20 +51,27 @@ options() {
 
 # train SEED ROW: the target, and its processor time
 train() {
-  local split=$out/split-$1 folder=$out/$2-$1 how=() more resumed='' TIMEFORMAT='%U'
+  local split=$out/split-$1 folder=$out/$2-$1 how=() more resumed='' classes TIMEFORMAT='%U'
+  local data=$split/member-features.npy:$split/member-labels.npy
   [ ! -e "$folder/seconds" ] || return 0
   mkdir -p "$folder"
   if [ "$2" = dpsgd ]; then
     read -ra how <<< "$(setting dpsgd)"
-    how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --adjacency zero-out --delta 1e-5 --dataset-id "residual-$1" --ledger "$folder/ledger.jsonl" "${how[@]}")
-    rm -f "$folder/ledger.jsonl" # an experiment, not a release
+    how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --adjacency zero-out --delta 1e-5 "${how[@]}")
+    classes=$("$sotto" data info "$set" --json | grep -o '"classes": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
+    how+=(--classes "$classes")
+    # an experiment, not a release: neither the set nor its ledger is among the user's own
+    local -x SOTTO_DATA_DIR=$folder/sets XDG_DATA_HOME=$folder/home
+    rm -rf "$folder/sets" "$folder/home"
+    "$sotto" data import "$data" --name members --quiet > /dev/null
+    data=members
   else
     more=$(options "$2") # ends the script where there is no such row
     read -ra how <<< "$more"
     how=("${common[@]}" "${how[@]}")
   fi
   [ ! -e "$folder/target.safetensors.checkpoint" ] || resumed=yes # its processor time is not the whole training's
-  { time "$sotto" train --data "$split/member-features.npy:$split/member-labels.npy" --image "$(setting image)" "${how[@]}" \
+  { time "$sotto" train --data "$data" --image "$(setting image)" "${how[@]}" \
     --seed "$1" --dtype f32 --threads "$(((threads + jobs - 1) / jobs))" --quiet -o "$folder/target.safetensors" > "$folder/train.txt" 2> "$folder/train.log"; } 2> "$folder/time" ||
     { cat "$folder/train.log" >&2; exit 1; }
   [ -z "$resumed" ] || echo nan > "$folder/time"

@@ -183,7 +183,7 @@ static void exchange(const char *path, const char *from, const char *to)
         text = next;
         at = strstr(text + before + strlen(to), from);
     }
-    assert_int_equal(file_write(path, text, strlen(text)), SOTTO_OK);
+    assert_int_equal(overwrite(path, text, strlen(text)), 0);
     free(text);
 }
 

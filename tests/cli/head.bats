@@ -343,7 +343,7 @@ refused() {
 @test "private trainers: classes and source rows come from the side file" {
   export XDG_DATA_HOME=$dir
   side() { # ROWS: X.npy holds these rows of the set survey
-    printf '{"schema": "sotto.provenance/1", "sha256": "%s", "dataset_id": "", "set": "survey", "records": 12, "encoding": "none", "classes": 2, "classes_by": "schema.yaml", "class_names": ["no", "yes"], "rows": [%s]}' \
+    printf '{"schema": "sotto.provenance/1", "sha256": "%s", "dataset_id": "", "set": "", "records": 12, "encoding": "none", "classes": 2, "classes_by": "schema.yaml", "class_names": ["no", "yes"], "rows": [%s]}' \
       "$(sha256sum X.npy | cut -d ' ' -f 1)" "$1" > X.npy.provenance.json
   }
   side "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11"

@@ -7,6 +7,7 @@ setup() {
   unset SOTTO_DATA_DIR
   make_table 7 > people.csv
   "$SOTTO" data import people.csv --name people --label last --dataset-id survey-2026 --quiet
+  printf "no\nyes\n" > names.txt
   ledger=$XDG_DATA_HOME/sotto/ledger/survey-2026.jsonl
 }
 
@@ -30,7 +31,7 @@ releases() { # in a ledger
   grep -cE '"event":"(release|reserve)"' "$1" || :
 }
 
-dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 --adjacency replace-one)
+dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 --adjacency replace-one)
 
 @test "an import has an identity, which data info shows" {
   [[ "$("$SOTTO" data info people)" == *"identity   survey-2026"* ]]
@@ -59,8 +60,8 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
     [ "$status" -eq 0 ]
     [[ "$output" != *"a new ledger"* ]]
   done
-  "$SOTTO" train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 -o net.safetensors
-  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy --trainer convex -o convex.safetensors
+  "$SOTTO" train --data people --classes names.txt --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 -o net.safetensors
+  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy --trainer convex --classes 2 -o convex.safetensors
   "$SOTTO" protect --head convex.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
   [ "$(releases "$ledger")" -eq 5 ]
   [ "$(ls "$XDG_DATA_HOME/sotto/ledger")" = survey-2026.jsonl ]
@@ -68,7 +69,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   awk -v t="$total" 'BEGIN { exit !(t > 4) }'
   # the whole of it against a budget, by each way
   for way in "head --features b/one-features.npy --labels b/one-labels.npy ${dp[*]}" "protect --head convex.safetensors --epsilon 1 --delta 1e-3" \
-    "train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1"; do
+    "train --data people --classes names.txt --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1"; do
     refused 77 "would be exceeded" "$SOTTO" $way --budget-epsilon 2 --budget-delta 1e-3 -o no.safetensors
     [ ! -e no.safetensors ]
   done
@@ -88,7 +89,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   "$SOTTO" data split people --parts one=60 -o a
   grep -q '"dataset_id":"survey-2026","set":"people","records":60' a/one-features.npy.provenance.json
   grep -q '"dataset_id":"survey-2026"' a/one-labels.npy.provenance.json
-  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy --trainer convex -o h.safetensors
+  "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy --trainer convex --classes 2 -o h.safetensors
   grep -q '"set":"people","records":60' h.safetensors.provenance.json
   "$SOTTO" protect --head h.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
   "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o h.safetensors
@@ -107,7 +108,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   grep -q '"dataset_id":"synthetic-images-n64","set":"synthetic-images-n64"' X.npy.provenance.json
   # a public set is an exercise, whose ledger may lie anywhere
   for name in one two; do
-    "$SOTTO" head --features X.npy --labels y.npy --trainer covariance --clip 1 --target-epsilon 1 --ledger $name.jsonl -o h.safetensors
+    "$SOTTO" head --features X.npy --labels y.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 --ledger $name.jsonl -o h.safetensors
     [ "$(releases $name.jsonl)" -eq 1 ]
     grep -q '"source_records":"public"' $name.jsonl
   done
@@ -119,7 +120,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   cp a/one-features.npy X.npy
   cp a/one-labels.npy y.npy
   refused 64 "X.npy has no identity" "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors
-  refused 64 "has no identity" "$SOTTO" train --data X.npy:y.npy --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
+  refused 64 "has no identity" "$SOTTO" train --data X.npy:y.npy --classes 2 --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
   refused 64 "X.npy has no identity" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 -o v.npy
   refused 64 "stands for a public set, and X.npy does not come from it" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 --dataset-id fashion-mnist -o v.npy
   [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
@@ -138,7 +139,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   [[ "$("$SOTTO" data info people)" == *"identity   none (a path, or imported by version 1)"* ]]
   "$SOTTO" data split people --parts one=60 -o a
   [ ! -e a/one-features.npy.provenance.json ]
-  private=(train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 -o n.safetensors)
+  private=(train --data people --classes names.txt --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 -o n.safetensors)
   refused 64 "people has no identity (made elsewhere, opened by its path, or imported by version 1)" "$SOTTO" "${private[@]}"
   "$SOTTO" "${private[@]}" --dataset-id survey-2026
   [ "$(releases "$ledger")" -eq 1 ]
@@ -149,7 +150,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   make_table 8 > others.csv
   "$SOTTO" data import others.csv --name others --label last --dataset-id others-1 --quiet
   for set in people twin others; do "$SOTTO" data split $set --parts one=60 --seed 3 -o $set; done
-  head() { "$SOTTO" head --features $1/one-features.npy --labels $1/one-labels.npy --trainer covariance --clip 1 --target-epsilon 1 -o $1.safetensors "${@:2}"; }
+  head() { "$SOTTO" head --features $1/one-features.npy --labels $1/one-labels.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 -o $1.safetensors "${@:2}"; }
   head people
   head others # control: other people
   refused 77 "data set 'twin-1' has records that data set 'survey-2026' was charged for" head twin
@@ -179,7 +180,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
 
 @test "a ledger stays where it is, or is moved" {
   "$SOTTO" data split people --parts one=60 -o a
-  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --clip 1 --target-epsilon 1 -o h.safetensors)
+  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 -o h.safetensors)
   "$SOTTO" "${private[@]}"
   refused 64 "the ledger of data set 'survey-2026' is $ledger, not other.jsonl" "$SOTTO" "${private[@]}" --ledger other.jsonl
   [ ! -e other.jsonl ]
@@ -200,7 +201,7 @@ dp=(--trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 -
   [ "$status" -eq 0 ]
   [[ "$output" == *"office.jsonl: the ledger of data set 'survey-2026', with a budget of epsilon 1.3, delta 0.001"* ]]
   "$SOTTO" data split people --parts one=60 -o a
-  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --clip 1 --target-epsilon 1 --delta 1e-4 -o h.safetensors)
+  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 --delta 1e-4 -o h.safetensors)
   refused 77 "set by its officer; a budget can only be tightened" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
   refused 77 "would be exceeded" "$SOTTO" "${private[@]}" --budget-epsilon 0.5 --budget-delta 1e-3
   "$SOTTO" "${private[@]}"

@@ -41,6 +41,7 @@ facts() { sed -E 's/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{
 outcome() {
   local folder=$1 code=0 f
   shift
+  rm -rf "$folder.home"
   rm -f "$folder"/h.* "$folder"/p.* "$folder"/m.* "$folder"/l.jsonl
   (cd "$folder" && XDG_DATA_HOME="$PWD.home" "$@") > "$folder/out" 2> "$folder/err" || code=$?
   {

@@ -108,14 +108,14 @@ trained() { # FOLDER
 }
 
 @test "paid for: bounds are in the ledger, and nothing else is found privately" {
-  "$SOTTO" data import people.csv --name raw --label ill
+  "$SOTTO" data import people.csv --name raw --label ill --dataset-id people
   sotto data split raw --parts train=150 --one-hot --private-fit 2 --dataset-id people -o r
   [ "$status" -eq 65 ]
   [[ $output == *"categories cannot be found privately"* ]]
   [ ! -e xdg/sotto/ledger/people.jsonl ] && [ ! -e r ]
-  sotto data split raw --parts train=150 --one-hot --private-fit 2 --schema schema.yaml -o r
+  sotto data split raw --parts train=150 --one-hot --private-fit 2 --schema schema.yaml --dataset-id others -o r
   [ "$status" -eq 65 ]
-  [[ $output == *"name the private data set with --dataset-id"* ]]
+  [[ $output == *"raw belongs to data set 'people', not to 'others'; leave --dataset-id out"* ]]
   "$SOTTO" data split raw --parts train=150 --one-hot --private-fit 2 --schema schema.yaml --dataset-id people -o r
   [ "$(encoding_of r)" = '"encoding":"released"' ]
   [ "$(grep -c '"event":"release"' xdg/sotto/ledger/people.jsonl)" -eq 2 ]

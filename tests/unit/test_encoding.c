@@ -377,9 +377,9 @@ static void private_bounds_are_charged(void **state)
     assert_true(json_number(json_find(doc, "proved.epsilon")) <= 4000);
     json_free(doc);
     sotto_text_free(json);
-    options.dataset_id = NULL;
+    options.dataset_id = "others";
     refuse(sotto_data_split(in_folder("r"), "declared", all_of_them, 1, &options, NULL), SOTTO_EINVAL,
-           "name the private data set with --dataset-id");
+           "belongs to data set 'people', not to 'others'");
 }
 
 /* Of many entries none may be written when the last ones would exceed the budget. */

@@ -234,8 +234,10 @@ static void forged_lines(void **state)
 {
     (void)state;
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
-    assert_int_equal(read_line("{\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
-    assert_int_equal(read_line("{\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"torn\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"moved\",\"to\":\"/there\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
+    assert_int_equal(read_line("{\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"refund\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "forged.jsonl: line 1: event 'refund' is not known"));
     assert_non_null(strstr(sotto_error_text(), "written by a newer sotto?"));

@@ -48,7 +48,7 @@ static struct sotto_steps *open_steps(const struct sotto_reserve *r, int threads
 static struct sotto_steps *reserve(const char *mechanism, int threads)
 {
     unlink(path_of("l.jsonl"));
-    struct sotto_reserve r = reserve_of(mechanism, 4);
+    struct sotto_reserve r = reserve_of(mechanism, 3);
     r.sampled.clipping = strcmp(mechanism, "laplace") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     return open_steps(&r, threads);
 }

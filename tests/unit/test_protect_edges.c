@@ -257,7 +257,7 @@ static void a_ledger_without_commitments(void **state)
     (void)state;
     char text[8192], line[600], hash[SHA256_HEX], wanted[100];
     char *gaussian = certificate_of("gaussian");
-    const char *entry = "{\"event\":\"records\",\"index\":0,\"prev\":\""
+    const char *entry = "{\"event\":\"torn\",\"index\":0,\"prev\":\""
                         "0000000000000000000000000000000000000000000000000000000000000000\"}";
     sha256_of(hash, entry, strlen(entry));
     int size = snprintf(line, sizeof line, "%.*s,\"hash\":\"%s\"}\n", (int)strlen(entry) - 1, entry, hash);

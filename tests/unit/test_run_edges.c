@@ -426,9 +426,9 @@ static void a_ledger_that_tells_another_release(void **state)
     }
     /* an event that is not charged is no release; one that nobody knows is refused with the chain */
     release_to_new("laplace");
-    forge_entry("\"event\":\"release\"", "\"event\":\"records\"");
+    forge_entry("\"event\":\"release\"", "\"event\":\"torn\"");
     assert_int_equal(verify_with(ledger), SOTTO_EGATE);
-    assert_non_null(strstr(sotto_error_text(), "is records, expected a release"));
+    assert_non_null(strstr(sotto_error_text(), "is torn, expected a release"));
     release_to_new("laplace");
     forge_entry("\"event\":\"release\"", "\"event\":\"note\"");
     assert_int_equal(verify_with(ledger), SOTTO_EGATE);
