@@ -360,7 +360,7 @@ refused() {
   rm -f h.safetensors*
   side "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3"
   for trainer in convex "covariance --noise-multiplier 1 --dataset-id twice"; do
-    refused 65 "survey: row 3 is named twice (entries 3 and 11); a record may count once" plain --trainer $trainer
+    refused 65 "provenance: row 3 is named twice (entries 3 and 11); a record may count once" plain --trainer $trainer
   done
   [ ! -e sotto/ledger/twice.jsonl ]
   u1 0 1 2 11 | npy some.npy '|u1' '4,'

@@ -120,7 +120,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   cp a/one-features.npy X.npy
   cp a/one-labels.npy y.npy
   refused 64 "X.npy has no identity" "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors
-  refused 64 "has no identity" "$SOTTO" train --data X.npy:y.npy --classes 2 --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
+  refused 64 "take a set that was imported" "$SOTTO" train --data X.npy:y.npy --classes 2 --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
   refused 64 "X.npy has no identity" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 -o v.npy
   refused 64 "stands for a public set, and X.npy does not come from it" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 --dataset-id fashion-mnist -o v.npy
   [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
@@ -232,7 +232,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   "$SOTTO" data import "$data" --name adult --quiet
   id=$("$SOTTO" data info adult | sed -n 's/^identity *//p')
   "$SOTTO" data split adult --parts member=2000 --one-hot -o adult
-  private=("$SOTTO" head --features adult/member-features.npy --labels adult/member-labels.npy --trainer dp-adam --batch 256 --epochs 2 --target-epsilon 1.83 --adjacency replace-one)
+  private=("$SOTTO" head --features adult/member-features.npy --labels adult/member-labels.npy --classes 2 --trainer dp-adam --batch 256 --epochs 2 --target-epsilon 1.83 --adjacency replace-one)
   "${private[@]}" --budget-epsilon 2 --budget-delta 1e-5 -o 1.safetensors
   refused 77 "would be exceeded" "${private[@]}" -o 2.safetensors
   "$SOTTO" account --verify 1.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/$id.jsonl"

@@ -41,7 +41,7 @@ facts() { sed -E 's/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{
 outcome() {
   local folder=$1 code=0 f
   shift
-  rm -rf "$folder.home"
+  rm -rf "$folder.home/sotto/ledger"
   rm -f "$folder"/h.* "$folder"/p.* "$folder"/m.* "$folder"/l.jsonl
   (cd "$folder" && XDG_DATA_HOME="$PWD.home" "$@") > "$folder/out" 2> "$folder/err" || code=$?
   {
@@ -102,7 +102,7 @@ head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dat
 @test "convex heads, protected, say nothing of a record" {
   for trainer in convex convex-sgd convex-lbfgs; do
     same sh -c "'$SOTTO' head --features X.npy --labels y.npy --classes 3 --trainer $trainer --steps 20 --epochs 2 --batch 8 -o h.safetensors && \
-      '$SOTTO' protect --head h.safetensors --mechanism gaussian --epsilon 1 --delta 1e-3 --ledger l.jsonl -o p.safetensors && rm h.safetensors && \
+      '$SOTTO' protect --head h.safetensors --mechanism gaussian --epsilon 1 --delta 1e-3 --dataset-id toy --ledger l.jsonl -o p.safetensors && rm h.safetensors && \
       sed -i 's/\"fingerprint\":\"[^\"]*\"//' l.jsonl"
   done
 }
@@ -113,7 +113,7 @@ import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
   mkdir -p "$1.set"
   cp "$1/$values.npy" "$1.set"
   { for i in $(seq 0 23); do v=$((i ? i % 2 : $2)); printf "\\x$(printf %02x "$v")"; done; } | npy "$1.set/labels.npy" '|u1' '24,'
-  XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy --quiet > /dev/null
+  XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy --dataset-id toy --quiet > /dev/null
 }
 train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1 --threads 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
 

@@ -147,7 +147,7 @@ static void delta_of_a_run(void)
 /* 5. adjacency */
 static void adjacency_added(void)
 {
-    edit("\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"");
+    edit("\"adjacency\": \"replace-one\"", "\"adjacency\": \"zero-out\"");
 }
 static void adjacency_of_inputs(void)
 {
@@ -159,12 +159,12 @@ static void adjacency_in_the_line(void)
 }
 static void adjacency_of_a_run(void)
 {
-    edit("\"adjacency\": \"add-remove\"", "\"adjacency\": \"replace-one\"");
+    edit("\"adjacency\": \"zero-out\"", "\"adjacency\": \"replace-one\"");
 }
 static void adjacency_of_a_run_in_full(void)
 {
     adjacency_of_a_run();
-    edit("under add-remove adjacency", "under replace-one adjacency");
+    edit("under zero-out adjacency", "under replace-one adjacency");
 }
 
 /* 6. the output */
