@@ -20,6 +20,31 @@ foreach(kind IN LISTS SOTTO_TEST_KINDS)
     set_tests_properties(${kind}/${name} PROPERTIES LABELS ${kind} TIMEOUT 600 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT}")
   endforeach()
 endforeach()
+# What tools/check-matrix runs: tests whose results depend on instruction set or threads, and those that depend on dtype too
+# (others compare dtypes, or go through the instruction sets, by themselves).
+set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
+set(SOTTO_MATRIX
+    test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_encoder
+    test_examples test_fast_noise test_fft test_fine_tune test_golden_step test_gradients test_head test_head_bits test_head_crew
+    test_head_golden test_head_private test_knn test_label_attacks test_layers test_losses test_members test_model
+    test_model_attacks test_moment_heads test_moments test_near_heads test_network test_network_attacks test_noisy_attacks
+    test_noisy_inputs test_olympus test_optimizer test_plan test_residual_noise test_residual_sde test_scattering test_sensitivity
+    test_shadow_heads test_shadow_pool test_standardise test_talos test_white_box test_winograd)
+foreach(name IN LISTS SOTTO_MATRIX SOTTO_MATRIX_DTYPE)
+  set(found)
+  foreach(kind IN LISTS SOTTO_TEST_KINDS)
+    if(TEST ${kind}/${name})
+      set(found ${kind}/${name})
+    endif()
+  endforeach()
+  if(NOT found)
+    message(FATAL_ERROR "the matrix lists ${name}, which is no test")
+  endif()
+  set_property(TEST ${found} APPEND PROPERTY LABELS matrix)
+  if(name IN_LIST SOTTO_MATRIX_DTYPE)
+    set_property(TEST ${found} APPEND PROPERTY LABELS matrix-dtype)
+  endif()
+endforeach()
 # It compiles kernels itself, as cmake/library.cmake does.
 set_property(TARGET test_head_gradient APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
 

@@ -1,11 +1,11 @@
-/* machine.h - the dtype, backend and number of threads that a test runs with. Tests state them: what `auto` means
- * depends on the machine.
+/* machine.h - the dtype, backend and number of threads that a test runs with. Tests state them: what `auto`
+ * means depends on the machine. A group of tests runs in f32 and, where this CPU has it, in bf16:
  *
- *     while (machine_next())                                           in f32 and, where this CPU has it, in bf16
+ *     while (machine_next())
  *         failed += cmocka_run_group_tests(tests, set_up, tear_down);
  *
- * or machine_set(NN_F32) for what has one dtype. Unless the environment says otherwise: oneDNN's direct sums (the
- * reference kernels without oneDNN) and two threads. tools/check-matrix sets SOTTO_TEST_DTYPE (this one only),
+ * or once after machine_set(NN_F32). Unless the environment says otherwise: oneDNN's direct sums (without
+ * oneDNN the reference kernels) and two threads. tools/check-matrix sets SOTTO_TEST_DTYPE (this one only),
  * SOTTO_TEST_BACKEND and SOTTO_TEST_THREADS; nothing else in the tests reads them. */
 #ifndef TESTS_MACHINE_H
 #define TESTS_MACHINE_H

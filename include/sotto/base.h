@@ -60,9 +60,9 @@ SOTTO_API const char *sotto_version(void);
 /** One line for bug reports: version, instruction set of sotto's kernels, oneDNN and its instruction set,
  * OpenMP. Storage of the calling thread. */
 SOTTO_API const char *sotto_version_line(void);
-/** Checks SOTTO_ISA, which limits the instruction sets of sotto and of oneDNN to v2, v3, v4 or v4bf16. oneDNN takes
- * its limit when the library first looks for a backend and keeps it until the process ends. EUSAGE: another
- * value. The program asks at its start; a level above what the CPU has changes nothing. */
+/** Checks SOTTO_ISA, which limits the instruction sets of sotto and of oneDNN to v2, v3, v4 or v4bf16. oneDNN
+ * takes its limit when the library first looks for a backend and keeps it until the process ends. EUSAGE:
+ * another value. The program asks at its start; a level above what the CPU has changes nothing. */
 SOTTO_API sotto_status sotto_check_environment(void);
 
 #ifdef __cplusplus

@@ -64,11 +64,12 @@ sotto_status nn_refuse_bf16(const struct nn_backend *b)
     if (b == &nn_backend_ref)
         return status_fail(SOTTO_ENOTSUP, "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or "
                                           "backend dnnl");
-    return status_fail(SOTTO_ENOTSUP,
-                       "dtype bf16 needs the instruction set v4bf16 (AVX-512 with bf16); this machine has %s%s%s "
-                       "(%s); use f32 or auto",
-                       cpu_isa_name(hardware), best < hardware ? ", limited by SOTTO_ISA to " : "",
-                       best < hardware ? cpu_isa_name(best) : "", b->title());
+    return status_fail(
+        SOTTO_ENOTSUP,
+        "dtype bf16 needs the instruction set v4bf16 (AVX-512 with bf16); this machine has %s%s%s "
+        "(%s); use f32 or auto",
+        cpu_isa_name(hardware), best < hardware ? ", limited by SOTTO_ISA to " : "",
+        best < hardware ? cpu_isa_name(best) : "", b->title());
 }
 
 const char *nn_backend_of_title(const char *title)

@@ -43,8 +43,8 @@ struct nn_backend {
 extern const struct nn_backend nn_backend_ref;
 #ifdef SOTTO_HAVE_DNNL
 extern const struct nn_backend nn_backend_dnnl, nn_backend_winograd;
-/** Limits oneDNN to the level of SOTTO_ISA. Only the first use of oneDNN in a process settles its level: later
- * calls change nothing. */
+/** Limits oneDNN to the level of SOTTO_ISA. Only the first use of oneDNN in a process settles its level:
+ * later calls change nothing. */
 void dnnl_limit_isa(void);
 #endif
 /** ENOTSUP, with what this machine has. */

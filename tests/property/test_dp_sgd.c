@@ -465,7 +465,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     stop_after(&r, 12);
 #define REFUSED(wanted, text)                                                                                \
     do {                                                                                                     \
-        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                                         \
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
         if (!strstr(sotto_error_text(), text))                                                               \
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
@@ -516,7 +516,7 @@ static void bad_requests_have_one_line(void **state)
         struct request r = on_blobs();                                                                       \
         r.p.ledger = path_of("none.jsonl");                                                                  \
         change;                                                                                              \
-        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                                         \
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
         if (!strstr(sotto_error_text(), text))                                                               \
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \

@@ -66,7 +66,8 @@ static void tune(struct tuned *out, const struct sotto_fine_tune_options *o)
 {
     *out = (struct tuned){0};
     assert_int_equal(
-        sotto_fine_tune(&out->encoder, &out->head, &out->loss, from, images, rows, N, o, &machine.context), SOTTO_OK);
+        sotto_fine_tune(&out->encoder, &out->head, &out->loss, from, images, rows, N, o, &machine.context),
+        SOTTO_OK);
 }
 
 static void clear(struct tuned *t)
@@ -231,7 +232,8 @@ static void stops_and_failures_leave_nothing(void **state)
     assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &ctx), SOTTO_ESTOPPED);
     o.lr = 1e30;
     o.epochs = 2;
-    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &machine.context), SOTTO_EDIVERGED);
+    assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &machine.context),
+                     SOTTO_EDIVERGED);
     o.lr = 1e-3;
     o.epochs = 1;
     for (long n = 0;; n += 1 + n / 2) { /* one network costs a while to plan: ever larger strides */

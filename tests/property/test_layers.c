@@ -283,7 +283,8 @@ static void batch_norm_refuses_a_batch_of_one(void **state)
     struct nn_model_config config = {.name = "resnet8", .input = {3, 8, 8}, .classes = 10};
     assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
     assert_int_equal(
-        nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 1, .backend = machine.kernels, .training = 1}),
+        nn_plan_create(&p, m,
+                       &(struct nn_plan_config){.batch = 1, .backend = machine.kernels, .training = 1}),
         SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "encoder.layer1.0.bn1: batch normalisation cannot train on a batch of 1, "

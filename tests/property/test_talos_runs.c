@@ -93,9 +93,10 @@ static double distance(const float *a, const float *b)
 }
 
 /* Images beside the views change the encoder only through the classifier, without batch norm: what is left is
- * sums in another order. In f32 they moved embeddings by 1.3e-5 of themselves at most (6 seeds, 1 and 3 threads);
- * in bf16 not at all, but a sum that crosses a rounding boundary may move a value by its last place, 2^-8. The
- * classifier at lambda 50 moved them by 1.8 to 9 in both. (The loss is no measure of it: it may go up or down.) */
+ * sums in another order. In f32 they moved embeddings by 1.3e-5 of themselves at most (6 seeds, 1 and 3
+ * threads); in bf16 not at all, but a sum that crosses a rounding boundary may move a value by its last
+ * place, 2^-8. The classifier at lambda 50 moved them by 1.8 to 9 in both. (The loss is no measure of it: it
+ * may go up or down.) */
 static void images_go_along(void **state)
 {
     (void)state;
@@ -285,8 +286,8 @@ static void steps_allocate_nothing_and_failures_are_reported(void **state)
         struct sotto_encoder *e = NULL;
         o.epochs = 1, o.batch = 2;
         base_alloc_fail_after(n);
-        sotto_status status = sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3}, 4, &o,
-                                              &machine.context);
+        sotto_status status =
+            sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3}, 4, &o, &machine.context);
         base_alloc_fail_after(-1);
         sotto_encoder_free(e);
         if (status == SOTTO_OK)

@@ -83,8 +83,9 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     p.insecure_seed = seed;
     p.ledger = path_of("audit.jsonl");
     unlink(p.ledger);
-    assert_int_equal(dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
-                     SOTTO_OK);
+    assert_int_equal(
+        dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
+        SOTTO_OK);
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
     assert_int_equal(
         sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,

@@ -38,10 +38,11 @@ static void an_unknown_level_is_refused(void **state)
         const struct nn_backend *b = NULL;
         char text[160];
         setenv("SOTTO_ISA", wrong[i], 1);
-        snprintf(text, sizeof text,
-                 "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16, or unset it for the best that this machine "
-                 "has",
-                 wrong[i]);
+        snprintf(
+            text, sizeof text,
+            "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16, or unset it for the best that this machine "
+            "has",
+            wrong[i]);
         assert_int_equal(sotto_check_environment(), SOTTO_EUSAGE);
         assert_string_equal(sotto_error_text(), text);
         assert_int_equal(nn_backend_find(&b, "auto"), SOTTO_EUSAGE);
@@ -55,14 +56,16 @@ static void refused(const char *text)
     enum nn_dtype dtype = NN_F32;
     struct nn_model *m = NULL;
     struct nn_plan *p = NULL;
-    struct nn_model_config c = {.name = "mlp", .input = {4, 1, 1}, .classes = 2, .hidden = {3}, .hidden_count = 1};
+    struct nn_model_config c = {
+        .name = "mlp", .input = {4, 1, 1}, .classes = 2, .hidden = {3}, .hidden_count = 1};
     assert_int_equal(nn_backend_find(&b, "dnnl"), SOTTO_OK);
     assert_int_equal(nn_dtype_find(&dtype, "bf16", b), SOTTO_ENOTSUP);
     if (!strstr(sotto_error_text(), text))
         fail_msg("'%s' lacks '%s'", sotto_error_text(), text);
     assert_int_equal(nn_model_create(&m, &c, 1), SOTTO_OK);
-    assert_int_equal(nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 2, .backend = b, .dtype = NN_BF16}),
-                     SOTTO_ENOTSUP);
+    assert_int_equal(
+        nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 2, .backend = b, .dtype = NN_BF16}),
+        SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), text));
     nn_model_free(m);
 }
