@@ -36,8 +36,8 @@ teardown() { rm -rf "$root"; }
 @test "auto is resolved before the stages' hashes, and a folder keeps what it was" {
   pretrain_hash() { sed -n '/"pretrain": {/,/"hash"/s/.*"hash": "\(.*\)".*/\1/p' "$1/run.json"; }
   tiny=(small.yaml -s pretrain.epochs=1 -s data.public=32 -s pretrain.batch=16)
-  sed -i "s/, dtype: f32, backend: dnnl//" small.yaml
-  "$SOTTO" run "${tiny[@]}" -o a
+  auto=(-s pretrain.dtype=auto -s pretrain.backend=auto)
+  "$SOTTO" run "${tiny[@]}" "${auto[@]}" -o a
   grep -q '"how": "short"' a/run.json
   "$SOTTO" run "${tiny[@]}" -s pretrain.dtype=f32 -s pretrain.backend=dnnl -o b
   [ -n "$(pretrain_hash a)" ]
@@ -45,7 +45,7 @@ teardown() { rm -rf "$root"; }
   [ "$(grep -c '"autotune"' b/run.json)" -eq 0 ]
   before=$(pretrain_hash a)
   sed -i '/"autotune": {/,/"how"/s/"backend": "dnnl"/"backend": "ref"/' a/run.json
-  "$SOTTO" run "${tiny[@]}" -o a
+  "$SOTTO" run "${tiny[@]}" "${auto[@]}" -o a
   [ "$(pretrain_hash a)" != "$before" ]
   grep -q '"backend": "reference"' a/run.json
 }
