@@ -130,7 +130,8 @@ done:
 static sotto_status read_columns(struct sotto_table_encoding *e, const struct config *c)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = config_length(c, "columns"), used = 0;
+    size_t count = config_length(c, "columns");
+    e->count = 0; /* the label is none of them */
     for (size_t i = 0; i < count; i++) {
         const char *type = config_text(c, "columns[%zu].type", i);
         TRY(check_keys(c, i, type));
@@ -138,9 +139,8 @@ static sotto_status read_columns(struct sotto_table_encoding *e, const struct co
             e->label_at = i;
             TRY(read_label(e, c, i));
         } else {
-            TRY(read_column(&e->columns[used++], c, i, type));
+            TRY(read_column(&e->columns[e->count++], c, i, type));
         }
-        e->count = used; /* one of them is the label */
     }
 done:
     return status;
