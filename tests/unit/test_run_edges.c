@@ -177,10 +177,10 @@ static void steps_out_of_turn(void **state)
         assert_true(count <= 8);
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "sampled already"));
-        const double bad[] = {NAN, INFINITY, 1e300};
-        for (int j = 0; j < 3; j++) {
+        const double bad[] = {NAN, INFINITY};
+        for (int j = 0; j < 2; j++) {
             double wrong[3] = {1, bad[j], 3};
-            assert_int_equal(sotto_dp_step(s, wrong), j < 2 ? SOTTO_EINVAL : SOTTO_EDOMAIN);
+            assert_int_equal(sotto_dp_step(s, wrong), SOTTO_EINVAL);
             assert_true(wrong[0] == 1 && wrong[2] == 3);
         }
         assert_int_equal(sotto_steps_used(s), i);
