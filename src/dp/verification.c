@@ -3,7 +3,7 @@
 #include "dp/certificate.h"
 #include "dp/lattice_fixed.h"
 #include "dp/mechanism.h"
-#include "dp/verify.h"
+#include "dp/verification.h"
 
 #include <math.h>
 #include <stdarg.h>

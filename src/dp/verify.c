@@ -1,6 +1,6 @@
 /* A certificate re-derived from its own facts: the account of (mechanism, scale, sensitivity, dimension,
  * delta), or of all steps of a run, and the wording that source and condition allow. */
-#include "dp/verify.h"
+#include "dp/verification.h"
 #include "dp/accountant.h"
 #include "dp/certificate.h"
 

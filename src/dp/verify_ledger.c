@@ -3,7 +3,7 @@
 #include "base/sha256.h"
 #include "dp/ledger.h"
 #include "dp/ledger_lines.h"
-#include "dp/verify.h"
+#include "dp/verification.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "dp/mechanism.h"
-#include "dp/verify.h"
+#include "dp/verification.h"
 #include "sotto/io.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * is derived again. Where a file says nothing, nothing is taken from it. */
 #include "base/file.h"
 #include "base/memory.h"
-#include "dp/verify.h"
+#include "dp/verification.h"
 #include "head/convex_bound.h"
 #include "head/moments.h"
 #include "sotto/verify.h"

@@ -1,7 +1,7 @@
-/* verify.h - a certificate held against its own facts, the released file and the ledger: what was checked,
+/* verification.h - a certificate held against its own facts, the released file and the ledger: what was checked,
  * what came out, and what nothing here can check. */
-#ifndef DP_VERIFY_H
-#define DP_VERIFY_H
+#ifndef DP_VERIFICATION_H
+#define DP_VERIFICATION_H
 
 #include "dp/run_record.h"
 #include "io/json.h"
