@@ -22,7 +22,7 @@ static int64_t y[N];
 
 /* ---- what is forged: honest releases, each with its file, certificate and ledger ---- */
 
-static void train_head(const char *path, const char *trainer)
+static inline void train_head(const char *path, const char *trainer)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
@@ -39,7 +39,7 @@ static void train_head(const char *path, const char *trainer)
     sotto_head_free(h);
 }
 
-static struct sotto_protect protect_of(const char *input, const char *output, const char *ledger)
+static inline struct sotto_protect protect_of(const char *input, const char *output, const char *ledger)
 {
     return (struct sotto_protect){.input = input,
                                   .output = output,
@@ -53,7 +53,7 @@ static struct sotto_protect protect_of(const char *input, const char *output, co
                                               .purpose = "test"}};
 }
 
-static sotto_status protect(struct sotto_protect *p)
+static inline sotto_status protect(struct sotto_protect *p)
 {
     char *certificate = NULL;
     sotto_status status = sotto_protect_file(&certificate, p, NULL);
@@ -62,7 +62,8 @@ static sotto_status protect(struct sotto_protect *p)
 }
 
 /* A: a proof, by the convex trainer. */
-static sotto_status protect_convex(const char *input, const char *output, const char *ledger, double epsilon)
+static inline sotto_status protect_convex(const char *input, const char *output, const char *ledger,
+                                          double epsilon)
 {
     struct sotto_sensitivity_sample proof = {0};
     struct sotto_protect p = protect_of(input, output, ledger);
@@ -72,7 +73,7 @@ static sotto_status protect_convex(const char *input, const char *output, const 
 }
 
 /* B: a measured sensitivity, of a head by Adam; or what a forger makes of it with the library. */
-static void protect_adam(const char *output, const char *ledger, enum sotto_sensitivity_source source)
+static inline void protect_adam(const char *output, const char *ledger, enum sotto_sensitivity_source source)
 {
     struct sotto_protect p = protect_of(path_of("adam.safetensors"), output, ledger);
     struct sotto_head *h;
@@ -84,8 +85,8 @@ static void protect_adam(const char *output, const char *ledger, enum sotto_sens
 }
 
 /* C: a vector, of which nobody knows where it came from. */
-static void protect_vector(const char *output, const char *ledger, double scale, double delta,
-                           enum sotto_sensitivity_source source)
+static inline void protect_vector(const char *output, const char *ledger, double scale, double delta,
+                                  enum sotto_sensitivity_source source)
 {
     struct sotto_protect p = protect_of(path_of("v.npy"), output, ledger);
     p.release.scale = scale;
@@ -95,7 +96,7 @@ static void protect_vector(const char *output, const char *ledger, double scale,
 }
 
 /* D: noise in every step. */
-static void train_dp(const char *output, const char *ledger)
+static inline void train_dp(const char *output, const char *ledger)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
@@ -111,7 +112,7 @@ static void train_dp(const char *output, const char *ledger)
     sotto_head_free(h);
 }
 
-static int make_bundles(void **state)
+static inline int make_bundles(void **state)
 {
     if (make_folder(state))
         return -1;
@@ -136,14 +137,14 @@ static int make_bundles(void **state)
 
 static char released[128], certificate[160], ledger[128];
 
-static void run_shell(const char *format, const char *a, const char *b)
+static inline void run_shell(const char *format, const char *a, const char *b)
 {
     char command[512];
     snprintf(command, sizeof command, format, a, b);
     assert_int_equal(system(command), 0);
 }
 
-static void lay_out(char bundle)
+static inline void lay_out(char bundle)
 {
     char from[128];
     const char *end = bundle == 'C' ? ".npy" : ".safetensors";
@@ -159,7 +160,7 @@ static void lay_out(char bundle)
     run_shell("cp '%s' '%s'", from, ledger);
 }
 
-static char *text_of(const char *path)
+static inline char *text_of(const char *path)
 {
     unsigned char *data;
     size_t size;
@@ -170,7 +171,7 @@ static char *text_of(const char *path)
 }
 
 /* Every `from` becomes `to`; there must be one. */
-static void exchange(const char *path, const char *from, const char *to)
+static inline void exchange(const char *path, const char *from, const char *to)
 {
     char *text = text_of(path), *at = strstr(text, from);
     if (!at)
@@ -187,12 +188,12 @@ static void exchange(const char *path, const char *from, const char *to)
     free(text);
 }
 
-static void edit(const char *from, const char *to)
+static inline void edit(const char *from, const char *to)
 {
     exchange(certificate, from, to);
 }
 
-static char *member(const char *path, const char *name)
+static inline char *member(const char *path, const char *name)
 {
     struct json *c;
     assert_int_equal(json_read_file(&c, path), SOTTO_OK);
@@ -205,7 +206,7 @@ static char *member(const char *path, const char *name)
 }
 
 /* The certificate of another release, made to point at this one's entry and file. */
-static void take_certificate(const char *other)
+static inline void take_certificate(const char *other)
 {
     static const char *const names[] = {"ledger.hash", "input_commitment", "output_sha256"};
     char *own[3];
@@ -220,7 +221,7 @@ static void take_certificate(const char *other)
     }
 }
 
-static void match_output(void)
+static inline void match_output(void)
 {
     char hash[SHA256_HEX], *old = member(certificate, "output_sha256");
     assert_int_equal(sha256_file(hash, released), SOTTO_OK);
@@ -229,7 +230,7 @@ static void match_output(void)
 }
 
 /* Metadata of a file; NULL: taken away. */
-static void set_metadata(const char *path, const char *key, const char *value)
+static inline void set_metadata(const char *path, const char *key, const char *value)
 {
     struct sotto_tensors t = {0}, out = {0};
     assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
@@ -253,7 +254,7 @@ static void set_metadata(const char *path, const char *key, const char *value)
 
 /* Lines of the ledger with hashes and links made anew; the hash of the line that had `mine` goes into the
  * certificate if asked for. */
-static void hash_again(int in_certificate)
+static inline void hash_again(int in_certificate)
 {
     char *text = text_of(ledger), *mine = member(certificate, "ledger.hash"), out[1 << 15] = "", last[65];
     memset(last, '0', 64);
@@ -277,7 +278,7 @@ static void hash_again(int in_certificate)
     free(mine);
 }
 
-static void keep_lines(const char *which) /* for sed */
+static inline void keep_lines(const char *which) /* for sed */
 {
     char command[64];
     snprintf(command, sizeof command, "sed -i '%s' '%%s'", which);

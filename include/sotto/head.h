@@ -137,7 +137,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path
  *  recipe, recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);
 /** Also loads files written by PyTorch: then recipe, hash and fingerprint are unknown.
- *  EFORMAT: names or shapes do not chain, or a weight is not finite. */
+ *  EFORMAT: names or shapes do not chain, a weight is not finite, or weights, recipe, records, data or
+ * encoder are not those of the checksum that training wrote. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out, const char *path);
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);

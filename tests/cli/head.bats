@@ -206,6 +206,7 @@ refused() {
   done
   run "$SOTTO" account --verify p.safetensors.certificate.json
   [ "$status" -eq 0 ]
+  [[ "$output" == *"proved       sensitivity and account"*"derived again from the file's recipe and 12 records"* ]]
   # without --sensitivity the head brings its own
   XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors --dataset-id toy
   grep -q '"source": "proved"' p.safetensors.certificate.json
@@ -227,6 +228,16 @@ refused() {
     "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   refused 65 "outside of what the proof allows" plain --trainer convex --step-size 3
   refused 65 "linear head only" plain --trainer convex --hidden 4
+  # a proof is of a head; its file binds weights, recipe and records to one another
+  plain --trainer convex --steps 50
+  "$SOTTO" sensitivity --head h.safetensors -o proved.json
+  refused 64 "proves the sensitivity of a head; give that head as --head" \
+    "$SOTTO" protect --vector h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
+  refused 65 "was made from 12 records, not from 13" \
+    "$SOTTO" protect --head h.safetensors --records 13 --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
+  sed 's/"records":"12"/"records":"92"/' h.safetensors > forged.safetensors
+  refused 65 "were changed after training" \
+    "$SOTTO" protect --head forged.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   classes= fit
   refused 64 "--pairs" "$SOTTO" sensitivity --head h.safetensors -o s.json
 }

@@ -157,6 +157,21 @@ static void any_sync_may_fail(void **state)
     releases_afterwards();
 }
 
+/* A whole last line that lacks its newline: putting it there may fail as well. */
+static void ending_a_line_may_fail(void **state)
+{
+    (void)state;
+    make_ledger();
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(file_write(path_of("l.jsonl"), whole, whole_size - 1), SOTTO_OK);
+        system_calls.fsync_left = n ? -1 : 0;
+        system_calls.write_left = n ? 0 : -1;
+        system_calls.write_error = ENOSPC;
+        assert_int_equal(release(path_of("l.jsonl")), SOTTO_EIO);
+        releases_afterwards();
+    }
+}
+
 static void any_write_may_fail_or_be_interrupted(void **state)
 {
     (void)state;
@@ -419,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_sync_may_fail),
+        cmocka_unit_test(ending_a_line_may_fail),
         cmocka_unit_test(any_write_may_fail_or_be_interrupted),
         cmocka_unit_test(locks),
         cmocka_unit_test(a_repair_without_memory),
