@@ -17,12 +17,14 @@ shift
 [ $# -gt 0 ] || set -- fashion-mnist cifar10 residual
 mkdir -p "$out"
 
-# network NAME OPTIONS...: trains $out/NAME-SEED.safetensors once. The ledger is this experiment's own: it is no release.
+# network SET NAME OPTIONS...: trains $out/NAME-SEED.safetensors once. The ledger of a public set is this experiment's own: it is no
+# release; a set that was imported by hand has one ledger.
 network() {
-  local name=$1-$seed TIMEFORMAT='%U s of processor time'
-  shift
+  local set=$1 name=$2-$seed charged=() TIMEFORMAT='%U s of processor time'
+  shift 2
+  [ "$("$sotto" data info "$set" --json | sed -n 's/^  "dataset_id": "\(.*\)",/\1/p')" != "$set" ] || charged=(--ledger "$out/$name.jsonl")
   [ -e "$out/$name.safetensors" ] || { time "$sotto" train --dp-sgd --noise-mode fast --adjacency zero-out --delta 1e-5 --optimizer sgd "$@" --seed "$seed" --threads "$threads" \
-    --dataset-id "$name" --ledger "$out/$name.jsonl" -o "$out/$name.safetensors" > "$out/$name.txt"; } 2> "$out/$name.log" ||
+    "${charged[@]}" -o "$out/$name.safetensors" > "$out/$name.txt"; } 2> "$out/$name.log" ||
     { cat "$out/$name.log" >&2; exit 1; }
   echo "$name: $(head -n 1 "$out/$name.txt" | sed 's/^[^:]*: //'); $(grep 'processor time' "$out/$name.log")"
 }
@@ -45,18 +47,17 @@ labels() {
 for what; do
   case $what in
     cifar10)
-      network cifar10 --data cifar10 --split train --model tanh-cnn --hidden "${WIDTHS:-32,64,128,128}" --target-epsilon 3 --batch 1024 --epochs 30 --lr 1 \
+      network cifar10 cifar10 --data cifar10 --split train --model tanh-cnn --hidden "${WIDTHS:-32,64,128,128}" --target-epsilon 3 --batch 1024 --epochs 30 --lr 1 \
         --momentum 0.9 --max-grad-norm 0.1 --ema 0.99
       accuracy cifar10 "$(labels cifar10)" --data cifar10 --split test ;;
     fashion-mnist)
-      network fashion-mnist --data fashion-mnist --split train --model tanh-small --target-epsilon 3 --batch 2048 --epochs 40 --lr 4 \
+      network fashion-mnist fashion-mnist --data fashion-mnist --split train --model tanh-small --target-epsilon 3 --batch 2048 --epochs 40 --lr 4 \
         --momentum 0.9 --max-grad-norm 0.1 --ema 0.99
       accuracy fashion-mnist "$(labels fashion-mnist)" --data fashion-mnist --split test ;;
     residual)
-      set=${SET:-fashion-mnist} image=1,28,28 parts=$out/residual-${SET:-fashion-mnist}
-      [[ $set != cifar* ]] || image=3,32,32
+      set=${SET:-fashion-mnist} parts=$out/residual-${SET:-fashion-mnist}
       [ -e "$parts/test-rows.npy" ] || "$sotto" data split "$set" --parts "member=${RECORDS:-12500},test=10000" --seed 1 -o "$parts" > /dev/null
-      network "residual-$set" --data "$parts/member-features.npy:$parts/member-labels.npy" --image "$image" --model resnet8 --norm group \
+      network "$set" "residual-$set" --data "$set" --indices "$parts/member-rows.npy" --classes 10 --model resnet8 --norm group \
         --noise-multiplier 1.1 --max-grad-norm 1 --batch 128 --epochs "${EPOCHS:-30}" --lr "${RATE:-0.1}" --schedule step
       accuracy "residual-$set" "$parts/test-labels.npy" --features "$parts/test-features.npy" ;;
     *) echo "dp-sgd-networks.sh: unknown experiment '$what'" >&2; exit 64 ;;

@@ -64,24 +64,28 @@ features() {
   for part in private test; do embed "$set" "$kind" $part "${options[@]}"; done
 }
 
-# classes_of SET: how many its description says
-classes_of() { "$sotto" data info "$1" --json | grep -o '"classes": [0-9]*' | grep -o '[0-9]*$'; }
+# ledger SET: options for a ledger of this experiment's own, which public sets may have; a set that was imported by hand has one ledger
+ledger() {
+  [ "$("$sotto" data info "$1" --json | sed -n 's/^  "dataset_id": "\(.*\)",/\1/p')" != "$1" ] || echo --ledger "$out/ledger.jsonl"
+}
 
 # train SET KIND METHOD EPSILON RUN: $out/head.safetensors. The ledger is this run's own: every run is an experiment, not a release.
 train() {
   local set=$1 kind=$2 method=$3 epsilon=$4 run=$5 x=$out/$1-$2-private options kept=$out/$1-$2-convex.safetensors
   read -ra options <<< "$(setting "$set" "$method-$kind")"
   local target=(--target-epsilon "$epsilon" --delta "$delta")
-  local common=(--features "$x.npy" --labels "$x-labels.npy" --classes "$(classes_of "$set")" --threads "$threads" --quiet)
-  local charged=(--dataset-id "$set-$run" --ledger "$out/ledger.jsonl")
+  local common=(--features "$x.npy" --labels "$x-labels.npy" --classes 10 --threads "$threads" --quiet)
+  local charged
+  read -ra charged <<< "$(ledger "$set")"
   rm -f "$out/ledger.jsonl" "$out"/head.safetensors*
   case $method in
     convex) # deterministic: one head serves all runs and epsilons
       [ -e "$kept" ] || "$sotto" head "${common[@]}" "${options[@]}" -o "$kept"
-      "$sotto" protect --head "$kept" --mechanism gaussian --epsilon "$epsilon" --delta $delta --ledger "$out/ledger.jsonl" --quiet \
+      "$sotto" protect --head "$kept" --mechanism gaussian --epsilon "$epsilon" --delta $delta "${charged[@]}" --quiet \
         -o "$out/head.safetensors" ;;
     anchor) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --adjacency zero-out --seed "$run" "${options[@]}" -o "$out/head.safetensors" ;;
-    dp-sgd*) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --seed "$run" "${options[@]}" -o "$out/head.safetensors" ;;
+    dp-sgd*) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer dp-sgd --seed "$run" \
+      "${options[@]}" -o "$out/head.safetensors" ;;
     *) "$sotto" head "${common[@]}" "${charged[@]}" "${target[@]}" --trainer "$method" "${options[@]}" -o "$out/head.safetensors" ;;
   esac > /dev/null
 }
