@@ -86,16 +86,17 @@ static sotto_status retire_certificate(const char *path)
 {
     sotto_status status = SOTTO_OK;
     size_t capacity = strlen(path) + 32;
-    char *certificate = base_alloc(capacity, 2), *old = certificate ? certificate + capacity : NULL;
-    if (!certificate)
+    char *certificate = base_alloc(capacity, 1), *old = base_alloc(capacity, 1);
+    if (!certificate || !old)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
     snprintf(certificate, capacity, "%s.certificate.json", path);
-    snprintf(old, capacity, "%s.old", certificate);
+    snprintf(old, capacity, "%s.certificate.json.old", path);
     if (rename(certificate, old) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
         FAIL(SOTTO_ECREATE, "%s: is the certificate of a file that is overwritten, and cannot be moved aside: %s",
              certificate, strerror(errno));
 done:
     base_free(certificate);
+    base_free(old);
     return status;
 }
 
