@@ -116,9 +116,11 @@ static sotto_status check_account(struct verification *v)
     verify_check(v, "accountant", strcmp(accountant, a.accountant) == 0,
                  "certificate says '%s', re-derived '%s'", accountant, a.accountant);
     verify_check(v, "adjacency", strcmp(adjacency, a.adjacency) == 0, "%s", adjacency);
-    if (a.other_adjacency[0])
-        check_number(v, "other adjacency", json_number(json_find(f->claim, "other.epsilon.upper")),
+    if (a.other_adjacency[0]) {
+        check_text(v, "other adjacency", json_text(json_find(f->claim, "other.adjacency")), a.other_adjacency);
+        check_number(v, "epsilon under the other adjacency", json_number(json_find(f->claim, "other.epsilon.upper")),
                      a.other_epsilon.upper);
+    }
     TRY(check_lines(v, &a, false));
 done:
     return status;

@@ -164,7 +164,7 @@ static void adjacency_of_a_run(void)
 static void adjacency_of_a_run_in_full(void)
 {
     adjacency_of_a_run();
-    edit("under zero-out adjacency", "under replace-one adjacency");
+    edit("under replace-one adjacency", "under zero-out adjacency");
 }
 
 /* 6. the output */
