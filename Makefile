@@ -2,7 +2,7 @@
 BUILD ?= build/release
 PREFIX ?= /usr/local
 
-.PHONY: all build help deps demo check check-slow check-matrix asan tsan fuzz cov bench lint fmt install uninstall clean
+.PHONY: all build help deps demo check check-slow check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall clean
 
 all: build
 
@@ -44,6 +44,9 @@ fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
 
 cov: deps ## line and branch coverage of the privacy core, with reasons: docs/COVERAGE.md
 	@tools/deps cov && tools/coverage
+
+check-systems: ## both README commands on bare Debian 12 and 13, cross-checks of aarch64 (as root)
+	@tools/deps systems && tools/check-systems
 
 bench: build ## side by side with PyTorch (set up by bench/peers in a virtual environment)
 	@bench/run $(BUILD)

@@ -11,8 +11,11 @@
 static inline double heads_furthest(const float *a, const float *b, size_t count)
 {
     double most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
+    for (size_t i = 0; i < count; i++) {
+        double gap = fabs((double)a[i] - (double)b[i]);
+        if (gap > most || isnan(gap)) /* fmax would pass over a NaN */
+            most = gap;
+    }
     return most;
 }
 

@@ -26,9 +26,12 @@ enum { VECTOR_BYTES = 16 };
 #endif
 enum { LANES = VECTOR_BYTES / 4, HALF = FAST_BLOCK / 2 };
 
-typedef float vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-typedef uint32_t bits __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-typedef int32_t whole __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef float vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint32_t bits __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef int32_t whole __attribute__((vector_size(VECTOR_BYTES), may_alias));
+/* In memory, at any word; as values, gcc 14 for ARM cannot compile these. */
+typedef vec stored_vec __attribute__((aligned(4)));
+typedef bits stored_bits __attribute__((aligned(4)));
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -60,7 +63,7 @@ INLINE vec root(vec a)
 }
 INLINE bits load(const uint32_t *words)
 {
-    return *(const bits *)words;
+    return *(const stored_bits *)words;
 }
 
 /* A number of at most 31 bits, rounded once. */
@@ -157,8 +160,8 @@ static void gaussian(float *unit, const uint32_t *words, size_t blocks)
             vec radius = minus_log(load(words + i), load(words + HALF + i), 64), cosine, sine;
             turn(&cosine, &sine, load(words + 2 * HALF + i));
             radius = root(radius + radius);
-            *(vec *)(unit + i) = radius * cosine;
-            *(vec *)(unit + HALF + i) = radius * sine;
+            *(stored_vec *)(unit + i) = radius * cosine;
+            *(stored_vec *)(unit + HALF + i) = radius * sine;
         }
 }
 
@@ -167,7 +170,7 @@ static void logistic(float *unit, const uint32_t *words, size_t blocks)
     for (size_t b = 0; b < blocks; b++, unit += FAST_BLOCK, words += 2 * FAST_BLOCK)
         for (size_t i = 0; i < FAST_BLOCK; i += LANES) {
             bits h = load(words + i), sign = h & each(0x80000000);
-            *(vec *)(unit + i) = (vec)((bits)log_odds(h ^ sign, load(words + FAST_BLOCK + i)) | sign);
+            *(stored_vec *)(unit + i) = (vec)((bits)log_odds(h ^ sign, load(words + FAST_BLOCK + i)) | sign);
         }
 }
 
@@ -176,7 +179,7 @@ static void laplace(float *unit, const uint32_t *words, size_t blocks)
     for (size_t b = 0; b < blocks; b++, unit += FAST_BLOCK, words += 2 * FAST_BLOCK)
         for (size_t i = 0; i < FAST_BLOCK; i += LANES) {
             bits h = load(words + i), sign = h & each(0x80000000);
-            *(vec *)(unit + i) = (vec)((bits)minus_log(h ^ sign, load(words + FAST_BLOCK + i), 63) | sign);
+            *(stored_vec *)(unit + i) = (vec)((bits)minus_log(h ^ sign, load(words + FAST_BLOCK + i), 63) | sign);
         }
 }
 

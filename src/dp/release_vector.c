@@ -8,8 +8,8 @@
 static const char *const samplers[] = {
     [RELEASE_LATTICE] = "exact, integers only: floor of the continuous law on a power-of-two lattice",
     [RELEASE_INTEGER] = "exact, integers only: whole multiples of the step of the values",
-    [RELEASE_VECTOR] = "NOT exact: direction and radius in double precision, then rounded to a power-of-two "
-                       "lattice"};
+    [RELEASE_VECTOR] = ("NOT exact: direction and radius in double precision, then rounded to a "
+                        "power-of-two lattice")};
 static const char fixed_sampler[] = FIXED_SAMPLER ", integers only: floor of the continuous law on a "
                                                   "power-of-two lattice, nearly exact";
 

@@ -23,11 +23,12 @@ enum { LANES = BYTES / sizeof(float), WIDE = 3, SLICE = 128, GRAM = 4 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-typedef float vec __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef float vec __attribute__((vector_size(BYTES), may_alias));
+typedef vec stored_vec __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
 
 INLINE vec load(const float *p)
 {
-    return *(const vec *)p;
+    return *(const stored_vec *)p;
 }
 
 INLINE vec load_part(const float *p, size_t n)
@@ -99,7 +100,7 @@ INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, co
         for (int v = 0; v < vectors; v++) {
             float *to = g + (size_t)k * stride + (size_t)(v * LANES);
             if (v + 1 < vectors || last == LANES)
-                *(vec *)to += sum[k][v];
+                *(stored_vec *)to += sum[k][v];
             else
                 for (size_t i = 0; i < last; i++)
                     to[i] += sum[k][v][i];

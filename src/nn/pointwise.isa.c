@@ -120,7 +120,7 @@ static void tanh_back_bf16(void *diff_x, const void *diff_y, const void *y, size
 static void most_f32(float *restrict most, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        most[i] = (x[i] > most[i]) | (x[i] != x[i]) ? x[i] : most[i];
+        most[i] = ((x[i] > most[i]) | (x[i] != x[i])) ? x[i] : most[i];
 }
 
 static void route_f32(float *restrict diff, float *restrict left, const float *restrict x,

@@ -26,10 +26,10 @@ static sotto_status add_block(int *row, struct resnet *b, const struct resnet_st
                               size_t block)
 {
     sotto_status status = SOTTO_OK;
-    char path[48], prefix[32];
+    char path[48], prefix[48];
     size_t width = (size_t)32 << stage, out = width * s->widening, stride = stage > 1 && block == 0 ? 2 : 1;
     int x = *row, shortcut = x, inner = x, last = s->bottleneck ? 3 : 2;
-    snprintf(prefix, sizeof prefix, "encoder.layer%zu.%zu.", stage, block);
+    resnet_name(prefix, stage, block, "");
     if (stride != 1 || model_shape(b->model, x).channels != out) {
         TRY(resnet_convolution(&shortcut, b, x, (struct resnet_convolution){out, 1, stride, SOURCE_NONE, {0}},
                                resnet_name(path, stage, block, "downsample.0")));

@@ -47,33 +47,65 @@ struct loop {
     sotto_status first; /* error of the lowest failing chunk */
     size_t first_chunk;
     struct status_record record;
+#ifdef _OPENMP
+    omp_lock_t lock; /* of the three above; `omp critical` would export a symbol of its own */
+#endif
 };
+
+static void loop_begin(struct loop *l, size_t chunks, par_body body, void *arg)
+{
+    *l = (struct loop){.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
+#ifdef _OPENMP
+    omp_init_lock(&l->lock);
+#endif
+}
+
+static void loop_lock(struct loop *l)
+{
+#ifdef _OPENMP
+    omp_set_lock(&l->lock);
+#else
+    (void)l;
+#endif
+}
+
+static void loop_unlock(struct loop *l)
+{
+#ifdef _OPENMP
+    omp_unset_lock(&l->lock);
+#else
+    (void)l;
+#endif
+}
 
 static void run_chunk(struct loop *l, size_t chunk)
 {
-    int skip, thread = 0;
+    int thread = 0;
 #ifdef _OPENMP
     thread = omp_get_thread_num();
-#pragma omp critical(par_first_error)
 #endif
-    skip = l->first != SOTTO_OK && chunk > l->first_chunk;
+    loop_lock(l);
+    int skip = l->first != SOTTO_OK && chunk > l->first_chunk;
+    loop_unlock(l);
     if (skip)
         return;
     sotto_status status = l->body(l->arg, chunk, thread);
     if (status == SOTTO_OK)
         return;
-#ifdef _OPENMP
-#pragma omp critical(par_first_error)
-#endif
+    loop_lock(l);
     if (chunk < l->first_chunk) {
         l->first = status;
         l->first_chunk = chunk;
         status_get(&l->record);
     }
+    loop_unlock(l);
 }
 
-static sotto_status result_of(const struct loop *l)
+static sotto_status loop_end(struct loop *l)
 {
+#ifdef _OPENMP
+    omp_destroy_lock(&l->lock);
+#endif
     if (l->first != SOTTO_OK)
         status_set(&l->record);
     return l->first;
@@ -94,26 +126,28 @@ static sotto_status run_alone(size_t chunks, par_body body, void *arg)
 
 sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg)
 {
-    struct loop l = {.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
+    struct loop l;
     if (threads <= 1)
         return run_alone(chunks, body, arg);
+    loop_begin(&l, chunks, body, arg);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
     for (size_t chunk = 0; chunk < chunks; chunk++)
         run_chunk(&l, chunk);
-    return result_of(&l);
+    return loop_end(&l);
 }
 
 sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg)
 {
-    struct loop l = {.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
+    struct loop l;
     if (threads <= 1)
         return run_alone(chunks, body, arg);
+    loop_begin(&l, chunks, body, arg);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
 #endif
     for (size_t chunk = 0; chunk < chunks; chunk++)
         run_chunk(&l, chunk);
-    return result_of(&l);
+    return loop_end(&l);
 }

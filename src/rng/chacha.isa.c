@@ -15,8 +15,9 @@ enum { VECTOR_BYTES = 16 };
 #endif
 enum { LANES = VECTOR_BYTES / 4 };
 
-typedef uint32_t vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-typedef uint8_t byte_vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef uint32_t vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint8_t byte_vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef vec stored_vec __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -83,7 +84,7 @@ INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter, in
     x[13] += high;
 #pragma GCC unroll 16
     for (int i = 0; i < 16; i++)
-        *(vec *)(out + (size_t)i * CHACHA_BLOCKS) = x[i];
+        *(stored_vec *)(out + (size_t)i * CHACHA_BLOCKS) = x[i];
 }
 
 INLINE void fill_rounds(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups,

@@ -235,7 +235,7 @@ void supervised_loop(struct training_loop *out, struct supervised *t)
                                   .hint = t->hint,
                                   .checkpoint = t->options.checkpoint,
                                   .metrics = t->options.metrics,
-                                  .origin = {t->recipe, t->machine, t->steps},
+                                  .origin = {.recipe = t->recipe, .machine = t->machine, .steps = t->steps},
                                   .schedule = t->schedule,
                                   .batch = t->options.batch,
                                   .steps_per_epoch = t->steps_per_epoch,

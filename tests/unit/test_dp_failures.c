@@ -389,7 +389,8 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     document = last_entry();
     try_entry(document);
     json_decref(document);
-    struct sotto_reserve r = {.sampled = {"gaussian", 8, 0.01, 10, 1e-5},
+    struct sotto_reserve r = {.sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0,
+                                          SOTTO_SAMPLING_POISSON},
                               .max_grad_norm = 1,
                               .dimension = 3,
                               .fingerprint = "toy",
@@ -503,7 +504,8 @@ static void default_ledgers_are_used(void **state)
     (void)state;
     char path[160];
     struct sotto_release r = request("laplace");
-    struct sotto_reserve run = {.sampled = {"gaussian", 1.1, 0.01, 10, 1e-5},
+    struct sotto_reserve run = {.sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0,
+                                            SOTTO_SAMPLING_POISSON},
                                 .max_grad_norm = 1,
                                 .dimension = 3,
                                 .fingerprint = "toy",

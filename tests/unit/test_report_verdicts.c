@@ -152,8 +152,8 @@ static void proofs_count_only_whole(void **state)
     static const char *const weak[] = {
         "{\"epsilon\": {\"lower\": 1, \"upper\": null}, \"delta\": 1e-5}",
         "{\"epsilon\": {\"lower\": 1, \"upper\": 21}, \"delta\": 1e-5}",
-        "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 1e-5, \"assumptions\": [{\"text\": \"rows "
-        "are clipped\", \"met\": false}]}"};
+        ("{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 1e-5, \"assumptions\": [{\"text\": \"rows "
+         "are clipped\", \"met\": false}]}")};
     for (size_t i = 0; i < 3; i++) {
         char *text = one_row(PROVED, "proved", weak[i], NULL), *page = page_of(text);
         assert_non_null(strstr(page, "No meaningful proved guarantee"));
