@@ -36,7 +36,7 @@ asan: deps ## unit and property tests under AddressSanitizer and UBSan
 
 tsan: deps ## threaded tests under ThreadSanitizer (clang, libomp, reference kernels)
 	@tools/deps tsan && cmake --preset tsan >/dev/null && cmake --build --preset tsan
-	@TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --test-dir build/tsan --output-on-failure -L 'unit|property'
+	@TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --test-dir build/tsan --output-on-failure -j 2 -L 'unit|property'
 
 fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
 	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers
