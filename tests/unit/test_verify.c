@@ -68,14 +68,15 @@ static void damaged_files(void **state)
 {
     (void)state;
     lay_out('A');
-    assert_int_equal(file_write(released, "not tensors", 11), SOTTO_OK);
+    assert_int_equal(overwrite(released, "not tensors", 11), 0);
     match_output();
     says(released, NULL, SOTTO_EGATE, "does NOT verify: released file");
     lay_out('C');
     struct sotto_array more = {0}; /* as many bytes are not as many values */
     assert_int_equal(sotto_array_make(&more, SOTTO_F4, 1, &(size_t){5}), SOTTO_OK);
-    assert_int_equal(sotto_npy_save(released, &more), SOTTO_OK);
+    assert_int_equal(sotto_npy_save(path_of("five.npy"), &more), SOTTO_OK);
     sotto_array_clear(&more);
+    run_shell("cp '%s' '%s'", path_of("five.npy"), released); /* a save would retire the certificate */
     match_output();
     says(released, NULL, SOTTO_EGATE, "values: the file holds 5 values, noise went on 3");
 }
