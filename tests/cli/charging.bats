@@ -5,18 +5,10 @@ setup() {
   dir=$(mktemp -d)
   cd "$dir"
   export XDG_DATA_HOME="$dir/home"
-  python3 - <<'END'
-import struct
-def npy(path, kind, shape, body):
-    head = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)).encode()
-    head += b' ' * (63 - (10 + len(head)) % 64) + b'\n'
-    open(path, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + body)
-n = 400
-x = [((i * 37 + j * 11) % 17) / 17 + (i % 2) for i in range(n) for j in range(20)]
-npy('X.npy', '<f4', (n, 20), struct.pack('<%df' % len(x), *x))
-npy('y.npy', '<i8', (n,), struct.pack('<%dq' % n, *[i % 2 for i in range(n)]))
-npy('v.npy', '<f8', (3,), struct.pack('<3d', 1, 2, 3))
-END
+  "$SOTTO" data split synthetic-blobs-d20-k2-n400 --parts all=400 -o set --quiet
+  mv set/all-features.npy X.npy # alone: arrays without identity
+  mv set/all-labels.npy y.npy
+  { printf '\x93NUMPY\x01\x00v\x00%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"; printf '\0\0\0\0\0\0\xf0\x3f%.0s' 1 2 3; } > v.npy
   head=("$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer dp-sgd --batch 40 --quiet --dataset-id toy)
 }
 teardown() { cd /; rm -rf "$dir"; }
