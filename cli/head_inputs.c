@@ -2,7 +2,6 @@
 #include "head_inputs.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,33 +104,13 @@ static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows
     return status;
 }
 
-static bool same_records(const struct sotto_provenance *a, const struct sotto_provenance *b)
-{
-    return strcmp(a->dataset_id, b->dataset_id) == 0 && strcmp(a->set, b->set) == 0 && a->n == b->n &&
-           !a->rows == !b->rows && (!a->rows || memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0);
-}
-
 /* Whose records they are, as the side files of both arrays say. */
 static sotto_status load_provenance(struct head_inputs *in, const char *features, const char *labels)
 {
-    struct sotto_provenance y = {0};
-    sotto_status status = sotto_provenance_load(&in->provenance, features);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_load(&y, labels);
-    bool both = in->provenance.dataset_id[0] && y.dataset_id[0];
-    if (status == SOTTO_OK && both && !same_records(&in->provenance, &y))
-        status = cli_fail(SOTTO_EINVAL, "%s and %s hold other records, as %s.provenance.json says; expected features "
-                                        "and labels of the same ones", features, labels, labels);
-    if (status == SOTTO_OK && !in->provenance.dataset_id[0] && y.dataset_id[0]) {
-        y.encoding = in->provenance.encoding; /* of the features */
-        sotto_provenance_clear(&in->provenance);
-        in->provenance = y;
-        y = (struct sotto_provenance){0};
-    }
+    sotto_status status = sotto_provenance_load_pair(&in->provenance, features, labels);
     if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
         status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows", features,
                           in->provenance.n, features, in->n);
-    sotto_provenance_clear(&y);
     return status;
 }
 

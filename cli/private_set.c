@@ -63,14 +63,12 @@ sotto_status private_set_of_arrays(struct private_set *s, const float *x, const 
 }
 
 sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
-                                 size_t n)
+                                 size_t n, const struct sotto_context *ctx)
 {
     if (s->source.public_set)
         return SOTTO_OK;
     sotto_status status = make_room(s, n);
-    if (status == SOTTO_OK)
-        sotto_dataset_digests(s->digests, d, rows, n);
-    return status;
+    return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
 }
 
 void private_set_clear(struct private_set *s)

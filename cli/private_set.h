@@ -33,7 +33,7 @@ sotto_status private_set_of_arrays(struct private_set *s, const float *x, const 
                                    const struct sotto_context *ctx);
 /* rows[0..n) of an open set. */
 sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
-                                 size_t n);
+                                 size_t n, const struct sotto_context *ctx);
 void private_set_clear(struct private_set *s);
 
 #endif

@@ -242,7 +242,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     if (status == SOTTO_OK)
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
     if (status == SOTTO_OK)
-        status = private_set_of_rows(&charged, opened, chosen->data, chosen->count);
+        status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
     privacy.fingerprint = charged.dataset_id;
     privacy.provenance = &whose;
     privacy.source = &charged.source;

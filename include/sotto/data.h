@@ -95,15 +95,19 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const cha
 
 /** 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
 SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
-/** Whose records rows[0..n) of a set are (rows NULL: all n of the set), into *out, which must be {0} or cleared. The
- *  member `set` is "" where the set cannot be opened again by its name. ENOMEM. */
+/** Whose records rows[0..n) of a set are (rows NULL: all n of the set), into *out, which must be {0} or cleared: what the
+ *  arrays it was read from say of themselves, else the rows of this set. The member `set` is "" where the set cannot be
+ *  opened again by its name. EINVAL: a row is not below the set's n; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_of_rows(struct sotto_provenance *out,
                                                                  const struct sotto_dataset *d, const int64_t *rows,
                                                                  size_t n);
 /** out[0..n): digests of records for struct sotto_source_records: the bytes of features or image, their shape, and the
- *  label. Rows as above; or of arrays, x (n, d) and y (n) or NULL, which are the same as those of an imported table. */
-SOTTO_API void sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d,
-                                     const int64_t *rows, size_t n);
+ *  label. Rows as above; of a set that was read from arrays which name their source, the records of that source. Or of
+ *  arrays, x (n, d) and y (n) or NULL, which are the same as those of an imported table. Errors of
+ *  sotto_provenance_digests(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST],
+                                                              const struct sotto_dataset *d, const int64_t *rows,
+                                                              size_t n, const struct sotto_context *ctx);
 SOTTO_API void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, const int64_t *y, size_t n,
                                    size_t d);
 /** Digests of the rows that a provenance names, taken from its set in the data folder: out has room for p->n.

@@ -113,6 +113,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, 
 /** *out = {0} where PATH has no such file. EFORMAT: the file is damaged, or belongs to other bytes than those of PATH
  *  (the array was overwritten); EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path);
+/** The same of two arrays with one row a record, as either says; labels may be NULL. Errors as above; EINVAL: they hold
+ *  other records. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char *features,
+                                                                   const char *labels);
 
 /** EINVAL: a row number is there twice: "indices.npy: row 17 is named twice (entries 3 and 9); a record may
  * count once". For everything that ends with a certificate. `where` starts the text. ENOMEM. */

@@ -37,6 +37,7 @@ void dataset_discard(struct dataset *d)
     base_free(d->attribute);
     json_free(d->columns);
     json_free(d->encoding);
+    sotto_provenance_clear(&d->provenance);
     if (d->stream)
         d->stream->close(d->stream);
     base_free(d);

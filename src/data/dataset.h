@@ -24,6 +24,7 @@ struct dataset {
     struct json *columns;     /* array describing the feature columns (code books), or NULL */
     char label_column[128];   /* of a table: its name; "": unknown */
     struct json *encoding;    /* of a table: the schema it was imported by, as sotto.encoding/1, or NULL */
+    struct sotto_provenance provenance; /* what the arrays it was read from say of themselves, or {0} */
     bool may_stream;          /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
 };
@@ -106,6 +107,9 @@ bool dataset_guess(char best[64], const char *wanted);
 sotto_status identity_check(const char *dataset_id);
 /** NAME-<16 hexadecimal digits from the operating system>. */
 sotto_status identity_draw(char out[SOTTO_DATASET_ID], const char *name);
+/** Takes over what the side files of the set's arrays say; labels NULL: there are none. EFORMAT, EINVAL: they tell of
+ * other records, or of fewer or more than the set has. */
+sotto_status identity_of_arrays(struct dataset *d, const char *values, const char *labels);
 /** [a-z0-9][a-z0-9._-]*, at most 63 bytes. */
 bool dataset_name_is_valid(const char *name);
 

@@ -166,7 +166,7 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     digests = base_alloc(s->n, sizeof *digests);
     if (!values || !digests)
         FAIL(SOTTO_ENOMEM, "encoding: out of memory");
-    sotto_dataset_digests(digests, s, NULL, s->n);
+    TRY(sotto_dataset_digests(digests, s, NULL, s->n, ctx));
     source.digests = source.public_set ? NULL : (const unsigned char(*)[SOTTO_DIGEST])digests;
     with_records.source = &source;
     /* A hair less than their share: entries are rounded up, and a budget must hold their sum. */

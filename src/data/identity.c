@@ -58,27 +58,64 @@ static bool is_findable(const struct sotto_dataset *d)
            store_summarise(&summary, folder) == SOTTO_OK && strcmp(summary.dataset_id, d->dataset_id) == 0;
 }
 
+sotto_status identity_of_arrays(struct dataset *d, const char *values, const char *labels)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance p = {0};
+    TRY(sotto_provenance_load_pair(&p, values, labels));
+    if (p.n > 0 && p.n != d->set.n)
+        FAIL(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; the array has %zu", values, p.n, d->set.n);
+    if (p.dataset_id[0])
+        memcpy(d->set.dataset_id, p.dataset_id, sizeof d->set.dataset_id);
+    sotto_provenance_clear(&d->provenance);
+    d->provenance = p;
+    p = (struct sotto_provenance){0};
+done:
+    sotto_provenance_clear(&p);
+    return status;
+}
+
+/* What the arrays of a set say of themselves; NULL: nothing. */
+static const struct sotto_provenance *told(const struct sotto_dataset *d)
+{
+    return d->owner ? &((const struct dataset *)d->owner)->provenance : NULL;
+}
+
+/* All records of a set are its own rows. */
+static sotto_status name_rows(struct sotto_provenance *p, const struct sotto_dataset *d)
+{
+    p->rows = base_alloc(p->n, sizeof *p->rows);
+    if (!p->rows)
+        return status_fail(SOTTO_ENOMEM, "%s: out of memory for %zu row numbers", d->name, p->n);
+    memcpy(p->set, d->name, sizeof p->set);
+    for (size_t i = 0; i < p->n; i++)
+        p->rows[i] = (int64_t)i;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct sotto_dataset *d,
                                       const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_provenance p = {.n = rows ? n : d->n, .encoding = split_stored_encoding(d)};
+    struct sotto_provenance p = {0};
+    if (told(d))
+        TRY(sotto_provenance_copy(&p, told(d)));
+    p.n = d->n;
+    p.encoding = split_stored_encoding(d);
     memcpy(p.dataset_id, d->dataset_id, sizeof p.dataset_id);
-    if (is_findable(d)) {
-        memcpy(p.set, d->name, sizeof p.set);
-        p.rows = base_alloc(p.n, sizeof *p.rows);
-        if (!p.rows)
-            FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu row numbers", d->name, p.n);
-        for (size_t i = 0; i < p.n; i++)
-            p.rows[i] = rows ? rows[i] : (int64_t)i;
-    }
+    if (!p.rows && is_findable(d))
+        TRY(name_rows(&p, d));
+    if (rows)
+        TRY(sotto_provenance_select(&p, rows, n));
     *out = p;
+    p = (struct sotto_provenance){0};
 done:
+    sotto_provenance_clear(&p);
     return status;
 }
 
-void sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d,
-                           const int64_t *rows, size_t n)
+static void digest_rows(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d, const int64_t *rows,
+                        size_t n)
 {
     const size_t count = d->images ? d->channels * d->height * d->width : d->columns;
     const uint64_t shape[4] = {d->images ? d->channels : 0, d->images ? d->height : 0, d->images ? d->width : 0,
@@ -99,7 +136,24 @@ void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, con
                          size_t d)
 {
     const struct sotto_dataset table = {.n = n, .columns = d, .features = x, .labels = y};
-    sotto_dataset_digests(out, &table, NULL, n);
+    digest_rows(out, &table, NULL, n);
+}
+
+sotto_status sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d,
+                                   const int64_t *rows, size_t n, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance p = {0};
+    const struct sotto_provenance *source = told(d);
+    if (!source || !source->set[0] || !source->rows) {
+        digest_rows(out, d, rows, n);
+        goto done;
+    }
+    TRY(sotto_provenance_of_rows(&p, d, rows, n));
+    TRY(sotto_provenance_digests(out, &p, ctx));
+done:
+    sotto_provenance_clear(&p);
+    return status;
 }
 
 sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_provenance *p,
@@ -125,7 +179,7 @@ sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const 
         if ((uint64_t)p->rows[i] >= d->n)
             FAIL(SOTTO_EUSAGE, "provenance: row %lld; data set '%s' has rows 0 to %zu", (long long)p->rows[i],
                  p->set, d->n - 1);
-    sotto_dataset_digests(out, d, p->rows, p->n);
+    digest_rows(out, d, p->rows, p->n);
 done:
     sotto_dataset_free(d);
     return status;

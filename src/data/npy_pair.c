@@ -120,6 +120,21 @@ done:
     return status;
 }
 
+/* Whose records they are, as side files say; an archive has none. */
+static sotto_status take_identity(struct dataset *d, const struct bundle *b, const struct npy_files *files)
+{
+    char values[4200], labels[4200];
+    const char *colon = strrchr(b->origin, ':');
+    if (b->loose && colon) { /* X.npy:Y.npy */
+        snprintf(values, sizeof values, "%.*s", (int)(colon - b->origin), b->origin);
+        snprintf(labels, sizeof labels, "%s", colon + 1);
+    } else {
+        bundle_where(values, sizeof values, b, files->values);
+        bundle_where(labels, sizeof labels, b, files->labels);
+    }
+    return identity_of_arrays(d, values, files->has_labels ? labels : NULL);
+}
+
 static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
                                 const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
@@ -149,8 +164,11 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
         TRY(load(&attribute, b, files.attribute));
         status = take_attribute(d, &attribute);
     }
-    if (status != SOTTO_OK)
+    if (status != SOTTO_OK) {
         bundle_blame(b, blamed);
+        goto done;
+    }
+    TRY(take_identity(d, b, &files));
 done:
     sotto_array_clear(&values);
     sotto_array_clear(&labels);

@@ -114,6 +114,8 @@ enum sotto_encoding split_stored_encoding(const struct sotto_dataset *s)
     const struct dataset *d = s->owner;
     if (!d)
         return SOTTO_ENCODING_NONE;
+    if (d->provenance.encoding != SOTTO_ENCODING_NONE)
+        return d->provenance.encoding;
     if (d->encoding)
         return SOTTO_ENCODING_DECLARED;
     for (size_t j = 0; j < json_count(d->columns); j++)
@@ -159,8 +161,9 @@ sotto_status split_provenance(struct sotto_provenance *out, const struct sotto_d
     TRY(sotto_provenance_of_rows(&p, s, rows, n));
     if (e)
         p.encoding = e->how;
-    snprintf(p.classes_by, sizeof p.classes_by, "%s", s->labels ? classes_given_by(s, e) : "");
-    if (p.classes_by[0])
+    if (s->labels && !p.classes_by[0])
+        snprintf(p.classes_by, sizeof p.classes_by, "%s", classes_given_by(s, e));
+    if (p.classes_by[0] && p.classes == 0)
         TRY(copy_class_names(&p, s, e));
     *out = p;
     p = (struct sotto_provenance){0};

@@ -184,6 +184,7 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
         sha256_hex(&sha, s->sha256);
     } else {
         TRY(sotto_npy_save(path, &values));
+        TRY(sotto_provenance_save(path, &d->provenance));
     }
     if (s->labels)
         TRY(write_column(folder, "labels.npy", d->labels, s->n));
@@ -363,6 +364,8 @@ sotto_status store_read(struct dataset *d, const char *folder)
         s->labels = d->labels = data;
     }
     TRY(read_attribute(d, doc, folder, path));
+    TRY(path_join(path, sizeof path, folder, s->images ? "images.npy" : "features.npy"));
+    TRY(identity_of_arrays(d, path, NULL));
 done:
     json_free(doc);
     return status;

@@ -61,6 +61,7 @@ static sotto_status open_known(struct charge *c, const char *known, const char *
     struct ledger *own = &c->ledgers[0];
     TRY(registry_open(own, c->dataset_id, known, ctx));
     c->count = 1;
+    c->opened = own->entries == 0; /* it was opened, and then nothing was charged */
     if (!ledger || registry_same_file(own->path, ledger))
         goto done;
     if (!c->source || !c->source->move_ledger)

@@ -12,8 +12,8 @@ struct charge {
     const struct sotto_source_records *source; /* or NULL: unknown */
     struct ledger *ledgers; /* (count): the data set's own, then those of same_people; locked */
     size_t count;
-    int lock;  /* of the registry; -1: a public set */
-    bool opened; /* the data set had no ledger */
+    int lock;    /* of the registry; -1: a public set */
+    bool opened; /* the data set's own had no entry */
 };
 
 /** Finds and locks the ledgers, as `ledger` and `source` (struct sotto_release) ask. Nothing is charged.

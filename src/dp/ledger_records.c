@@ -1,5 +1,6 @@
 /* An entry is {"event":"records","dataset_id":...,"key":<32 digits>,"count":n,"hashes":<16 digits each>}. Every
- * entry of a ledger has the same key, and hashes that no entry before it has. */
+ * entry of a ledger has the same key. Together they hold as many equal hashes as a charged set had equal records,
+ * so the first entry is as long as its set, whatever the records are. */
 #include "dp/ledger_records.h"
 #include "base/file.h"
 #include "dp/ledger.h"
@@ -135,15 +136,16 @@ static sotto_status hash_all(uint64_t **out, struct ledger_records *r, const str
     return SOTTO_OK;
 }
 
-/* Keeps those of the n hashes that r has not, each once; both are ascending. */
+/* Keeps those of the n hashes that r has not, or has less often; both are ascending. */
 static size_t keep_new(uint64_t *hashes, size_t n, const struct ledger_records *r)
 {
     size_t kept = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
         while (at < r->count && r->hashes[at] < hashes[i])
             at++;
-        bool old = at < r->count && r->hashes[at] == hashes[i];
-        if (!old && (kept == 0 || hashes[kept - 1] != hashes[i]))
+        if (at < r->count && r->hashes[at] == hashes[i])
+            at++;
+        else
             hashes[kept++] = hashes[i];
     }
     return kept;
@@ -153,14 +155,11 @@ sotto_status ledger_records_meet(bool *meet, struct ledger_records *r, const str
 {
     sotto_status status = SOTTO_OK;
     uint64_t *hashes = NULL;
-    size_t distinct = 0;
     *meet = false;
     if (r->count == 0 || !s || !s->digests)
         goto done;
     TRY(hash_all(&hashes, r, s));
-    for (size_t i = 0; i < s->n; i++)
-        distinct += i == 0 || hashes[i] != hashes[i - 1];
-    *meet = keep_new(hashes, s->n, r) < distinct;
+    *meet = keep_new(hashes, s->n, r) < s->n;
 done:
     base_free(hashes);
     return status;

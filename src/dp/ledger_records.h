@@ -23,7 +23,7 @@ sotto_status ledger_records_take(struct ledger_records *r, const struct json *en
 sotto_status ledger_records_read(struct ledger_records *out, const char *path);
 /** Whether one of the digests is among them. Sorts the hashes. ENOMEM. */
 sotto_status ledger_records_meet(bool *meet, struct ledger_records *r, const struct sotto_source_records *s);
-/** The entry that adds the digests which are not among them yet; NULL where all are. Draws the key first where
+/** The entry that adds the digests which are not among them yet, or less often than in s; NULL where all are. Draws the key first where
  * there is none. Sorts the hashes. ENOMEM, EINTERNAL. */
 sotto_status ledger_records_entry(struct json **entry, struct ledger_records *r, const char *dataset_id,
                                   const struct sotto_source_records *s);

@@ -141,6 +141,35 @@ done:
     return status;
 }
 
+static bool same_records(const struct sotto_provenance *a, const struct sotto_provenance *b)
+{
+    return strcmp(a->dataset_id, b->dataset_id) == 0 && strcmp(a->set, b->set) == 0 && a->n == b->n &&
+           !a->rows == !b->rows && (!a->rows || memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0);
+}
+
+sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char *features, const char *labels)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance x = {0}, y = {0}, *told = &x;
+    TRY(sotto_provenance_load(&x, features));
+    if (labels)
+        TRY(sotto_provenance_load(&y, labels));
+    REQUIRE(!x.dataset_id[0] || !y.dataset_id[0] || same_records(&x, &y),
+            "%s and %s hold other records, as %s.provenance.json says; expected features and labels of the same "
+            "ones",
+            features, labels, labels);
+    if (!x.dataset_id[0] && y.dataset_id[0]) {
+        y.encoding = x.encoding; /* of the features */
+        told = &y;
+    }
+    *out = *told;
+    *told = (struct sotto_provenance){0};
+done:
+    sotto_provenance_clear(&x);
+    sotto_provenance_clear(&y);
+    return status;
+}
+
 static sotto_status read_encoding(enum sotto_encoding *out, const struct json *doc, const char *side)
 {
     sotto_status status = SOTTO_OK;

@@ -237,3 +237,63 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   refused 77 "would be exceeded" "${private[@]}" -o 2.safetensors
   "$SOTTO" account --verify 1.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/$id.jsonl"
 }
+
+@test "arrays that are opened by their path, or imported again, keep identity, source and stamp" {
+  "$SOTTO" data split people --parts one=60,rest=20 -o a
+  "$SOTTO" train --data a/one-features.npy:a/one-labels.npy --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o plain.safetensors --quiet
+  grep -q '"dataset_id":"survey-2026","set":"people","records":60' plain.safetensors.provenance.json
+  "$SOTTO" data split people --parts one=60 --seed 9 -o b
+  refused 65 "hold other records" "$SOTTO" train --data a/one-features.npy:b/one-labels.npy --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o no.safetensors
+  refused 64 "have the identity 'survey-2026' already" "$SOTTO" data import a/one-features.npy:a/one-labels.npy --name part --dataset-id x
+  "$SOTTO" data import a/one-features.npy:a/one-labels.npy --name part --quiet
+  [[ "$("$SOTTO" data info part)" == *"identity   survey-2026"* ]]
+  private=(train --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 --classes 2 -o n.safetensors)
+  "$SOTTO" "${private[@]}" --data part --budget-epsilon 1.2 --budget-delta 2e-3
+  [ "$(ls "$XDG_DATA_HOME/sotto/ledger")" = survey-2026.jsonl ]
+  refused 77 "would be exceeded" "$SOTTO" "${private[@]}" --data part
+  # the same people in another import, encoded by their own rows, as arrays that are imported again
+  "$SOTTO" data import people.csv --name twin --label last --dataset-id twin-1 --quiet
+  "$SOTTO" data split twin --parts one=60 --one-hot -o c
+  "$SOTTO" data import c/one-features.npy:c/one-labels.npy --name hot --quiet
+  refused 77 "data set 'twin-1' has records that data set 'survey-2026' was charged for" "$SOTTO" "${private[@]}" --data hot
+  rm -r "$XDG_DATA_HOME/sotto/ledger"
+  "$SOTTO" "${private[@]}" --data hot
+  grep -q 'the encoding of the table was fitted on these records' n.safetensors.certificate.json
+}
+
+# npy FILE DTYPE SHAPE < little-endian bytes
+npy() {
+  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  {
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    printf "%-$((length - 1))s\n" "$header"
+    cat
+  } > "$1"
+}
+
+@test "an experiment charges the ledger of a private set, and keeps that of a public one in its folder" {
+  cat > small.yaml <<'Y'
+name: small
+data: {set: synthetic-images, public: 64, private: 40, heldout: 40}
+pretrain: {epochs: 1, batch: 32}
+head: {epochs: 1}
+protect: [{mechanism: logistic, scale: 1, l1: 1, delta: 1.0e-3}]
+attack: {names: [loss]}
+Y
+  "$SOTTO" run small.yaml -o public --threads 1 --quiet
+  [ "$(releases public/ledger.jsonl)" -eq 1 ]
+  [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
+  "$SOTTO" verify public/protected/head-p1.safetensors.certificate.json --ledger public/ledger.jsonl
+  head -c 38400 /dev/urandom | npy images.npy '|u1' '150, 1, 16, 16'
+  for i in $(seq 75); do printf '\0\1'; done | npy labels.npy '|u1' '150,'
+  "$SOTTO" data import images.npy:labels.npy --name pictures --dataset-id pictures-1 --quiet
+  for folder in one two; do "$SOTTO" run small.yaml -s data.set=pictures -o $folder --threads 1 --quiet; done
+  own=$XDG_DATA_HOME/sotto/ledger/pictures-1.jsonl
+  [ "$(releases "$own")" -eq 2 ]
+  cmp "$own" two/ledger.jsonl
+  "$SOTTO" verify one/protected/head-p1.safetensors.certificate.json --ledger "$own"
+  grep -q '"dataset_id":"pictures-1","set":"pictures","records":40' one/models/head.safetensors.provenance.json
+  refused 64 "has no identity" "$SOTTO" run small.yaml -s data.set=images.npy:labels.npy -o three
+}

@@ -276,6 +276,55 @@ static void only_new_records_are_written_under_a_key_of_the_ledger(void **state)
     ledger_records_free(&b);
 }
 
+/* How many hashes the ledger of "a" holds after a charge for `alike` equal records and N - alike others. */
+static size_t hashed_after(size_t alike)
+{
+    unsigned char digests[N][SOTTO_DIGEST];
+    struct sotto_source_records source = some(0);
+    struct ledger_records r = {0};
+    memcpy(digests, people, sizeof digests);
+    for (size_t i = 1; i < alike; i++)
+        memcpy(digests[i], people[0], SOTTO_DIGEST);
+    source.digests = (const unsigned char(*)[SOTTO_DIGEST])digests;
+    assert_int_equal(charge("a", NULL, &source), SOTTO_OK);
+    assert_int_equal(ledger_records_read(&r, default_of("a")), SOTTO_OK);
+    size_t count = r.count;
+    ledger_records_free(&r);
+    return count;
+}
+
+static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **state)
+{
+    (void)state;
+    struct sotto_source_records one = some(0), other = some(N);
+    struct ledger_records r = {0};
+    bool meet;
+    assert_int_equal(hashed_after(7), N);
+    assert_int_equal(hashed_after(7), N);     /* the same records again */
+    assert_int_equal(hashed_after(5), N + 2); /* two records which were not there */
+    assert_int_equal(hashed_after(9), N + 4); /* two more that are alike */
+    assert_int_equal(hashed_after(1), N + 8); /* the four that stood aside until now */
+    assert_int_equal(ledger_records_read(&r, default_of("a")), SOTTO_OK);
+    one.n = 1;
+    assert_int_equal(ledger_records_meet(&meet, &r, &one), SOTTO_OK);
+    assert_true(meet);
+    assert_int_equal(ledger_records_meet(&meet, &r, &other), SOTTO_OK);
+    assert_false(meet);
+    ledger_records_free(&r);
+}
+
+/* As ledgers of earlier versions were: each hash once. */
+static void a_ledger_with_each_hash_once_is_read(void **state)
+{
+    (void)state;
+    struct sotto_source_records once = some(0), other = some(N);
+    once.n = 1;
+    assert_int_equal(charge("a", NULL, &once), SOTTO_OK);
+    assert_int_equal(hashed_after(N), N); /* what exceeds the one that is there */
+    REFUSED(charge("b", NULL, &once), SOTTO_EBUDGET, "data set 'b' has records that data set 'a'");
+    assert_int_equal(charge("b", NULL, &other), SOTTO_OK);
+}
+
 static void both_budgets_are_asked_before_either_is_charged(void **state)
 {
     (void)state;
@@ -476,6 +525,8 @@ int main(void)
         TEST(the_same_records_under_two_identities_are_found),
         TEST(a_changed_record_is_not_found),
         TEST(only_new_records_are_written_under_a_key_of_the_ledger),
+        TEST(the_number_of_hashes_does_not_tell_whether_records_are_alike),
+        TEST(a_ledger_with_each_hash_once_is_read),
         TEST(both_budgets_are_asked_before_either_is_charged),
         TEST(an_officers_budget_is_not_widened),
         TEST(what_is_shown_adds_up),
