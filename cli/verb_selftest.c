@@ -3,12 +3,17 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     {"falsify", OPTION_FLAG, NULL, NULL,
-     "also attack every mechanism, and copies of it with historical bugs planted, as a black box (minutes)",
+     "also attack every mechanism, copies of it with historical bugs planted, and this program itself on "
+     "neighbouring files, as black boxes (minutes)",
      NULL},
     {"draws", OPTION_COUNT, "N", "1000000", "with --falsify: draws per input and mechanism", NULL},
+    {"runs", OPTION_COUNT, "N", "200", "with --falsify: runs of this program on each of two neighbouring files",
+     NULL},
+    {"only", OPTION_TEXT, "TEXT", NULL, "with --falsify: only the attacks with this text in their names", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static void print_table(const struct sotto_selftest *t)
@@ -29,14 +34,26 @@ static void print_table(const struct sotto_selftest *t)
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    const struct sotto_selftest_options options = {option_flag(o, "falsify"),
-                                                   (size_t)option_count(o, "draws")};
+    static const char *const with_falsify[] = {"draws", "runs", "only"};
+    char program[4096];
+    const struct sotto_selftest_options options = {.falsify = option_flag(o, "falsify"),
+                                                   .draws = (size_t)option_count(o, "draws"),
+                                                   .runs = (size_t)option_count(o, "runs"),
+                                                   .only = option_text(o, "only"),
+                                                   .program = program};
     struct sotto_selftest t = {0};
     sotto_status status;
-    if (option_given(o, "draws") && !options.falsify)
-        return cli_fail(SOTTO_EUSAGE, "selftest: --draws goes with --falsify");
+    for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)
+        if (option_given(o, with_falsify[i]) && !options.falsify)
+            return cli_fail(SOTTO_EUSAGE, "selftest: --%s goes with --falsify", with_falsify[i]);
     if (option_given(o, "draws") && options.draws == 0)
         return cli_fail(SOTTO_EINVAL, "selftest: --draws must be at least 1000 (got 0)");
+    if (option_given(o, "runs") && options.runs == 0)
+        return cli_fail(SOTTO_EINVAL, "selftest: --runs must be at least 20 (got 0)");
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return cli_fail(SOTTO_EIO, "selftest: /proc/self/exe cannot be read; expected the path of this program");
+    program[length] = '\0';
     status = sotto_selftest(&t, &options, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE)
         return status;

@@ -88,6 +88,17 @@ target_link_libraries(serve_model PRIVATE m)
 add_dependencies(test_target_command serve_model)
 target_compile_definitions(test_target_command PRIVATE SERVE_MODEL="$<TARGET_FILE:serve_model>")
 
+# The program with old defects, of which SOTTO_PLANTED brings one back: `sotto selftest --falsify` must catch every one. A call of a
+# wrapped function goes to tests/planted/planted.c, so that no defect lives in the sources of the product.
+add_executable(sotto_planted ${SOTTO_CLI_SOURCES} tests/planted/planted.c)
+target_include_directories(sotto_planted PRIVATE include src)
+target_link_libraries(sotto_planted PRIVATE sotto_internals)
+target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
+foreach(function sotto_dp_release_double sotto_head_train_private split_provenance sotto_rows_once sotto_provenance_once
+        certificate_condition file_hold)
+  target_link_options(sotto_planted PRIVATE -Wl,--wrap=${function})
+endforeach()
+
 find_program(BATS bats)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.bats)
 foreach(script IN LISTS scripts)
@@ -95,7 +106,7 @@ foreach(script IN LISTS scripts)
   if(BATS)
     add_test(NAME cli/${name} COMMAND ${BATS} ${script})
     set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 900
-      ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
+      ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
   endif()
 endforeach()
 add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})

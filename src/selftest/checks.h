@@ -28,7 +28,8 @@ void selftest_agreement(struct checks *c);
 void selftest_samplers(struct checks *c);
 void selftest_randomness(struct checks *c);
 void selftest_files(struct checks *c, const char *folder);
-sotto_status selftest_falsify(struct checks *c, const char *folder, size_t draws,
+/** With the draws and runs of `options`, which are not 0. */
+sotto_status selftest_falsify(struct checks *c, const char *folder, const struct sotto_selftest_options *options,
                               const struct sotto_context *ctx);
 
 #endif

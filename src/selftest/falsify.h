@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 enum {
-    FALSIFY_WIDTH = 4,
+    FALSIFY_WIDTH = 64,
     FALSIFY_EPSILONS = 5,
     FALSIFY_TESTS = 2 * FALSIFY_EPSILONS + 2 /* most per claim */
 };

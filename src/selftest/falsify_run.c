@@ -1,25 +1,40 @@
 /* Every claim attacked, every planted bug caught: one budget of false alarms for the whole run. */
-#include "selftest/checks.h"
+#include "selftest/end_to_end.h"
 #include "selftest/toys.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const double alarm_probability = 1e-6;
 
-static size_t count(bool (*at)(struct toy *, size_t))
+/* The name of its check. */
+static void name_of(char out[80], const struct toy *toy)
+{
+    snprintf(out, 80, "%s: %s", toy->noise->name, toy->name);
+}
+
+static bool is_wanted(const struct toy *toy, const char *only)
+{
+    char name[80];
+    name_of(name, toy);
+    return !only || strstr(name, only);
+}
+
+/* *wanted: how many of them have `only` in their names. */
+static size_t count(size_t *wanted, bool (*at)(struct toy *, size_t), const char *only)
 {
     struct toy toy;
     size_t n = 0;
-    while (at(&toy, n))
-        n++;
+    for (*wanted = 0; at(&toy, n); n++)
+        *wanted += is_wanted(&toy, only);
     return n;
 }
 
 static void note(struct checks *c, const struct toy *toy, const struct falsify_verdict *v, bool wanted)
 {
     char name[80], where[48];
-    snprintf(name, sizeof name, "%s: %s", toy->noise->name, toy->name);
+    name_of(name, toy);
     if (isnan(v->epsilon))
         snprintf(where, sizeof where, "log-odds ratio");
     else
@@ -28,15 +43,16 @@ static void note(struct checks *c, const struct toy *toy, const struct falsify_v
                 v->claimed < 1e-300 ? 0 : v->claimed, v->proved, v->event);
 }
 
-sotto_status selftest_falsify(struct checks *c, const char *folder, size_t draws,
+sotto_status selftest_falsify(struct checks *c, const char *folder, const struct sotto_selftest_options *o,
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char ledger[300];
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     struct toy_source source = {ledger, false, 0};
-    size_t right = count(toy_at), wrong = count(toy_planted), tests = right * FALSIFY_TESTS;
-    double error = alarm_probability / (double)tests;
+    size_t claims, bugs, right = count(&claims, toy_at, o->only), wrong = count(&bugs, toy_planted, o->only);
+    size_t tests = (claims + (o->program ? end_to_end_releases(o->only) : 0)) * FALSIFY_TESTS;
+    const struct end_to_end program = {o->program, folder, o->only, o->runs, alarm_probability / (double)tests};
     for (size_t i = 0; i < right + wrong; i++) {
         struct toy toy;
         struct falsify_verdict verdict;
@@ -48,14 +64,18 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, size_t draws
             toy_planted(&toy, i - right);
         else
             toy_at(&toy, i);
+        if (!is_wanted(&toy, o->only))
+            continue;
         c->group = planted ? "planted bugs" : "falsifier";
-        TRY(toy_attack(&verdict, &toy, draws, error, &source));
+        TRY(toy_attack(&verdict, &toy, o->draws, program.error, &source));
         note(c, &toy, &verdict, planted);
     }
     context_progress(ctx, "falsify", right + wrong, right + wrong, "attacks");
+    if (o->program)
+        TRY(selftest_end_to_end(c, &program, ctx));
     c->found.falsifier_tests = tests;
     c->found.falsifier_alarm = alarm_probability;
-    c->found.falsifier_draws = draws;
+    c->found.falsifier_draws = o->draws;
 done:
     unlink(ledger);
     return status;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DRAWS = 1000000, LEAST_DRAWS = 1000 };
+enum { DRAWS = 1000000, LEAST_DRAWS = 1000, RUNS = 200, LEAST_RUNS = 20 };
 
 void sotto_selftest_clear(struct sotto_selftest *t)
 {
@@ -29,21 +29,29 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     sotto_status status = SOTTO_OK;
     struct checks c = {.group = ""};
     char folder[256] = "";
-    size_t draws = options->draws ? options->draws : DRAWS;
-    REQUIRE(draws >= LEAST_DRAWS && draws <= (size_t)1 << 26,
-            "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, draws);
+    struct sotto_selftest_options o = *options;
+    o.draws = o.draws ? o.draws : DRAWS;
+    o.runs = o.runs ? o.runs : RUNS;
+    REQUIRE(o.draws >= LEAST_DRAWS && o.draws <= (size_t)1 << 26,
+            "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
+    REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000, "selftest: runs must lie between %d and 1000000 (got %zu)",
+            LEAST_RUNS, o.runs);
     status = folder_temporary(folder, sizeof folder, "sotto-selftest");
     if (status != SOTTO_OK) {
         status_prefix("selftest");
         goto done;
     }
-    selftest_known_answers(&c);
-    selftest_agreement(&c);
-    selftest_samplers(&c);
-    selftest_randomness(&c);
-    selftest_files(&c, folder);
-    if (options->falsify)
-        TRY(selftest_falsify(&c, folder, draws, ctx));
+    if (!o.only) {
+        selftest_known_answers(&c);
+        selftest_agreement(&c);
+        selftest_samplers(&c);
+        selftest_randomness(&c);
+        selftest_files(&c, folder);
+    }
+    if (o.falsify)
+        TRY(selftest_falsify(&c, folder, &o, ctx));
+    if (o.only && c.found.count == 0)
+        FAIL(SOTTO_EINVAL, "selftest: no attack has '%s' in its name", o.only);
     if (c.out_of_memory)
         FAIL(SOTTO_ENOMEM, "selftest: out of memory");
     *out = c.found;

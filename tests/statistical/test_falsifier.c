@@ -182,7 +182,7 @@ static void the_whole_self_test_passes(void **state)
 {
     (void)state;
     struct sotto_selftest t = {0};
-    struct sotto_selftest_options quick = {0}, bad = {1, 10}, stopped = {1, 0};
+    struct sotto_selftest_options quick = {0}, bad = {.falsify = 1, .draws = 10}, stopped = {.falsify = 1};
     assert_int_equal(sotto_selftest(&t, &quick, NULL), SOTTO_OK);
     assert_true(t.count > 40 && t.failed == 0 && t.falsifier_tests == 0);
     size_t before = t.count;

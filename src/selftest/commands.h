@@ -1,0 +1,36 @@
+/* commands.h - what the program is asked to do end to end: releases whose noise is attacked, and rules that it
+ * must keep. A new private verb, trainer or mechanism is one row in commands.c. */
+#ifndef SELFTEST_COMMANDS_H
+#define SELFTEST_COMMANDS_H
+
+#include "selftest/neighbours.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { COMMAND_STEPS = 4 };
+
+/** A release on neighbouring files. Each run has a folder of its own inside the world's, so that the world's
+ * files are `../NAME` and what `prepare` made is `../prepared/NAME`. */
+struct release_row {
+    const char *name;
+    enum neighbours files;
+    const char *prepare[COMMAND_STEPS]; /* not private; once in a world */
+    const char *command;                /* run again and again */
+    const char *noisy;                  /* the file whose values are noisy */
+    double epsilon, delta;              /* what the command asked for; 0: what the certificate says */
+};
+/** NULL after the last. */
+const struct release_row *release_row(size_t i);
+
+/** Commands in one folder; all but the last succeed. */
+struct rule_row {
+    const char *name;
+    enum neighbours files;
+    const char *steps[COMMAND_STEPS];
+    int code;                /* exit code of the last; not 0: it must charge nothing */
+    const char *conditional; /* a certificate that must not say that its epsilon is proved; or NULL */
+};
+const struct rule_row *rule_row(size_t i);
+
+#endif

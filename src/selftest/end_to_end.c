@@ -1,0 +1,296 @@
+#include "selftest/end_to_end.h"
+#include "base/file.h"
+#include "io/json.h"
+#include "par/par.h"
+#include "selftest/commands.h"
+#include "selftest/falsify.h"
+#include "selftest/program.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DETAIL = 200, STDERR = 1 << 16 };
+
+static bool wanted(const char *name, const char *only)
+{
+    return !only || strstr(name, only);
+}
+
+size_t end_to_end_releases(const char *only)
+{
+    size_t count = 0;
+    for (size_t i = 0; release_row(i); i++)
+        count += wanted(release_row(i)->name, only);
+    return count;
+}
+
+/* ---- one command ---- */
+
+/* Runs it to its end; `sets` as in program_start(). */
+static sotto_status run(int *code, const struct end_to_end *e, const char *line, const char *folder,
+                        const char *sets)
+{
+    pid_t process;
+    sotto_status status = program_start(&process, e->program, line, folder, sets);
+    return status == SOTTO_OK ? program_end(code, process) : status;
+}
+
+/* The first line of what a failed command said. */
+static void complaint(char out[DETAIL], const char *line, const char *folder)
+{
+    char path[PROGRAM_PATH];
+    unsigned char *data = NULL;
+    size_t size;
+    if (path_join(path, sizeof path, folder, "stderr") == SOTTO_OK &&
+        file_read(&data, &size, path, STDERR) == SOTTO_OK)
+        snprintf(out, DETAIL, "%.*s", (int)strcspn((char *)data, "\n"), (char *)data);
+    else
+        snprintf(out, DETAIL, "%s", line);
+    base_free(data);
+}
+
+/* ---- releases ---- */
+
+struct release_attack {
+    const struct end_to_end *e;
+    const struct release_row *row;
+    const struct sotto_context *ctx;
+    char folder[PROGRAM_PATH / 2]; /* holds a folder for each variant */
+    struct outcome first;      /* on the first variant: what all others must look like */
+    double *values[2];         /* (runs, width) of the pair */
+    double epsilon, delta;
+};
+
+static void world_path(char out[PROGRAM_PATH], const struct release_attack *a, int variant, const char *name)
+{
+    snprintf(out, PROGRAM_PATH, "%s/%d/%s", a->folder, variant, name);
+}
+
+/* Files and what is not private, in every world. EGATE: a command failed; the text is in `why`. */
+static sotto_status prepare(struct release_attack *a, int variant, char why[DETAIL])
+{
+    sotto_status status = SOTTO_OK;
+    char world[PROGRAM_PATH], prepared[PROGRAM_PATH], sets[PROGRAM_PATH];
+    int code;
+    world_path(world, a, variant, ".");
+    world_path(prepared, a, variant, "prepared");
+    world_path(sets, a, variant, "sets");
+    TRY(neighbours_write(a->row->files, variant, world));
+    for (int i = 0; i < COMMAND_STEPS && a->row->prepare[i]; i++) {
+        TRY(run(&code, a->e, a->row->prepare[i], prepared, sets));
+        if (code != 0) {
+            complaint(why, a->row->prepare[i], prepared);
+            FAIL(SOTTO_EGATE, "selftest: %s", why);
+        }
+    }
+done:
+    return status;
+}
+
+/* One run; its folder is left. */
+static sotto_status observe(struct outcome *out, char folder[PROGRAM_PATH], const struct release_attack *a,
+                            int variant, size_t number)
+{
+    char sets[PROGRAM_PATH], name[32];
+    int code;
+    snprintf(name, sizeof name, "run%06zu", number);
+    world_path(folder, a, variant, name);
+    world_path(sets, a, variant, "sets");
+    sotto_status status = run(&code, a->e, a->row->command, folder, sets);
+    return status == SOTTO_OK ? outcome_read(out, folder, code, a->row->noisy) : status;
+}
+
+/* The epsilon that is attacked: proved, or conditional on what is true here. */
+static sotto_status read_claim(struct release_attack *a, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    char path[PROGRAM_PATH + 64];
+    struct json *j = NULL;
+    a->epsilon = a->row->epsilon;
+    a->delta = a->row->delta;
+    if (a->epsilon > 0)
+        return SOTTO_OK;
+    snprintf(path, sizeof path, "%s/%s.certificate.json", folder, a->row->noisy);
+    TRY(json_read_file(&j, path));
+    const struct json *claim = json_find(j, "guarantee.proved");
+    if (json_kind(claim) != JSON_KIND_OBJECT)
+        claim = json_find(j, "guarantee.conditional");
+    a->epsilon = json_number(json_find(claim, "epsilon.upper"));
+    a->delta = json_number(json_find(claim, "delta"));
+    if (!(a->epsilon > 0))
+        FAIL(SOTTO_EFORMAT, "%s: no epsilon is claimed", path);
+done:
+    json_free(j);
+    return status;
+}
+
+/* What all others are compared with. EGATE: the command failed. */
+static sotto_status observe_first(struct release_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    char folder[PROGRAM_PATH];
+    TRY(observe(&a->first, folder, a, 0, 0));
+    if (a->first.width == 0)
+        FAIL(SOTTO_EGATE, "no noisy values; %.150s", a->first.facts);
+    TRY(read_claim(a, folder));
+done:
+    folder_remove(folder);
+    return status;
+}
+
+/* One of the runs: the odd variants first, then the pair in turns. */
+static sotto_status attack_once(void *state, size_t number, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    struct release_attack *a = state;
+    struct outcome o = {0};
+    char text[DETAIL], folder[PROGRAM_PATH];
+    size_t odd = (size_t)neighbours_count(a->row->files) - 2;
+    int variant = number < odd ? 2 + (int)number : (int)((number - odd) % 2);
+    (void)thread;
+    if (context_stopped(a->ctx))
+        return status_fail(SOTTO_ESTOPPED, "selftest: stopped");
+    TRY(observe(&o, folder, a, variant, number + 1));
+    if (outcome_differs(text, sizeof text, &a->first, &o))
+        FAIL(SOTTO_EGATE, "neighbour %d of %d: %s", variant, neighbours_count(a->row->files), text);
+    if (number >= odd)
+        memcpy(a->values[variant] + (number - odd) / 2 * (size_t)o.width, o.values,
+               (size_t)o.width * sizeof *o.values);
+done:
+    folder_remove(folder);
+    outcome_clear(&o);
+    return status;
+}
+
+/* delta(0) is the most that the advantage of any classifier, true less false positives, can be. */
+static double advantage(double epsilon, double delta)
+{
+    return (expm1(epsilon) + 2 * delta) / (exp(epsilon) + 1);
+}
+
+static sotto_status attack_values(struct checks *c, const struct release_attack *a)
+{
+    const struct falsify_outputs outputs = {{a->values[0], a->values[1]}, a->e->runs, a->first.width};
+    double most = advantage(a->epsilon, a->delta);
+    struct falsify_claim claim = {.delta = {most}, .log_odds = NAN};
+    struct falsify_verdict v;
+    for (int i = 1; i < FALSIFY_EPSILONS; i++) {
+        claim.epsilon[i] = a->epsilon;
+        claim.delta[i] = a->delta;
+    }
+    sotto_status status = falsify(&v, &outputs, &claim, a->e->error);
+    if (status == SOTTO_OK)
+        checks_note(c, a->row->name, !v.caught,
+                    "epsilon %.4g, delta %.3g; a classifier's %s claimed at most %.4g, proved at least %.3g by '%s'",
+                    a->epsilon, a->delta, v.epsilon > 0 ? "delta(epsilon)" : "advantage", v.claimed, v.proved, v.event);
+    return status;
+}
+
+static sotto_status look_at(struct checks *c, struct release_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    char why[DETAIL];
+    int variants = neighbours_count(a->row->files);
+    for (int v = 0; v < variants; v++)
+        TRY(prepare(a, v, why));
+    TRY(observe_first(a));
+    for (int w = 0; w < 2; w++)
+        if (!(a->values[w] = base_alloc(a->e->runs * (size_t)a->first.width, sizeof(double))))
+            FAIL(SOTTO_ENOMEM, "selftest: out of memory");
+    TRY(par_chunks((size_t)variants - 2 + 2 * a->e->runs, par_threads(a->ctx), attack_once, a));
+    TRY(attack_values(c, a));
+done:
+    return status;
+}
+
+static sotto_status attack_release(struct checks *c, const struct end_to_end *e, const struct release_row *row,
+                                   const struct sotto_context *ctx)
+{
+    struct release_attack a = {.e = e, .row = row, .ctx = ctx};
+    snprintf(a.folder, sizeof a.folder, "%s/release", e->folder);
+    sotto_status status = look_at(c, &a);
+    if (status == SOTTO_EGATE) {
+        checks_note(c, row->name, false, "%s", sotto_error_text());
+        status = SOTTO_OK;
+    }
+    folder_remove(a.folder);
+    outcome_clear(&a.first);
+    base_free(a.values[0]);
+    base_free(a.values[1]);
+    return status;
+}
+
+/* ---- rules ---- */
+
+static size_t charges(const char *folder)
+{
+    char path[PROGRAM_PATH];
+    unsigned char *data = NULL;
+    size_t size, count = 0;
+    snprintf(path, sizeof path, "%s/home/sotto/ledger/toy.jsonl", folder);
+    if (file_exists(path) && file_read(&data, &size, path, 1 << 20) == SOTTO_OK)
+        for (const char *at = (char *)data; (at = strstr(at, "\"event\":\"re")); at++)
+            count += strncmp(at + 11, "lease\"", 6) == 0 || strncmp(at + 11, "serve\"", 6) == 0;
+    base_free(data);
+    return count;
+}
+
+static bool stands_as_conditional(const char *folder, const char *certificate)
+{
+    char path[PROGRAM_PATH];
+    struct json *j = NULL;
+    bool conditional = path_join(path, sizeof path, folder, certificate) == SOTTO_OK &&
+                       json_read_file(&j, path) == SOTTO_OK &&
+                       json_kind(json_find(j, "guarantee.proved")) == JSON_KIND_TEXT &&
+                       json_kind(json_find(j, "guarantee.conditional")) == JSON_KIND_OBJECT;
+    json_free(j);
+    return conditional;
+}
+
+static sotto_status check_rule(struct checks *c, const struct end_to_end *e, const struct rule_row *row)
+{
+    sotto_status status = SOTTO_OK;
+    char world[PROGRAM_PATH / 2], folder[PROGRAM_PATH], detail[DETAIL] = "";
+    int code = 0;
+    size_t before = 0;
+    snprintf(world, sizeof world, "%s/rule", e->folder);
+    snprintf(folder, sizeof folder, "%s/steps", world);
+    TRY(neighbours_write(row->files, 1, world)); /* not all records are alike: order and repeats show */
+    for (int i = 0; i < COMMAND_STEPS && row->steps[i] && code == 0; i++) {
+        before = charges(folder);
+        TRY(run(&code, e, row->steps[i], folder, NULL));
+        complaint(detail, row->steps[i], folder);
+    }
+    size_t charged = charges(folder) - before;
+    bool kept = code == row->code && (code == 0 || charged == 0) &&
+                (!row->conditional || stands_as_conditional(folder, row->conditional));
+    checks_note(c, row->name, kept, "exit code %d, expected %d; %zu charges%s%s%s", code, row->code, charged,
+                row->conditional ? "; the certificate must say conditional" : "", kept ? "" : "; ", kept ? "" : detail);
+done:
+    folder_remove(world);
+    return status;
+}
+
+sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t releases = 0, rules = 0;
+    while (release_row(releases))
+        releases++;
+    while (rule_row(rules))
+        rules++;
+    c->group = "end to end";
+    for (size_t i = 0; i < releases + rules; i++) {
+        context_progress(ctx, "end to end", i, releases + rules, "commands");
+        if (context_stopped(ctx))
+            FAIL(SOTTO_ESTOPPED, "selftest: stopped");
+        if (i < releases && wanted(release_row(i)->name, e->only))
+            TRY(attack_release(c, e, release_row(i), ctx));
+        if (i >= releases && wanted(rule_row(i - releases)->name, e->only))
+            TRY(check_rule(c, e, rule_row(i - releases)));
+    }
+    context_progress(ctx, "end to end", releases + rules, releases + rules, "commands");
+done:
+    return status;
+}

@@ -1,0 +1,20 @@
+/* end_to_end.h - the program attacked through its command line: neighbouring files in, everything that it
+ * prints and leaves behind out. Facts must be the same for every neighbour, byte by byte; noisy values are
+ * attacked by falsify() and must keep the epsilon of the certificate. */
+#ifndef SELFTEST_END_TO_END_H
+#define SELFTEST_END_TO_END_H
+
+#include "selftest/checks.h"
+
+struct end_to_end {
+    const char *program, *folder; /* the program, and where its files may lie */
+    const char *only;             /* rows whose name holds this text; NULL: all */
+    size_t runs;                  /* on each of the two files whose values are compared */
+    double error;                 /* of each of the statistical tests, FALSIFY_TESTS a release */
+};
+/** One check a release and one a rule. EIO, ENOMEM, ESTOPPED: the program cannot be run. */
+sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e, const struct sotto_context *ctx);
+/** How many releases there are whose name holds `only`. */
+size_t end_to_end_releases(const char *only);
+
+#endif

@@ -1,0 +1,170 @@
+#include "selftest/neighbours.h"
+#include "base/file.h"
+#include "selftest/program.h"
+#include "sotto/io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORDS = 24, COLUMNS = 3, SIDE = 8, CELL = SIDE * SIDE, TEXT = 4096 };
+
+static sotto_status write_array(const char *folder, const char *name, enum sotto_dtype dtype, int ndim,
+                                const size_t *shape, const double *values)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {0};
+    char path[PROGRAM_PATH];
+    TRY(path_join(path, sizeof path, folder, name));
+    TRY(sotto_array_make(&a, SOTTO_F8, ndim, shape));
+    memcpy(a.data, values, a.count * sizeof *values);
+    TRY(sotto_array_convert(&a, dtype));
+    TRY(sotto_npy_save(path, &a));
+done:
+    sotto_array_clear(&a);
+    return status;
+}
+
+/* Row numbers that name the last record 23 times. */
+static sotto_status write_twice(const char *folder)
+{
+    double rows[RECORDS] = {0};
+    for (int i = 1; i < RECORDS; i++)
+        rows[i] = RECORDS - 1;
+    return write_array(folder, "twice.npy", SOTTO_I8, 1, (size_t[]){RECORDS}, rows);
+}
+
+/* ---- records ---- */
+
+/* The last of the records: its columns and its label. All others are the first. */
+static const double last_record[][COLUMNS + 1] = {
+    {1, 1, 1, 0},       {1, -1, -1, 1},     /* the pair: sums and products move */
+    {1, 1, 1, 2},       {1, 1, 1, 9},       {1, 1, 1, -1},      {1, 1, 1, .5}, {1, 1, 1, NAN},
+    {1, 1, 1e30, 0},    {1, 1, -1e-300, 0}, {1, NAN, 1, 0},     {INFINITY, 1, 1, 0},
+    {0, 0, 0, 0},       {9, -9, 1e-9, 2},
+};
+
+static sotto_status write_records(int variant, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    double x[2][RECORDS][COLUMNS], y[2][RECORDS];
+    for (int i = 0; i < RECORDS; i++) {
+        const double *record = last_record[i == RECORDS - 1 ? variant : 0];
+        for (int backwards = 0; backwards < 2; backwards++) {
+            int at = backwards ? RECORDS - 1 - i : i;
+            memcpy(x[backwards][at], record, sizeof x[0][0]);
+            y[backwards][at] = record[COLUMNS];
+        }
+    }
+    const size_t both[] = {RECORDS, COLUMNS};
+    TRY(write_array(folder, "X.npy", SOTTO_F8, 2, both, x[0][0]));
+    TRY(write_array(folder, "y.npy", SOTTO_F8, 1, both, y[0]));
+    TRY(write_array(folder, "Xr.npy", SOTTO_F8, 2, both, x[1][0]));
+    TRY(write_array(folder, "yr.npy", SOTTO_F8, 1, both, y[1]));
+    TRY(write_twice(folder));
+done:
+    return status;
+}
+
+/* ---- vectors ---- */
+
+enum { LONGEST = 4 };
+struct vectors {
+    enum sotto_dtype dtype;
+    size_t length;
+    int count;
+    double variant[3][LONGEST];
+};
+/* What is stated of every pair: values of one record move by at most 2 in L1 and in L2. */
+static const struct vectors vectors[] = {
+    [NEIGHBOURS_VECTOR] = {SOTTO_F8, 3, 3, {{1e9 + 31, .1, -1e-9}, {1e9 + 33, .1, -1e-9}, {1e9 + 31, 2, 0}}},
+    [NEIGHBOURS_FLOATS] = {SOTTO_F4, 3, 3, {{1000, .125, 0}, {1002, .125, 0}, {1000, .125, -2}}},
+    [NEIGHBOURS_WHOLE] = {SOTTO_F8, 3, 3, {{40, 0, -7}, {42, 0, -7}, {40, 1, -6}}},
+    [NEIGHBOURS_SCORES] = {SOTTO_F8, 4, 3, {{1, 2, 3, 4}, {1, 2, 3, 3}, {1, 2, 3, 5}}},
+    [NEIGHBOURS_LABELS] = {SOTTO_I8, 4, 3, {{0, 1, 2, 0}, {0, 1, 2, 1}, {0, 1, 2, 2}}},
+};
+
+/* ---- images ---- */
+
+static const int last_image[][2] = {{100, 0}, {255, 1}, {100, 2}, {0, 0}, {100, 9}}; /* all pixels, label */
+
+static sotto_status write_images(int variant, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    char set[PROGRAM_PATH];
+    double pixels[RECORDS][CELL], labels[RECORDS];
+    for (int i = 0; i < RECORDS; i++) {
+        const int *image = last_image[i == RECORDS - 1 ? variant : 0];
+        for (int k = 0; k < CELL; k++)
+            pixels[i][k] = image[0];
+        labels[i] = i == 0 ? 1 : image[1]; /* an import wants two classes */
+    }
+    TRY(path_join(set, sizeof set, folder, "set"));
+    TRY(folder_make(set));
+    TRY(write_array(set, "images.npy", SOTTO_U1, 4, (size_t[]){RECORDS, 1, SIDE, SIDE}, pixels[0]));
+    TRY(write_array(set, "labels.npy", SOTTO_U1, 1, (size_t[]){RECORDS}, labels));
+    TRY(write_twice(folder));
+done:
+    return status;
+}
+
+/* ---- tables ---- */
+
+static const char *const last_row[] = {"10,cook,no", "90,nurse,yes", "1e15,cook,no", "-3,pilot,no", "10,cook,maybe"};
+static const char schema[] = "schema: sotto.schema/1\n"
+                             "columns:\n"
+                             "  - {name: age, type: number, bounds: [0, 100], fill: 50}\n"
+                             "  - {name: job, type: category, categories: [cook, nurse]}\n"
+                             "  - {name: ill, type: label, classes: ['no', 'yes'], other: 'no'}\n";
+
+static sotto_status write_text(const char *folder, const char *name, const char *text)
+{
+    char path[PROGRAM_PATH];
+    sotto_status status = path_join(path, sizeof path, folder, name);
+    return status == SOTTO_OK ? file_write(path, text, strlen(text)) : status;
+}
+
+static sotto_status write_table(int variant, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    char text[TEXT] = "age,job,ill\n30,nurse,yes\n";
+    for (int i = 1; i < RECORDS; i++)
+        strcat(strcat(text, last_row[i == RECORDS - 1 ? variant : 0]), "\n");
+    TRY(write_text(folder, "people.csv", text));
+    TRY(write_text(folder, "schema.yaml", schema));
+    TRY(write_text(folder, "public.csv", "age,job,ill\n20,cook,no\n70,nurse,yes\n45,cook,yes\n"));
+done:
+    return status;
+}
+
+int neighbours_count(enum neighbours kind)
+{
+    switch (kind) {
+    case NEIGHBOURS_RECORDS:
+        return sizeof last_record / sizeof *last_record;
+    case NEIGHBOURS_IMAGES:
+        return sizeof last_image / sizeof *last_image;
+    case NEIGHBOURS_TABLE:
+        return sizeof last_row / sizeof *last_row;
+    default:
+        return vectors[kind].count;
+    }
+}
+
+sotto_status neighbours_write(enum neighbours kind, int variant, const char *folder)
+{
+    sotto_status status = folder_make(folder);
+    if (status != SOTTO_OK)
+        return status;
+    switch (kind) {
+    case NEIGHBOURS_RECORDS:
+        return write_records(variant, folder);
+    case NEIGHBOURS_IMAGES:
+        return write_images(variant, folder);
+    case NEIGHBOURS_TABLE:
+        return write_table(variant, folder);
+    default:
+        return write_array(folder, "v.npy", vectors[kind].dtype, 1, &vectors[kind].length,
+                           vectors[kind].variant[variant]);
+    }
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+# The negative controls of the end-to-end attack: a program in which an old defect is planted again is caught every time, and the
+# same program without a defect is not accused. SOTTO_PLANTED_TIMES: how often the slow one is tried.
+
+setup() {
+  TMPDIR=$(mktemp -d) && export TMPDIR
+}
+teardown() {
+  rmdir "$TMPDIR" # fails when something was left behind
+}
+
+attack() { "$SOTTO_PLANTED_PROGRAM" selftest --falsify --only "$1" --progress never; }
+# caught DEFECT ATTACK TIMES TEXT: the attack fails every time, and says why
+caught() {
+  run attack "$2"
+  echo "without a defect: $output"
+  [ "$status" -eq 0 ]
+  for i in $(seq "$3"); do
+    SOTTO_PLANTED=$1 run attack "$2"
+    echo "$1, time $i: $output"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"FAIL  $2"*"$4"* ]]
+  done
+}
+
+@test "values rounded to floats before the noise are caught" {
+  caught floats "protect: gaussian" "${SOTTO_PLANTED_TIMES:-2}" "claimed at most"
+}
+
+@test "classes read off the labels are caught, 20 of 20" {
+  caught classes "head: covariance" 20 "neighbour 2 of 13"
+}
+
+@test "an encoding fitted on the private rows, without its stamp, is caught, 20 of 20" {
+  caught encoding "an encoding fitted on the private rows makes epsilon conditional" 20 "exit code 0"
+}
+
+@test "a row that is named twice is caught, 20 of 20" {
+  caught rows "a row that is named twice is refused" 20 "exit code 0, expected 65; 1 charges"
+}
+
+@test "float sums that count as proved are caught, 20 of 20" {
+  caught sums "train: dp-sgd stands as conditional on its float sums" 20 "exit code 0"
+}
+
+@test "a ledger for every order of the same people is caught, 20 of 20" {
+  caught identity "another order of the same people is charged to the same ledger" 20 "exit code 0, expected 77"
+}
+
+@test "a charge before the output is opened is caught, 20 of 20" {
+  caught output "no charge where the output cannot be written: head" 20 "exit code 73, expected 73; 1 charges"
+}
