@@ -112,7 +112,9 @@ import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
   mkdir -p "$1.set"
   cp "$1/$values.npy" "$1.set"
   { for i in $(seq 0 23); do v=$((i ? i % 2 : $2)); printf "\\x$(printf %02x "$v")"; done; } | npy "$1.set/labels.npy" '|u1' '24,'
-  XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy --dataset-id toy --quiet > /dev/null
+  local id=(--dataset-id toy)
+  [[ "$("$SOTTO" data --help)" == *--dataset-id* ]] || id=() # a program that knows no identity
+  XDG_DATA_HOME="$PWD/$1.home" "$SOTTO" data import "$1.set" --name toy "${id[@]}" --quiet > /dev/null
 }
 train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1 --threads 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
 
