@@ -29,6 +29,22 @@ foreach(kind IN LISTS SOTTO_TEST_KINDS)
     set_tests_properties(${kind}/${name} PROPERTIES LABELS ${kind} TIMEOUT ${SOTTO_TEST_TIMEOUT} ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT}")
   endforeach()
 endforeach()
+# sotto_label(LABEL TEST...): of whatever kind the tests are
+function(sotto_label label)
+  foreach(name IN LISTS ARGN)
+    set(found)
+    foreach(kind IN LISTS SOTTO_TEST_KINDS)
+      if(TEST ${kind}/${name})
+        set(found ${kind}/${name})
+      endif()
+    endforeach()
+    if(NOT found)
+      message(FATAL_ERROR "the label ${label} lists ${name}, which is no test")
+    endif()
+    set_property(TEST ${found} APPEND PROPERTY LABELS ${label})
+  endforeach()
+endfunction()
+
 # What tools/check-matrix runs: tests whose results depend on instruction set or threads, and those that depend on dtype too
 # (others compare dtypes, or go through the instruction sets, by themselves).
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
@@ -39,21 +55,17 @@ set(SOTTO_MATRIX
     test_model_attacks test_moment_heads test_moments test_near_heads test_network test_network_attacks test_noisy_attacks
     test_noisy_inputs test_olympus test_optimizer test_plan test_residual_noise test_residual_sde test_scattering test_sensitivity
     test_shadow_heads test_shadow_pool test_standardise test_talos test_white_box test_winograd)
-foreach(name IN LISTS SOTTO_MATRIX SOTTO_MATRIX_DTYPE)
-  set(found)
-  foreach(kind IN LISTS SOTTO_TEST_KINDS)
-    if(TEST ${kind}/${name})
-      set(found ${kind}/${name})
-    endif()
-  endforeach()
-  if(NOT found)
-    message(FATAL_ERROR "the matrix lists ${name}, which is no test")
-  endif()
-  set_property(TEST ${found} APPEND PROPERTY LABELS matrix)
-  if(name IN_LIST SOTTO_MATRIX_DTYPE)
-    set_property(TEST ${found} APPEND PROPERTY LABELS matrix-dtype)
-  endif()
-endforeach()
+sotto_label(matrix ${SOTTO_MATRIX} ${SOTTO_MATRIX_DTYPE})
+sotto_label(matrix-dtype ${SOTTO_MATRIX_DTYPE})
+# Tests of over 2 seconds: an emulated machine has no time for them (tools/check-systems).
+set(SOTTO_LONG
+    test_account_edges test_accounting_grid test_agreement test_autotune test_backends test_bad_parameters test_ball_memory test_balls
+    test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
+    test_events test_fixed_sampling test_forgery test_golden_step test_head_private test_label_release test_layers test_ledger
+    test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
+    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers
+    test_talos_runs test_train test_verify)
+sotto_label(long ${SOTTO_LONG})
 # It compiles kernels itself, as cmake/library.cmake does.
 set_property(TARGET test_head_gradient APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
 
