@@ -11,9 +11,10 @@ static const struct option_row rows[] = {
      "neighbouring files, as black boxes (minutes)",
      NULL},
     {"draws", OPTION_COUNT, "N", "1000000", "with --falsify: draws per input and mechanism", NULL},
-    {"runs", OPTION_COUNT, "N", "200", "with --falsify: runs of this program on each of two neighbouring files",
+    {"runs", OPTION_COUNT, "N", "200",
+     "with --falsify: runs of this program on each of two neighbouring files", NULL},
+    {"only", OPTION_TEXT, "TEXT", NULL, "with --falsify: only the attacks with this text in their names",
      NULL},
-    {"only", OPTION_TEXT, "TEXT", NULL, "with --falsify: only the attacks with this text in their names", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static void print_table(const struct sotto_selftest *t)
@@ -52,7 +53,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return cli_fail(SOTTO_EINVAL, "selftest: --runs must be at least 20 (got 0)");
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
-        return cli_fail(SOTTO_EIO, "selftest: /proc/self/exe cannot be read; expected the path of this program");
+        return cli_fail(SOTTO_EIO,
+                        "selftest: /proc/self/exe cannot be read; expected the path of this program");
     program[length] = '\0';
     status = sotto_selftest(&t, &options, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE)

@@ -1,5 +1,5 @@
-/* commands.h - what the program is asked to do end to end: releases whose noise is attacked, and rules that it
- * must keep. A new private verb, trainer or mechanism is one row in commands.c. */
+/* commands.h - what the program is asked to do end to end: releases whose noise is attacked, and rules that
+ * it must keep. A new private verb, trainer or mechanism is one row in commands.c. */
 #ifndef SELFTEST_COMMANDS_H
 #define SELFTEST_COMMANDS_H
 

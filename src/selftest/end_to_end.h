@@ -13,7 +13,8 @@ struct end_to_end {
     double error;                 /* of each of the statistical tests, FALSIFY_TESTS a release */
 };
 /** One check a release and one a rule. EIO, ENOMEM, ESTOPPED: the program cannot be run. */
-sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e, const struct sotto_context *ctx);
+sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e,
+                                 const struct sotto_context *ctx);
 /** How many releases there are whose name holds `only`. */
 size_t end_to_end_releases(const char *only);
 

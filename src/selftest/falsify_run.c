@@ -52,7 +52,8 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
     struct toy_source source = {ledger, false, 0};
     size_t claims, bugs, right = count(&claims, toy_at, o->only), wrong = count(&bugs, toy_planted, o->only);
     size_t tests = (claims + (o->program ? end_to_end_releases(o->only) : 0)) * FALSIFY_TESTS;
-    const struct end_to_end program = {o->program, folder, o->only, o->runs, alarm_probability / (double)tests};
+    const struct end_to_end program = {o->program, folder, o->only, o->runs,
+                                       alarm_probability / (double)tests};
     for (size_t i = 0; i < right + wrong; i++) {
         struct toy toy;
         struct falsify_verdict verdict;

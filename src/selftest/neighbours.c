@@ -1,3 +1,4 @@
+/* Small files whose last record is what matters. */
 #include "selftest/neighbours.h"
 #include "base/file.h"
 #include "selftest/program.h"
@@ -38,10 +39,9 @@ static sotto_status write_twice(const char *folder)
 
 /* The last of the records: its columns and its label. All others are the first. */
 static const double last_record[][COLUMNS + 1] = {
-    {1, 1, 1, 0},       {1, -1, -1, 1},     /* the pair: sums and products move */
-    {1, 1, 1, 2},       {1, 1, 1, 9},       {1, 1, 1, -1},      {1, 1, 1, .5}, {1, 1, 1, NAN},
-    {1, 1, 1e30, 0},    {1, 1, -1e-300, 0}, {1, NAN, 1, 0},     {INFINITY, 1, 1, 0},
-    {0, 0, 0, 0},       {9, -9, 1e-9, 2},
+    {1, 1, 1, 0},       {1, -1, -1, 1}, /* the pair: sums and products move */
+    {1, 1, 1, 2},       {1, 1, 1, 9},   {1, 1, 1, -1},       {1, 1, 1, .5}, {1, 1, 1, NAN},   {1, 1, 1e30, 0},
+    {1, 1, -1e-300, 0}, {1, NAN, 1, 0}, {INFINITY, 1, 1, 0}, {0, 0, 0, 0},  {9, -9, 1e-9, 2},
 };
 
 static sotto_status write_records(int variant, const char *folder)
@@ -110,7 +110,8 @@ done:
 
 /* ---- tables ---- */
 
-static const char *const last_row[] = {"10,cook,no", "90,nurse,yes", "1e15,cook,no", "-3,pilot,no", "10,cook,maybe"};
+static const char *const last_row[] = {"10,cook,no", "90,nurse,yes", "1e15,cook,no", "-3,pilot,no",
+                                       "10,cook,maybe"};
 static const char schema[] = "schema: sotto.schema/1\n"
                              "columns:\n"
                              "  - {name: age, type: number, bounds: [0, 100], fill: 50}\n"

@@ -4,10 +4,11 @@
 
 #include "base/status.h"
 
-/** What lies in a world's folder. The first two variants are the pair whose noisy values are compared; what the
- * later ones hold in their last record tests what is printed. */
+/** What lies in a world's folder. The first two variants are the pair whose noisy values are compared; what
+ * the later ones hold in their last record tests what is printed. */
 enum neighbours {
-    NEIGHBOURS_RECORDS, /* X.npy (24, 3), y.npy (24): all records alike; also Xr.npy, yr.npy: backwards; twice.npy */
+    NEIGHBOURS_RECORDS, /* X.npy (24, 3), y.npy (24): all records alike; also Xr.npy, yr.npy: backwards;
+                           twice.npy */
     NEIGHBOURS_VECTOR,  /* v.npy (3) f8, around 1e9 */
     NEIGHBOURS_FLOATS,  /* the same in f4, around 1000 */
     NEIGHBOURS_WHOLE,   /* v.npy (3): counts */

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH_DIGITS = 32, FILE_LIMIT = 1 << 26 }; /* from so many hexadecimal digits on they are a hash or a name */
+enum {
+    HASH_DIGITS = 32,
+    FILE_LIMIT = 1 << 26
+}; /* from so many hexadecimal digits on they are a hash or a name */
 
 struct reader {
     struct outcome *out;
@@ -176,8 +179,7 @@ static sotto_status read_file(struct reader *r, const char *name)
     put_text(r, (const char *)data, header_length(name, data, size), !(noisy && json));
     fputc('\n', r->facts);
     if (noisy)
-        TRY(json ? put_json(r->out, path)
-                 : (ends_in(name, ".npy") ? put_npy : put_tensors)(r->out, path));
+        TRY(json ? put_json(r->out, path) : (ends_in(name, ".npy") ? put_npy : put_tensors)(r->out, path));
 done:
     base_free(data);
     return status;

@@ -18,8 +18,8 @@ extern char **environ;
 enum { WORDS = 64, LINE = 2048, OWN = 5 };
 
 /* What the user's environment says of these does not reach the program. */
-static const char *const replaced[] = {"XDG_DATA_HOME=", "SOTTO_DATA_DIR=", "SOTTO_CACHE_DIR=",
-                                       "OMP_NUM_THREADS=", "NO_COLOR="};
+static const char *const replaced[] = {
+    "XDG_DATA_HOME=", "SOTTO_DATA_DIR=", "SOTTO_CACHE_DIR=", "OMP_NUM_THREADS=", "NO_COLOR="};
 
 static bool is_replaced(const char *variable)
 {

@@ -11,8 +11,8 @@
 enum { PROGRAM_PATH = 1024, OUTCOME_VALUES = 64 };
 
 /** Starts `program` with the words of `line` in `folder`, which is made: standard output and error go to its
- * files `stdout` and `stderr`, ledgers and imported sets to its folder `home`, or sets to the folder `sets` if
- * that is not NULL. EIO, ENOMEM. */
+ * files `stdout` and `stderr`, ledgers and imported sets to its folder `home`, or sets to the folder `sets`
+ * if that is not NULL. EIO, ENOMEM. */
 sotto_status program_start(pid_t *process, const char *program, const char *line, const char *folder,
                            const char *sets);
 /** Waits. *code: the exit code; 128 + the number of the signal that ended it. */
@@ -20,13 +20,14 @@ sotto_status program_end(int *code, pid_t process);
 
 /** What a run left in its folder. */
 struct outcome {
-    char *facts; /* exit code, messages, and every file's name, size and contents, without times, hashes, random
-                    names and the values of the noisy file; owned */
+    char *facts; /* exit code, messages, and every file's name, size and contents, without times, hashes,
+                    random names and the values of the noisy file; owned */
     double values[OUTCOME_VALUES]; /* of the noisy file: all, or the last so many */
     int width;                     /* how many; 0: the file is not there */
 };
-/** `noisy`: name of the file whose values are noisy (.npy, .safetensors, or JSON, whose numbers are), or NULL.
- * What lies in a folder `private` is not seen otherwise. Free facts with outcome_clear(). EFORMAT, EIO, ENOMEM. */
+/** `noisy`: name of the file whose values are noisy (.npy, .safetensors, or JSON, whose numbers are), or
+ * NULL. What lies in a folder `private` is not seen otherwise. Free facts with outcome_clear(). EFORMAT, EIO,
+ * ENOMEM. */
 sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy);
 void outcome_clear(struct outcome *o);
 /** The first line in which they differ, in `text`; false: they are the same. */

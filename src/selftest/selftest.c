@@ -34,8 +34,8 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     o.runs = o.runs ? o.runs : RUNS;
     REQUIRE(o.draws >= LEAST_DRAWS && o.draws <= (size_t)1 << 26,
             "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
-    REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000, "selftest: runs must lie between %d and 1000000 (got %zu)",
-            LEAST_RUNS, o.runs);
+    REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000,
+            "selftest: runs must lie between %d and 1000000 (got %zu)", LEAST_RUNS, o.runs);
     status = folder_temporary(folder, sizeof folder, "sotto-selftest");
     if (status != SOTTO_OK) {
         status_prefix("selftest");

@@ -1,5 +1,5 @@
-/* Defects that sotto once had, planted again one at a time: SOTTO_PLANTED names one. The linker sends calls of
- * the functions below here (--wrap in cmake/tests.cmake); without SOTTO_PLANTED all of them do what they
+/* Defects that sotto once had, planted again one at a time: SOTTO_PLANTED names one. The linker sends calls
+ * of the functions below here (--wrap in cmake/tests.cmake); without SOTTO_PLANTED all of them do what they
  * should. */
 #include "base/file.h"
 #include "data/split_encoding.h"
