@@ -15,7 +15,8 @@ struct head_checkpoint {
     double *weights, *mean, *square; /* (count) each, borrowed */
 };
 sotto_status head_checkpoint_save(const char *path, const struct head_checkpoint *c);
-/** Fills run, step and the three arrays. EINVAL: made by another recipe or of other records; EFORMAT: damaged. */
+/** Fills run, step and the three arrays. EINVAL: made by another recipe or of other records; EFORMAT: damaged, by as
+ * little as a bit, or of another kind or version; ENOENT, EIO, ENOMEM. After a failure *c is as it was. */
 sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path);
 
 #endif

@@ -72,6 +72,15 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   run=$(grep -o '"run":"[0-9a-f]*"' "$ledger" | sort -u | wc -l)
   [ "$run" -eq 1 ]
   [ "$(grep -o '"first_step":[0-9]*' "$ledger" | tail -n 1)" != '"first_step":0' ]
+  # a damaged one is refused before anything is charged
+  truncate -s -8 h.safetensors.checkpoint
+  short=("${head[@]}" --noise-multiplier 4 --epochs 20 -o h.safetensors)
+  run "${short[@]}"
+  [ "$status" -eq 65 ]
+  [[ "$output" == *h.safetensors.checkpoint* && "$output" == *"--fresh starts anew"* ]]
+  [ "$(charges)" -eq 2 ]
+  "${short[@]}" --fresh
+  [ "$(charges)" -eq 3 ]
 }
 
 @test "a finished head leaves no checkpoint; its certificate counts what was interrupted" {
