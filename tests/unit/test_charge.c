@@ -407,6 +407,12 @@ static void damaged_entries_are_refused(void **state)
         json_free(entry);
         ledger_records_free(&r);
     }
+    struct ledger_records two_keys = {.keyed = true};
+    struct json *entry;
+    const char keyed[] = "{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}";
+    assert_int_equal(json_parse(&entry, keyed, sizeof keyed - 1, "entry"), SOTTO_OK);
+    REFUSED(ledger_records_take(&two_keys, entry, "line 2"), SOTTO_EFORMAT, "differs from that of the entries before");
+    json_free(entry);
     assert_int_equal(charge("a", path_of("own.jsonl"), NULL), SOTTO_OK);
     char place[256];
     snprintf(place, sizeof place, "%s/sotto/ledger/a.where", folder);
