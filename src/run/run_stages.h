@@ -13,7 +13,7 @@
 struct run_model {
     size_t index;    /* of the case */
     long protection; /* -1: unprotected */
-    char name[RUN_NAME + 16];
+    char name[RUN_NAME + 24];
 };
 
 struct run {
