@@ -21,14 +21,29 @@ teardown() {
   [[ "$output" == "{"*'"schema": "sotto.selftest/1"'*'"passed": true'*'"failed": 0'*'"falsifier": null'*'"group": "files"'*"}" ]]
 }
 
-@test "--falsify attacks every mechanism and catches every planted bug" {
+@test "--falsify attacks every mechanism and this program, and catches every planted bug" {
   run "$SOTTO" selftest --falsify --draws 200000 --progress never # a quarter of these misses a planted bug now and then
   [ "$status" -eq 0 ]
   [[ "$output" == *"falsifier"*"logistic: one value"*"planted bugs"*"random batch size as divisor"* ]]
+  [[ "$output" == *"end to end"*"ok    protect: laplace"*"ok    head: taylor"*"ok    train: dp-sgd"*"ok    a row that is named twice is refused"* ]]
   [[ "$output" == *"a correct build is accused with probability below 1e-06"* ]]
 }
 
-@test "--draws is checked" {
+@test "--only takes the attacks with a text in their names" {
+  run "$SOTTO" selftest --falsify --only "protect: exponential" --runs 20 --json --progress never
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"count": 1,'*'"tests": 12,'*'"group": "end to end"'* ]]
+  run "$SOTTO" selftest --falsify --only nothing-of-this-name
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: selftest: no attack has 'nothing-of-this-name' in its name" ]
+}
+
+@test "--draws, --runs and --only are checked" {
+  run "$SOTTO" selftest --only laplace
+  [ "$status" -eq 64 ]
+  run "$SOTTO" selftest --falsify --runs 5
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: selftest: runs must lie between 20 and 1000000 (got 5)" ]
   run "$SOTTO" selftest --draws 5000
   [ "$status" -eq 64 ]
   run "$SOTTO" selftest --falsify --draws 10
