@@ -1,7 +1,7 @@
 /* Time of privacy accounts: microseconds a call, median of 9 runs, CPU time of one thread. */
 #include "stopwatch.h"
-#include "dp/accountant.h"
-#include "dp/sampled_renyi.h"
+#include "dp/account/accountant.h"
+#include "dp/account/sampled_renyi.h"
 #include "sotto/compose.h"
 
 #include <stdio.h>

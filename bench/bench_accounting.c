@@ -2,7 +2,7 @@
  * Markdown table and the DP-SGD timing. GRID.csv comes from tools/golden_accounting.py, with --seconds if
  * times are wanted. CPU time of one thread. */
 #include "stopwatch.h"
-#include "../tests/accounting_grid.h"
+#include "support/accounting_grid.h"
 
 enum { MOST = 1000, FAMILIES = 8 };
 struct family {

@@ -1,7 +1,7 @@
 /* Microseconds per view on one core, for every instruction-set level of this machine: median of 15 batches.
  */
 #include "stopwatch.h"
-#include "data/augment.h"
+#include "data/augment/augment.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * 256 --views 2 is contrastive pre-training. cpu: the time of the process instead, for --threads 1 on a busy
  * machine. Prints one line of JSON. Nothing is remembered. */
 #include "base/cpu.h"
-#include "nn/autotuner.h"
+#include "nn/loop/autotuner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * two alone, so that the peak of memory is its own; before_mib: the peak before the first step.
  */
 #include "base/cpu.h"
-#include "nn/plan.h"
+#include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/dp.h"

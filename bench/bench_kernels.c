@@ -12,12 +12,12 @@ int main(void)
 }
 #else
 
-#include "nn/columns.h"
-#include "nn/conv_picture.h"
-#include "nn/conv_taps.h"
-#include "nn/conv_weights.h"
+#include "nn/conv/columns.h"
+#include "nn/conv/conv_image.h"
+#include "nn/conv/conv_taps.h"
+#include "nn/conv/conv_weights.h"
 #include "nn/dnnl/dnnl_product.h"
-#include "nn/kernels.h"
+#include "nn/kernel/kernels.h"
 #include "par/par.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Noise draws per second on one core, by mechanism; whole sums of fast noise; how far the time of a draw
  * tells its size, for the exact samplers and for those of constant time; the time of closed-form accounts. */
-#include "dp/knorm.h"
-#include "dp/mechanism.h"
+#include "dp/noise/knorm.h"
+#include "dp/mechanism/mechanism.h"
 
 #include <stdio.h>
 #include <stdlib.h>

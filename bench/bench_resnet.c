@@ -9,7 +9,7 @@
  * steps' ratios.
  */
 #include "stopwatch.h"
-#include "nn/plan.h"
+#include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
 

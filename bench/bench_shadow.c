@@ -3,7 +3,7 @@
 #include "stopwatch.h"
 #include "sotto/sotto.h"
 
-#include "attack/shadow_pool.h"
+#include "attack/shadow/shadow_pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *                              [--threads T] [--runs R]     (T networks; defaults: cnn, 16,32,64, 32, 2500,
  * 2, 2, 5) */
 #include "stopwatch.h"
-#include "attack/shadow_pool.h"
+#include "attack/shadow/shadow_pool.h"
 #include "sotto/sotto.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * usage: bench_simclr [--size 32] [--batch 256] [--dtype f32|bf16] [--threads N] [--steps 15] [--encoder
  * NAME] */
 #include "stopwatch.h"
-#include "data/augment.h"
+#include "data/augment/augment.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "ssl/objective.h"

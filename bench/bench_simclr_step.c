@@ -4,7 +4,7 @@
  * same load on the machine). usage: bench_simclr_step [--side 32] [--batch 256] [--dtype f32|bf16] [--threads
  * T] [--steps 7] [--profile] */
 #include "stopwatch.h"
-#include "nn/plan.h"
+#include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include <stdio.h>

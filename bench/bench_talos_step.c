@@ -4,7 +4,7 @@
  * times the plain step. usage: bench_talos_step [BATCH [STEPS]] */
 #include "stopwatch.h"
 
-#include "nn/plan.h"
+#include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "ssl/talos.h"

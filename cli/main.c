@@ -1,20 +1,20 @@
 /* sotto VERB [options]: looks the verb up, parses its options, runs it, maps its status to an exit code. */
-#include "launcher.h"
-#include "options_private.h"
+#include "options/launcher.h"
+#include "options/options_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROW(name, ranks) extern const struct verb verb_##name;
-#include "verb_list.h"
+#include "verbs/verb_list.h"
 #undef ROW
 static const struct verb_row {
     const struct verb *verb;
     enum ranks ranks;
 } verbs[] = {
 #define ROW(name, ranks) {&verb_##name, ranks},
-#include "verb_list.h"
+#include "verbs/verb_list.h"
 #undef ROW
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -1,5 +1,5 @@
 # One object library; the shared and the static library are both made from it and both export only sotto_*.
-file(GLOB SOTTO_SOURCES CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c src/*/*.S)
+file(GLOB SOTTO_SOURCES CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c src/*/*.S src/*/*/*.S)
 file(GLOB SOTTO_ISA_SOURCES CONFIGURE_DEPENDS src/*/*.isa.c src/*/*/*.isa.c)
 list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/base/isa_")
 list(REMOVE_ITEM SOTTO_SOURCES ${SOTTO_ISA_SOURCES})
@@ -8,9 +8,9 @@ if(NOT SOTTO_DNNL)
 endif()
 
 # The report's page parts are included by the assembler.
-file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/report/*.html ${CMAKE_SOURCE_DIR}/src/report/*.css
-     ${CMAKE_SOURCE_DIR}/src/report/*.js)
-set_source_files_properties(src/report/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
+file(GLOB SOTTO_ASSETS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/report/page/*.html ${CMAKE_SOURCE_DIR}/src/report/page/*.css
+     ${CMAKE_SOURCE_DIR}/src/report/page/*.js)
+set_source_files_properties(src/report/page/assets.S PROPERTIES OBJECT_DEPENDS "${SOTTO_ASSETS};${CHART_JS}")
 
 # Coverage is that of the privacy core, built as written (no optimisation); the rest runs at full speed.
 if(SOTTO_COVERAGE)

@@ -1,4 +1,4 @@
-# Each tests/KIND/test_*.c is one cmocka program, linked with the objects so that it sees internals.
+# Each tests/KIND/MODULE/test_*.c is one cmocka program, linked with the objects so that it sees internals.
 find_package(cmocka REQUIRED)
 if(NOT TARGET cmocka::cmocka)
   add_library(cmocka::cmocka INTERFACE IMPORTED)
@@ -16,7 +16,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64 AND CMAKE_C_COMPILER_ID STREQUAL GNU 
 endif()
 set(SOTTO_TEST_KINDS unit known property statistical fuzz end_to_end)
 foreach(kind IN LISTS SOTTO_TEST_KINDS)
-  file(GLOB sources CONFIGURE_DEPENDS tests/${kind}/test_*.c)
+  file(GLOB sources CONFIGURE_DEPENDS tests/${kind}/*/test_*.c)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
@@ -50,16 +50,16 @@ endfunction()
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX
     test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_encoder
-    test_examples test_fast_noise test_fft test_fine_tune test_golden_step test_gradients test_head test_head_bits test_head_crew
-    test_head_golden test_head_private test_knn test_label_attacks test_layers test_losses test_members test_model
-    test_model_attacks test_moment_heads test_moments test_near_heads test_network test_network_attacks test_noisy_attacks
+    test_examples test_fast_noise test_fft test_fine_tune test_golden_step test_gradients test_head test_head_bits test_head_batch_train
+    test_head_golden test_head_private test_knn test_label_attacks test_layers test_losses test_ensemble test_model
+    test_model_attacks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
     test_noisy_inputs test_olympus test_optimizer test_plan test_residual_noise test_residual_sde test_scattering test_sensitivity
     test_shadow_heads test_shadow_pool test_standardise test_talos test_white_box test_winograd)
 sotto_label(matrix ${SOTTO_MATRIX} ${SOTTO_MATRIX_DTYPE})
 sotto_label(matrix-dtype ${SOTTO_MATRIX_DTYPE})
 # Tests of over 2 seconds: an emulated machine has no time for them (tools/check-systems).
 set(SOTTO_LONG
-    test_account_edges test_accounting_grid test_agreement test_autotune test_backends test_bad_parameters test_ball_memory test_balls
+    test_account_edges test_accounting_grid test_accountant_crosscheck test_autotune test_backends test_bad_parameters test_ball_memory test_balls
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
     test_events test_fixed_sampling test_forgery test_golden_step test_head_private test_label_release test_layers test_ledger
     test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
@@ -92,10 +92,10 @@ foreach(source IN LISTS fuzzers)
 endforeach()
 
 # The web server of the download tests.
-add_executable(range_server tests/range_server.c)
+add_executable(range_server tests/support/range_server.c)
 target_include_directories(range_server PRIVATE tests)
 # The model that the tests of --target-command ask.
-add_executable(serve_model tests/serve_model.c)
+add_executable(serve_model tests/support/serve_model.c)
 target_link_libraries(serve_model PRIVATE m)
 add_dependencies(test_target_command serve_model)
 target_compile_definitions(test_target_command PRIVATE SERVE_MODEL="$<TARGET_FILE:serve_model>")
@@ -103,7 +103,7 @@ target_compile_definitions(test_target_command PRIVATE SERVE_MODEL="$<TARGET_FIL
 # The program with old defects, of which SOTTO_PLANTED brings one back: `sotto selftest --falsify` must catch every one. A call of a
 # wrapped function goes to tests/planted/planted.c, so that no defect lives in the sources of the product.
 add_executable(sotto_planted ${SOTTO_CLI_SOURCES} tests/planted/planted.c)
-target_include_directories(sotto_planted PRIVATE include src)
+target_include_directories(sotto_planted PRIVATE include src cli)
 target_link_libraries(sotto_planted PRIVATE sotto_internals)
 target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 foreach(function sotto_dp_release_double sotto_head_train_private split_provenance sotto_rows_once sotto_provenance_once
@@ -129,7 +129,8 @@ endif()
 add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})
 add_test(NAME check/symbols COMMAND ${CMAKE_SOURCE_DIR}/tools/check-symbols $<TARGET_FILE:sotto_shared> ${SOTTO_STATIC})
 add_test(NAME check/globals COMMAND ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_BINARY_DIR})
-set_tests_properties(check/includes check/symbols check/globals PROPERTIES LABELS check)
+add_test(NAME check/calls COMMAND ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINARY_DIR})
+set_tests_properties(check/includes check/calls check/symbols check/globals PROPERTIES LABELS check)
 add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_SOURCE_DIR})
 set_tests_properties(check/headers PROPERTIES LABELS check)
 

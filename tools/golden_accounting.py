@@ -1,7 +1,7 @@
-"""What dp-accounting and prv-accountant say on a grid of mechanisms: writes tests/known/data/accounting_grid.csv.
+"""What dp-accounting and prv-accountant say on a grid of mechanisms: writes tests/golden/known/accounting_grid.csv.
 
     bench/peers/setup --accounting FOLDER
-    FOLDER/bin/python tools/golden_accounting.py > tests/known/data/accounting_grid.csv
+    FOLDER/bin/python tools/golden_accounting.py > tests/golden/known/accounting_grid.csv
 
 One line per (mechanism, parameter, sampling rate, compositions, delta). Columns that a package does not answer
 (it has no such mechanism, it raises, runs out of memory or needs more than two minutes) are empty and the note says which.

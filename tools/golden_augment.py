@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/known/augment_vectors.h: views made with PyTorch's grid_sample, independent of the C code.
+"""Writes tests/known/data/augment_vectors.h: views made with PyTorch's grid_sample, independent of the C code.
 
 Flip, zoom and translation are written as the 3x3 output-to-input matrices that Keras's layers use (pixel-index
 coordinates, the last layer asked first), multiplied, and sampled once in float64 with reflection padding about the
-borders (align_corners=False). Needs numpy and torch.        usage: tools/golden_augment.py > tests/known/augment_vectors.h
+borders (align_corners=False). Needs numpy and torch.        usage: tools/golden_augment.py > tests/known/data/augment_vectors.h
 """
 import numpy as np
 import torch

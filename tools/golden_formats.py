@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/known/data/formats/: small files by NumPy and safetensors that tests/known/test_formats_known.c reads.
+"""Writes tests/golden/known/formats/: small files by NumPy and safetensors that tests/known/io/test_formats_known.c reads.
 
 Needs numpy and safetensors. Values are formulas that the test repeats:
   f*: (i - 5) / 4        i*: 1000 * i - 3000        u1: 7 * i mod 256        b1: i mod 3 == 0
@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from safetensors.numpy import save_file
 
-out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tests/known/data/formats")
+out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tests/golden/known/formats")
 out.mkdir(parents=True, exist_ok=True)
 
 

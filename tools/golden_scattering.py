@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/known/scattering_vectors.h: a scattering transform by the textbook, independent of the C code.
+"""Writes tests/known/ssl/scattering_vectors.h: a scattering transform by the textbook, independent of the C code.
 
 Filters are sampled in space and made periodic there (the C code writes their Fourier transforms down in closed form),
 every convolution is one of numpy's transforms in float64 at full resolution; what the coarse wavelets give is then
-averaged over every second pixel, all else over every one, at every fourth.        usage: tools/golden_scattering.py > tests/known/scattering_vectors.h
+averaged over every second pixel, all else over every one, at every fourth.        usage: tools/golden_scattering.py > tests/known/ssl/scattering_vectors.h
 """
 import numpy as np
 

@@ -6,8 +6,7 @@
 #define DATA_DATASET_H
 
 #include "base/memory.h"
-#include "data/download.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "sotto/data.h"
 
 /** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */
@@ -64,6 +63,13 @@ sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_p
 /** SHA-256 of images or features, then labels, then attribute, as they lie in memory. */
 void dataset_hash(char hex[65], const struct sotto_dataset *d);
 
+/** A file whose contents are known before it is there. */
+struct remote_file {
+    const char *name;            /* under which it is stored; the end of its address */
+    uint64_t bytes;              /* 0: not recorded */
+    const char *sha256;          /* of the file, or NULL: */
+    const char *unpacked_sha256; /* of what the .gz file holds */
+};
 /** Where the files of a set are published. Plain http is used only because every file's hash is recorded. */
 struct dataset_remote {
     const char *folder; /* address, ending in '/'; file names follow */

@@ -1,5 +1,4 @@
 #include "data/dataset.h"
-#include "data/synthetic.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "defend/attriguard.h"
 
-#include "defend/phase_two.h"
+#include "defend/attriguard_sample.h"
 
 #include <math.h>
 #include <string.h>

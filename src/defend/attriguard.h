@@ -2,7 +2,7 @@
  *
  * Phase I: for every value of the attribute, the smallest change of a row with which the defender's
  * classifier answers that value. Phase II: one of them by chance, so that the classifier's answers are as
- * close to the prior as the budget allows (phase_two.h). The value that the classifier answers already costs
+ * close to the prior as the budget allows (attriguard_sample.h). The value that the classifier answers already costs
  * nothing. */
 #ifndef DEFEND_ATTRIGUARD_H
 #define DEFEND_ATTRIGUARD_H

@@ -3,7 +3,7 @@
 #define DEFEND_DEFENCE_NET_H
 
 #include "defend/defence_product.h"
-#include "head/head_model.h"
+#include "head/model/head_model.h"
 
 /* A dense network with ReLU between its layers, in double, on standardised inputs or raw ones. */
 struct defence_net {

@@ -3,7 +3,7 @@
 #include "defend/defence.h"
 
 #include "base/sha256.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "num/beta.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* A record in lines for people: the budget, what was paid, and what the attackers still saw. */
 #include "defend/defence.h"
 
-#include "io/json.h"
+#include "io/json/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "defend/dense_stack.h"
 
-#include "nn/optimizer.h"
+#include "nn/optimizer/optimizer.h"
 #include "rng/rng.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* What a file is, is decided by its first bytes, and by its name only where bytes do not tell (CSV, YAML) or
  * contradict it (then the reader the name asks for explains what is wrong). One document serves both outputs.
  */
-#include "io/array.h"
-#include "io/csv.h"
-#include "io/json.h"
-#include "io/npy.h"
-#include "io/utf8.h"
-#include "io/yaml_tree.h"
+#include "io/array/array.h"
+#include "io/table/csv.h"
+#include "io/json/json.h"
+#include "io/array/npy.h"
+#include "io/text/utf8.h"
+#include "io/yaml/yaml_tree.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -26,6 +26,8 @@ struct conv_desc {
 struct nn_backend {
     const char *name;
     const char *(*title)(void);
+    /** Why it cannot be used on this machine, or NULL. */
+    const char *(*missing)(void);
     int (*supports_bf16)(void); /* bf16 plans work on this CPU */
     sotto_status (*conv_create)(struct conv **out, const struct conv_desc *desc);
     /** Called twice, see struct layer. NULL: needs no memory. */

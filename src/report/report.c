@@ -1,5 +1,5 @@
 /* The template names its parts in double braces; each name is one row of the table below. */
-#include "report/page.h"
+#include "report/page/page.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "report/document.h"
+#include "report/document/document.h"
 #include "sotto/sotto.h"
 
 static void time_text(char out[32])

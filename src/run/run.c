@@ -1,6 +1,6 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
-#include "run/run_shadow.h"
+#include "run/stages/run_shadow.h"
 
 #include <stdio.h>
 #include <string.h>

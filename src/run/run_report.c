@@ -1,5 +1,5 @@
 /* report.json from the stages' results (docs/FORMATS.md, sotto.report/1), then the page. */
-#include "run/run_stages.h"
+#include "run/stages/run_stages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/cpu.h"
-#include "io/metric_log.h"
+#include "io/table/metric_log.h"
 #include "par/par.h"
 #include "sotto/io.h"
 #include "sotto/report.h"

@@ -1,7 +1,7 @@
 /* Independent ways to the same number: finite sum, contour integral, privacy-loss distributions by transforms
- * of doubles and in ball arithmetic (dp/agreement.h); and one training run that other programs have
+ * of doubles and in ball arithmetic (dp/account/accountant_crosscheck.h); and one training run that other programs have
  * accounted. */
-#include "dp/agreement.h"
+#include "dp/account/accountant_crosscheck.h"
 #include "selftest/checks.h"
 #include "sotto/dp.h"
 

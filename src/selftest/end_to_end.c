@@ -1,7 +1,7 @@
 /* Every command on every neighbour, and what an attacker makes of it. */
 #include "selftest/end_to_end.h"
 #include "base/file.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "par/par.h"
 #include "selftest/commands.h"
 #include "selftest/falsify.h"

@@ -3,8 +3,8 @@
  * (docs/derivations/logistic.md); analytic Gaussian after Balle and Wang 2018; Renyi divergences of the
  * sampled Gaussian by quadrature. */
 #include "base/sha256.h"
-#include "dp/accountant.h"
-#include "dp/sampled_renyi.h"
+#include "dp/account/accountant.h"
+#include "dp/account/sampled_renyi.h"
 #include "num/special.h"
 #include "selftest/checks.h"
 

@@ -1,6 +1,6 @@
 /* What one run left behind: facts that must not depend on a record, and values that may, within epsilon. */
 #include "base/file.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "selftest/program.h"
 #include "sotto/io.h"
 

@@ -3,7 +3,7 @@
  * thresholds far out (4.5 standard deviations; sqrt(n) D < 2.2): what is looked for is a build that computes
  * something else. */
 #include "base/memory.h"
-#include "dp/mechanism.h"
+#include "dp/mechanism/mechanism.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>

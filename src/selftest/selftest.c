@@ -1,6 +1,6 @@
 /* The order of the groups, the folder they write to, and the report. */
 #include "base/file.h"
-#include "io/json.h"
+#include "io/json/json.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>

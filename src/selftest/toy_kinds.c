@@ -1,7 +1,7 @@
 /* The correct toys: every mechanism in the form in which it releases, so a new row of the mechanism list is
  * attacked without a word here, unless it is of a new kind. */
 #include "base/memory.h"
-#include "dp/knorm.h"
+#include "dp/noise/knorm.h"
 #include "selftest/toy_training.h"
 #include "selftest/toys.h"
 #include "sotto/io.h"

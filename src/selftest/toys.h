@@ -5,7 +5,7 @@
 #ifndef SELFTEST_TOYS_H
 #define SELFTEST_TOYS_H
 
-#include "dp/mechanism.h"
+#include "dp/mechanism/mechanism.h"
 #include "selftest/falsify.h"
 
 /** Where toys draw: a scratch ledger, and seeded noise for tests of the falsifier itself. */

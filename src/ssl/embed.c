@@ -2,7 +2,7 @@
  * bits. */
 #include "ssl/encoder.h"
 
-#include "data/augment.h"
+#include "data/augment/augment.h"
 #include "par/par.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * seed and row alone, whatever else is embedded beside it. */
 #include "ssl/encoder.h"
 
-#include "data/augment.h"
+#include "data/augment/augment.h"
 #include "par/par.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * so equal runs give equal bytes. */
 #include "ssl/encoder.h"
 
-#include "data/augment.h"
-#include "io/statement.h"
+#include "data/augment/augment.h"
+#include "io/provenance/statement.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ struct sotto_encoder {
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status encoder_wrap(struct sotto_encoder **out, struct nn_model *model, const char *name);
 sotto_status encoder_add_fact(struct sotto_encoder *e, const char *key, const char *value);
-/** Input of an encoder for this data: 3 channels, at least 32x32 (data/augment.h). EINVAL: not a set of
+/** Input of an encoder for this data: 3 channels, at least 32x32 (data/augment/augment.h). EINVAL: not a set of
  * images. */
 sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data);
 /** EINVAL unless the images fit the encoder. */

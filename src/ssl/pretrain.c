@@ -1,8 +1,8 @@
 /* A pre-training run: views of a batch of images, the objective's gradient, and the loop of
- * nn/training_loop.h around them. */
+ * nn/loop/training_loop.h around them. */
 #include "ssl/pretrain.h"
 
-#include "nn/training_loop.h"
+#include "nn/loop/training_loop.h"
 #include "par/par.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef SSL_PRETRAIN_H
 #define SSL_PRETRAIN_H
 
-#include "data/augment.h"
-#include "nn/autotuner.h"
+#include "data/augment/augment.h"
+#include "nn/loop/autotuner.h"
 #include "ssl/encoder.h"
 #include "ssl/objective.h"
 #include "ssl/talos.h"

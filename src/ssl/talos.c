@@ -2,9 +2,9 @@
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
 #include "ssl/talos.h"
 
-#include "io/metric_log.h"
-#include "nn/checkpoint.h"
-#include "nn/model.h"
+#include "io/table/metric_log.h"
+#include "nn/loop/checkpoint.h"
+#include "nn/model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef SSL_TALOS_H
 #define SSL_TALOS_H
 
-#include "nn/optimizer.h"
+#include "nn/optimizer/optimizer.h"
 #include "sotto/ssl.h"
 #include "base/sha256.h"
 

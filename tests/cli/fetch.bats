@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# sotto data fetch: downloads from a small server of the tests (tests/range_server.h), never from the net.
+# sotto data fetch: downloads from a small server of the tests (tests/support/range_server.h), never from the net.
 
 setup() {
   work=$(mktemp -d)

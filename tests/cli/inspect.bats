@@ -3,7 +3,7 @@
 
 setup() {
   dir=$(mktemp -d)
-  golden="$BATS_TEST_DIRNAME/../known/data/formats"
+  golden="$BATS_TEST_DIRNAME/../golden/known/formats"
   corpus="$BATS_TEST_DIRNAME/../fuzz/corpus"
 }
 teardown() { rm -rf "$dir"; }

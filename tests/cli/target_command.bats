@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # sotto attack --target-command: a well-behaved command gives what the file gives; every other one a clear line
-# and nothing half-written. The commands are tests/serve_model.c; examples/serve_numpy.py where numpy is there.
+# and nothing half-written. The commands are tests/support/serve_model.c; examples/serve_numpy.py where numpy is there.
 
 # npy FILE SHAPE < bytes: unsigned bytes
 npy() {

@@ -1,5 +1,5 @@
 /* Archives of every kind, then whatever layout they hold, down to a finished set. */
-#include "data/format.h"
+#include "data/format/format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* CIFAR files of both layouts: an accepted file is whole records with labels in range. */
-#include "data/cifar.h"
+#include "data/format/cifar.h"
 
 #include <stdlib.h>
 

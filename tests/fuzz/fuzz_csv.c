@@ -1,5 +1,5 @@
 /* Arbitrary bytes as CSV, in both styles that data sets use. */
-#include "io/csv.h"
+#include "io/table/csv.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as sotto.schema/1 and as sotto.encoding/1: refused, or an encoding that comes back from its own
  * document. */
-#include "data/encoding.h"
+#include "data/encoding/encoding.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Any bytes as a list of events: refused, or an account whose ends are in order. */
-#include "dp/events.h"
+#include "dp/account/events.h"
 
 #include <assert.h>
 #include <math.h>

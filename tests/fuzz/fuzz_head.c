@@ -1,6 +1,6 @@
 /* Any bytes as a head: first the container, then the checks of names, shapes, numbers and recipe. */
-#include "head/head_model.h"
-#include "io/safetensors.h"
+#include "head/model/head_model.h"
+#include "io/array/safetensors.h"
 
 #include <math.h>
 #include <stdlib.h>

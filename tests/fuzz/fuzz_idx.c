@@ -1,5 +1,5 @@
 /* IDX headers, packed or not: what is accepted must really hold what the header says. */
-#include "data/idx.h"
+#include "data/format/idx.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Arbitrary bytes as JSON; what is accepted must survive being written and read again. */
-#include "io/json.h"
+#include "io/json/json.h"
 #include "sotto/io.h"
 
 #include <assert.h>

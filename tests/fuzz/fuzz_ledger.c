@@ -1,6 +1,6 @@
 /* Any bytes as a ledger: refused, or a sound chain with finite or infinite (never negative, never NaN) sums.
  */
-#include "dp/ledger.h"
+#include "dp/ledger/ledger.h"
 
 #include <math.h>
 #include <stdio.h>

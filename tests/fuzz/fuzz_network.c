@@ -1,6 +1,6 @@
 /* Any bytes as a whole network: first the container, then metadata, names, shapes, numbers and recipe. */
-#include "io/safetensors.h"
-#include "train/network.h"
+#include "io/array/safetensors.h"
+#include "train/network/network.h"
 
 #include <stdlib.h>
 

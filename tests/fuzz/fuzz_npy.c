@@ -1,5 +1,5 @@
 /* Arbitrary bytes as a .npy file. */
-#include "io/npy.h"
+#include "io/array/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Arbitrary bytes as a .npy frame that arrives in pieces: never reads on behind the frame, and agrees with
  * the reader of whole files. The first byte says how the pieces are cut. */
-#include "io/npy_stream.h"
+#include "io/array/npy_stream.h"
 
 #include <stdlib.h>
 #include <string.h>

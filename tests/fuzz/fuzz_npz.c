@@ -1,5 +1,5 @@
 /* Arbitrary bytes as a .npz file. */
-#include "io/npz.h"
+#include "io/array/npz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

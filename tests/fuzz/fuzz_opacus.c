@@ -1,5 +1,5 @@
 /* Any bytes as the state of an Opacus accountant: refused, or steps that the account takes. */
-#include "dp/events.h"
+#include "dp/account/events.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "data/picture_facts.h"
+#include "data/format/image_facts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

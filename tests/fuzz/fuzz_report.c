@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/page/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

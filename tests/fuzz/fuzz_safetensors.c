@@ -1,5 +1,5 @@
 /* Arbitrary bytes as a .safetensors file. */
-#include "io/safetensors.h"
+#include "io/array/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any bytes as sensitivity.json. */
-#include "head/sensitivity_file.h"
+#include "head/sensitivity/sensitivity_file.h"
 
 #include <math.h>
 #include <stdlib.h>

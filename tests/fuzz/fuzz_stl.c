@@ -1,7 +1,7 @@
 /* STL-10 as a bundle: the first four bytes say which files there are, how the rest is cut into them, and what
  * is asked for; an accepted set has labels in range and every picture of its files. */
-#include "data/format.h"
-#include "data/stl.h"
+#include "data/format/format.h"
+#include "data/format/stl.h"
 
 #include <stdlib.h>
 #include <string.h>

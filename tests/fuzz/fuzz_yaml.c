@@ -1,7 +1,7 @@
 /* Arbitrary bytes as a configuration file; what is accepted must survive being written and read again. Input
  * after a zero byte is an override. */
-#include "io/yaml_config.h"
-#include "io/yaml_tree.h"
+#include "io/yaml/yaml_config.h"
+#include "io/yaml/yaml_tree.h"
 #include "sotto/io.h"
 
 #include <assert.h>

@@ -2,11 +2,11 @@
  * of the functions below here (--wrap in cmake/tests.cmake); without SOTTO_PLANTED all of them do what they
  * should. */
 #include "base/file.h"
-#include "data/split_encoding.h"
-#include "dp/certificate.h"
+#include "data/set/split_encoding.h"
+#include "dp/ledger/certificate.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"
-#include "train/dp_sgd.h"
+#include "train/private/dp_sgd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

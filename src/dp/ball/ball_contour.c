@@ -4,7 +4,7 @@
  * e^(-cT)) and never falls below it; what lies behind y adds at most A^k y^(-k-1) e^(-ce) / (pi (k+1)), A =
  * cosh((c + 1/2) t) / (2 sinh(t/2)). c and T are plain numbers: any choice is valid. */
 #include "dp/ball/ball_private.h"
-#include "dp/logistic_compose.h"
+#include "dp/mechanism/logistic_compose.h"
 #include "num/special.h"
 
 struct contour {

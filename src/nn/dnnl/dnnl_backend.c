@@ -1,5 +1,6 @@
 /* The tables of both oneDNN backends, without and with minimal filtering, and what they know of this CPU. */
 #include "base/cpu.h"
+#include "nn/conv/winograd_kernels.h"
 #include "nn/dnnl/dnnl_conv.h"
 #include "nn/dnnl/dnnl_version.h"
 
@@ -73,11 +74,22 @@ static sotto_status create_winograd(struct conv **out, const struct conv_desc *d
     return dnnl_conv_create(out, d, 1);
 }
 
-#define BACKEND(NAME, TITLE, CREATE)                                                                         \
+static const char *nothing_missing(void)
+{
+    return NULL;
+}
+
+static const char *missing_winograd(void)
+{
+    return winograd_kernels_best()->multiply ? NULL : "this CPU has no AVX-512";
+}
+
+#define BACKEND(NAME, TITLE, MISSING, CREATE)                                                                \
     {                                                                                                        \
-        .name = NAME, .title = TITLE, .supports_bf16 = supports_bf16, .conv_create = CREATE,                 \
-        .conv_layout = dnnl_conv_layout, .conv_forward = dnnl_conv_forward,                                  \
+        .name = NAME, .title = TITLE, .missing = MISSING, .supports_bf16 = supports_bf16,                    \
+        .conv_create = CREATE, .conv_layout = dnnl_conv_layout, .conv_forward = dnnl_conv_forward,           \
         .conv_backward = dnnl_conv_backward, .conv_free = dnnl_conv_free, .sgemm = sgemm                     \
     }
-const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, create_direct);
-const struct nn_backend nn_backend_winograd = BACKEND("winograd", title_winograd, create_winograd);
+const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, nothing_missing, create_direct);
+const struct nn_backend nn_backend_winograd =
+    BACKEND("winograd", title_winograd, missing_winograd, create_winograd);

@@ -2,7 +2,7 @@
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
- *   picture  our own kernels for the first layer (conv_picture.h), its weight gradient too
+ *   picture  our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
  *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
@@ -12,14 +12,14 @@
  * and a product over columns in bf16, where oneDNN's is slow. */
 #include "nn/dnnl/dnnl_conv.h"
 
-#include "nn/columns.h"
-#include "nn/conv_picture.h"
-#include "nn/conv_taps.h"
-#include "nn/conv_weights.h"
-#include "nn/conv_winograd.h"
+#include "nn/conv/columns.h"
+#include "nn/conv/conv_image.h"
+#include "nn/conv/conv_taps.h"
+#include "nn/conv/conv_weights.h"
+#include "nn/conv/conv_winograd.h"
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
-#include "nn/kernels.h"
+#include "nn/kernel/kernels.h"
 #include <string.h>
 
 enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */

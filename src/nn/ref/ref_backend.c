@@ -87,6 +87,11 @@ static void sgemm(int trans_a, int trans_b, size_t m, size_t n, size_t k, float 
         }
 }
 
+static const char *missing(void)
+{
+    return NULL;
+}
+
 const struct nn_backend nn_backend_ref = {.name = "ref",
                                           .title = title,
                                           .supports_bf16 = no_bf16,
@@ -94,4 +99,5 @@ const struct nn_backend nn_backend_ref = {.name = "ref",
                                           .conv_forward = conv_forward,
                                           .conv_backward = conv_backward,
                                           .conv_free = conv_free,
-                                          .sgemm = sgemm};
+                                          .sgemm = sgemm,
+                                          .missing = missing};

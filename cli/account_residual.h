@@ -1,9 +1,0 @@
-/* account_residual.h - sotto account --residual-perturbation. */
-#ifndef CLI_ACCOUNT_RESIDUAL_H
-#define CLI_ACCOUNT_RESIDUAL_H
-
-#include "options.h"
-
-sotto_status account_residual(const struct options *o, int json);
-
-#endif

@@ -1,0 +1,126 @@
+#include "inputs/attack_inputs.h"
+
+#include "inputs/head_inputs.h"
+
+#include <string.h>
+
+/* Features and labels of one group of records. Neither option given: *out stays empty. */
+static sotto_status load_records(struct sotto_records *out, size_t *columns, struct attack_inputs *in,
+                                 const struct options *o, const char *const names[2],
+                                 const char *const roles[2])
+{
+    const char *features = option_text(o, names[0]), *labels = option_text(o, names[1]);
+    if (!features && !labels)
+        return SOTTO_OK;
+    if (!features || !labels)
+        return cli_fail(SOTTO_EUSAGE, "attack: --%s and --%s go together", names[0], names[1]);
+    struct sotto_array *x = &in->arrays[in->file_count], *y = x + 1;
+    sotto_status status = head_features_load(x, features);
+    in->files[in->file_count++] = (struct sotto_report_input){roles[0], features};
+    if (status == SOTTO_OK)
+        status = head_labels_load(y, labels);
+    in->files[in->file_count++] = (struct sotto_report_input){roles[1], labels};
+    if (status != SOTTO_OK)
+        return status;
+    if (y->count != x->shape[0])
+        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
+                        features, x->shape[0], labels, y->count);
+    *columns = x->shape[1];
+    *out = (struct sotto_records){x->data, y->data, x->shape[0]};
+    return SOTTO_OK;
+}
+
+/* Records that the target must be able to judge. */
+static sotto_status check_target(const struct sotto_records *r, size_t columns, const struct options *o,
+                                 const struct sotto_target *t, const char *const names[2])
+{
+    size_t classes = sotto_target_classes(t);
+    if (r->n == 0)
+        return SOTTO_OK;
+    if (columns != sotto_target_inputs(t))
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but the target expects %zu",
+                        option_text(o, names[0]), columns, sotto_target_inputs(t));
+    for (size_t i = 0; i < r->n; i++)
+        if (r->y[i] < 0 || (uint64_t)r->y[i] >= classes)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; the target has classes 0 to %zu",
+                            option_text(o, names[1]), i, (long long)r->y[i], classes - 1);
+    return SOTTO_OK;
+}
+
+/* A command is told how long a row is; it says itself how many classes there are, unless --classes does. */
+static sotto_status open_command(struct attack_inputs *in, const struct options *o, size_t columns,
+                                 const struct sotto_context *ctx)
+{
+    struct sotto_command_options how = {option_real(o, "timeout"), (size_t)option_count(o, "query-batch")};
+    size_t classes = option_given(o, "classes") ? (size_t)option_count(o, "classes") : 0;
+    if (option_given(o, "classes") && classes < 2)
+        return cli_fail(SOTTO_EUSAGE, "attack: classes must be at least 2 (got %s)",
+                        option_text(o, "classes"));
+    return sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns, classes,
+                                     &how, ctx);
+}
+
+static sotto_status open_target(struct attack_inputs *in, const struct options *o, size_t columns,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status;
+    if (option_given(o, "target") && option_given(o, "target-command"))
+        return cli_fail(SOTTO_EUSAGE, "attack: --target and --target-command exclude each other");
+    if (option_given(o, "target-command"))
+        status = open_command(in, o, columns, ctx);
+    else if ((status = option_require(o, "target")) == SOTTO_OK)
+        status = sotto_target_open(&in->input.target, option_text(o, "target"), ctx);
+    if (status == SOTTO_OK && option_given(o, "budget"))
+        sotto_target_set_budget(in->input.target, option_count(o, "budget"));
+    return status;
+}
+
+/* Labels of another set name its classes. */
+static sotto_status count_other(struct sotto_attack_input *in, const char *path)
+{
+    int64_t largest = 1;
+    for (size_t i = 0; i < in->other.n; i++) {
+        if (in->other.y[i] < 0)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; labels start at 0", path, i,
+                            (long long)in->other.y[i]);
+        largest = in->other.y[i] > largest ? in->other.y[i] : largest;
+    }
+    in->other_classes = (size_t)largest + 1;
+    return SOTTO_OK;
+}
+
+sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o,
+                                const struct sotto_context *ctx)
+{
+    static const char *const names[4][2] = {{"member-features", "member-labels"},
+                                            {"nonmember-features", "nonmember-labels"},
+                                            {"attacker-features", "attacker-labels"},
+                                            {"other-features", "other-labels"}};
+    static const char *const roles[4][2] = {{"member features", "member labels"},
+                                            {"non-member features", "non-member labels"},
+                                            {"attacker's features", "attacker's labels"},
+                                            {"other set's features", "other set's labels"}};
+    struct sotto_records *records[4] = {&in->input.member, &in->input.nonmember, &in->input.attacker,
+                                        &in->input.other};
+    size_t columns[4] = {0};
+    sotto_status status = SOTTO_OK;
+    for (int i = 0; i < 2 && status == SOTTO_OK; i++)
+        if ((status = option_require(o, names[i][0])) == SOTTO_OK)
+            status = option_require(o, names[i][1]);
+    for (int i = 0; i < 4 && status == SOTTO_OK; i++)
+        status = load_records(records[i], &columns[i], in, o, names[i], roles[i]);
+    if (status == SOTTO_OK)
+        status = open_target(in, o, columns[0], ctx);
+    for (int i = 0; i < 3 && status == SOTTO_OK; i++)
+        status = check_target(records[i], columns[i], o, in->input.target, names[i]);
+    in->input.other_inputs = columns[3];
+    return status == SOTTO_OK ? count_other(&in->input, option_text(o, "other-labels")) : status;
+}
+
+void attack_inputs_clear(struct attack_inputs *in)
+{
+    for (size_t i = 0; i < sizeof in->arrays / sizeof *in->arrays; i++)
+        sotto_array_clear(&in->arrays[i]);
+    sotto_target_close(in->input.target);
+    *in = (struct attack_inputs){0};
+}

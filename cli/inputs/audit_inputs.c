@@ -1,0 +1,320 @@
+#include "inputs/audit_inputs.h"
+
+#include <stdlib.h>
+
+sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                               const char *option, const char *role, const char *what, int dimensions,
+                               const char *shape)
+{
+    const char *path = option_text(o, option);
+    if (!path)
+        return SOTTO_OK;
+    struct sotto_array *a = &in->arrays[in->file_count];
+    sotto_status status = sotto_audit_load(a, path);
+    if (status != SOTTO_OK)
+        return status;
+    in->files[in->file_count++] = (struct sotto_report_input){role, path};
+    if (dimensions == 1 && a->ndim == 2 && a->shape[1] == 1)
+        a->ndim = 1;
+    if (a->ndim != dimensions)
+        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; %s need %s", path, a->ndim, what, shape);
+    status = sotto_array_require_finite(a, path, what);
+    *out = a;
+    return status;
+}
+
+/* The same, converted. */
+static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                         const char *option, const char *role, const char *what, int dimensions,
+                         enum sotto_dtype dtype)
+{
+    sotto_status status = audit_inputs_read(out, in, o, option, role, what, dimensions,
+                                            dimensions == 2 ? "2 (records, classes)" : "1 (records)");
+    if (status != SOTTO_OK || !*out)
+        return status;
+    status = sotto_array_convert(*out, dtype);
+    if (status == SOTTO_EINVAL)
+        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers",
+                        option_text(o, option), what);
+    return status;
+}
+
+struct pair {
+    struct sotto_array *member, *nonmember;
+    const char *member_path, *nonmember_path;
+};
+
+static sotto_status load_pair(struct pair *p, struct audit_inputs *in, const struct options *o,
+                              const char *const names[2], const char *const roles[2], const char *what,
+                              int dimensions, enum sotto_dtype dtype)
+{
+    p->member_path = option_text(o, names[0]);
+    p->nonmember_path = option_text(o, names[1]);
+    if (!p->member_path != !p->nonmember_path)
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s is missing; --%s needs it", names[p->member_path ? 1 : 0],
+                        names[p->member_path ? 0 : 1]);
+    sotto_status status = load(&p->member, in, o, names[0], roles[0], what, dimensions, dtype);
+    if (status == SOTTO_OK)
+        status = load(&p->nonmember, in, o, names[1], roles[1], what, dimensions, dtype);
+    return status;
+}
+
+static sotto_status same_rows(const struct sotto_array *a, const char *path, const struct sotto_array *b,
+                              const char *of, const char *what)
+{
+    if (a->shape[0] == b->shape[0])
+        return SOTTO_OK;
+    return cli_fail(SOTTO_EINVAL, "%s has %zu %s but %s has %zu rows; each record needs one", path,
+                    a->shape[0], what, of, b->shape[0]);
+}
+
+static sotto_status check_labels(const struct sotto_array *y, const char *path, size_t classes)
+{
+    const int64_t *label = y->data;
+    for (size_t i = 0; i < y->count; i++)
+        if (label[i] < 0 || (uint64_t)label[i] >= classes)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; the outputs have classes 0 to %zu",
+                            path, i, (long long)label[i], classes - 1);
+    return SOTTO_OK;
+}
+
+/* A row that does not sum to 1 is reported with its file; the library would only know "members". */
+static sotto_status check_probabilities(const struct sotto_array *p, const char *path)
+{
+    const double *x = p->data;
+    for (size_t i = 0; i < p->shape[0]; i++) {
+        double sum = 0;
+        int negative = 0;
+        for (size_t k = 0; k < p->shape[1]; k++) {
+            sum += x[i * p->shape[1] + k];
+            negative |= x[i * p->shape[1] + k] < 0;
+        }
+        if (negative || sum < 0.999 || sum > 1.001)
+            return cli_fail(
+                SOTTO_EINVAL,
+                "%s: row %zu %s %g; probabilities must be >= 0 and sum to 1 within 0.001 (are these logits?)",
+                path, i, negative ? "has negative values and sums to" : "sums to", sum);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status load_outputs(struct audit_inputs *in, const struct options *o)
+{
+    static const char *const logits[] = {"member-logits", "nonmember-logits"},
+                             *const probabilities[] = {"member-probabilities", "nonmember-probabilities"},
+                             *const labels[] = {"member-labels", "nonmember-labels"};
+    static const char *const logits_roles[] = {"member logits", "non-member logits"},
+                             *const probabilities_roles[] = {"member probabilities",
+                                                             "non-member probabilities"},
+                             *const labels_roles[] = {"member labels", "non-member labels"};
+    struct pair x = {0}, y = {0};
+    int raw = option_given(o, logits[0]) || option_given(o, logits[1]);
+    int soft = option_given(o, probabilities[0]) || option_given(o, probabilities[1]);
+    if (raw && soft)
+        return cli_fail(SOTTO_EUSAGE, "audit: give logits or probabilities, not both");
+    sotto_status status =
+        load_pair(&x, in, o, soft ? probabilities : logits, soft ? probabilities_roles : logits_roles,
+                  soft ? "probabilities" : "logits", 2, SOTTO_F8);
+    if (status == SOTTO_OK)
+        status = load_pair(&y, in, o, labels, labels_roles, "labels", 1, SOTTO_I8);
+    if (status != SOTTO_OK)
+        return status;
+    if (!x.member)
+        return y.member ? cli_fail(SOTTO_EUSAGE,
+                                   "audit: --member-labels needs --member-logits or --member-probabilities")
+                        : SOTTO_OK;
+    if (x.member->shape[1] != x.nonmember->shape[1])
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu classes but %s has %zu; both need the same second dimension",
+                        x.member_path, x.member->shape[1], x.nonmember_path, x.nonmember->shape[1]);
+    in->input.member_f8 = x.member->data, in->input.nonmember_f8 = x.nonmember->data;
+    in->input.n_member = x.member->shape[0], in->input.n_nonmember = x.nonmember->shape[0];
+    in->input.classes = x.member->shape[1];
+    in->input.probabilities = soft;
+    if (soft && (status = check_probabilities(x.member, x.member_path)) == SOTTO_OK)
+        status = check_probabilities(x.nonmember, x.nonmember_path);
+    if (status != SOTTO_OK || !y.member)
+        return status;
+    if ((status = same_rows(y.member, y.member_path, x.member, x.member_path, "labels")) != SOTTO_OK ||
+        (status = same_rows(y.nonmember, y.nonmember_path, x.nonmember, x.nonmember_path, "labels")) !=
+            SOTTO_OK ||
+        (status = check_labels(y.member, y.member_path, in->input.classes)) != SOTTO_OK ||
+        (status = check_labels(y.nonmember, y.nonmember_path, in->input.classes)) != SOTTO_OK)
+        return status;
+    in->input.member_labels = y.member->data, in->input.nonmember_labels = y.nonmember->data;
+    return SOTTO_OK;
+}
+
+static sotto_status load_losses(struct audit_inputs *in, const struct options *o)
+{
+    static const char *const names[] = {"member-losses", "nonmember-losses"}, *const roles[] = {
+                                                                                  "member losses",
+                                                                                  "non-member losses"};
+    struct pair x = {0};
+    sotto_status status = load_pair(&x, in, o, names, roles, "losses", 1, SOTTO_F8);
+    if (status != SOTTO_OK || !x.member)
+        return status;
+    if (in->input.member_f8)
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: losses were given beside logits or probabilities; give one or the other");
+    in->input.member_losses = x.member->data, in->input.nonmember_losses = x.nonmember->data;
+    in->input.n_member = x.member->shape[0], in->input.n_nonmember = x.nonmember->shape[0];
+    return SOTTO_OK;
+}
+
+static sotto_status load_scores(struct audit_inputs *in, const struct options *o)
+{
+    static const char *const names[] = {"scores", "membership"}, *const roles[] = {"scores", "membership"};
+    struct pair x = {0};
+    if (!option_given(o, names[0]) && !option_given(o, names[1]))
+        return SOTTO_OK;
+    if (!option_given(o, names[0]) || !option_given(o, names[1]))
+        return cli_fail(SOTTO_EUSAGE, "audit: --scores and --membership go together");
+    if (in->input.member_f8 || in->input.member_losses)
+        return cli_fail(SOTTO_EUSAGE, "audit: scores were given beside other arrays; give one or the other");
+    sotto_status status = load(&x.member, in, o, names[0], roles[0], "scores", 1, SOTTO_F8);
+    if (status == SOTTO_OK)
+        status = load(&x.nonmember, in, o, names[1], roles[1], "membership values", 1, SOTTO_I8);
+    if (status == SOTTO_OK)
+        status =
+            same_rows(x.nonmember, option_text(o, names[1]), x.member, option_text(o, names[0]), "values");
+    if (status != SOTTO_OK)
+        return status;
+    const double *score = x.member->data;
+    const int64_t *is_member = x.nonmember->data;
+    size_t n = x.member->count, members = 0, placed[2] = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (is_member[i] != 0 && is_member[i] != 1)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; expected 1 for members and 0 for others",
+                            option_text(o, names[1]), i, (long long)is_member[i]);
+        members += (size_t)is_member[i];
+    }
+    in->scores = calloc(n ? n : 1, sizeof *in->scores);
+    if (!in->scores)
+        return cli_fail(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
+    placed[0] = members;
+    for (size_t i = 0; i < n; i++)
+        in->scores[placed[is_member[i] == 0 ? 0 : 1]++] = score[i];
+    in->input.member_scores = in->scores, in->input.nonmember_scores = in->scores + members;
+    in->input.n_member = members, in->input.n_nonmember = n - members;
+    return SOTTO_OK;
+}
+
+/* (records, models), as many records as the target's arrays. */
+static sotto_status check_models(const struct audit_inputs *in, const struct pair *p, const char *what)
+{
+    const struct sotto_array *sides[] = {p->member, p->nonmember};
+    const char *paths[] = {p->member_path, p->nonmember_path};
+    size_t rows[] = {in->input.n_member, in->input.n_nonmember};
+    for (int i = 0; i < 2; i++) {
+        if (sides[i]->shape[0] != rows[i])
+            return cli_fail(SOTTO_EINVAL,
+                            "%s has %zu rows but the target's arrays have %zu; each record needs one",
+                            paths[i], sides[i]->shape[0], rows[i]);
+        if (sides[i]->shape[1] != in->input.reference_models)
+            return cli_fail(SOTTO_EINVAL, "%s: %s of %zu models; the reference signals are of %zu", paths[i],
+                            what, sides[i]->shape[1], in->input.reference_models);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status load_references(struct audit_inputs *in, const struct options *o)
+{
+    static const char *const signals[] = {"member-reference", "nonmember-reference"},
+                             *const losses[] = {"member-reference-losses", "nonmember-reference-losses"},
+                             *const masks[] = {"member-trained", "nonmember-trained"};
+    static const char *const signals_roles[] = {"member reference signals", "non-member reference signals"},
+                             *const masks_roles[] = {"member training mask", "non-member training mask"};
+    struct pair x = {0}, mask = {0};
+    int of_losses = option_given(o, losses[0]) || option_given(o, losses[1]);
+    if (of_losses && (option_given(o, signals[0]) || option_given(o, signals[1])))
+        return cli_fail(SOTTO_EUSAGE, "audit: give the reference models' signals or their losses, not both");
+    sotto_status status =
+        load_pair(&x, in, o, of_losses ? losses : signals, signals_roles, "reference signals", 2, SOTTO_F8);
+    if (status == SOTTO_OK)
+        status = load_pair(&mask, in, o, masks, masks_roles, "training masks", 2, SOTTO_U1);
+    if (status != SOTTO_OK)
+        return status;
+    if (!x.member)
+        return mask.member ? cli_fail(SOTTO_EUSAGE, "audit: --member-trained needs --member-reference")
+                           : SOTTO_OK;
+    in->input.reference_models = x.member->shape[1];
+    in->input.reference_losses = of_losses;
+    if ((status = check_models(in, &x, "signals")) != SOTTO_OK)
+        return status;
+    in->input.member_reference = x.member->data, in->input.nonmember_reference = x.nonmember->data;
+    if (!mask.member)
+        return SOTTO_OK;
+    if ((status = check_models(in, &mask, "masks")) != SOTTO_OK)
+        return status;
+    in->input.member_trained = mask.member->data, in->input.nonmember_trained = mask.nonmember->data;
+    return SOTTO_OK;
+}
+
+static sotto_status load_shadow(struct audit_inputs *in, const struct options *o)
+{
+    const char *outputs = in->input.probabilities ? "shadow-probabilities" : "shadow-logits";
+    const char *other = in->input.probabilities ? "shadow-logits" : "shadow-probabilities";
+    struct sotto_array *x = NULL, *y = NULL, *trained = NULL;
+    if (!option_given(o, "shadow-logits") && !option_given(o, "shadow-probabilities") &&
+        !option_given(o, "shadow-labels") && !option_given(o, "shadow-trained"))
+        return SOTTO_OK;
+    if (option_given(o, other))
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s does not go with the target's arrays; give --%s", other,
+                        outputs);
+    if (!option_given(o, outputs) || !option_given(o, "shadow-labels") || !option_given(o, "shadow-trained"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s, --shadow-labels and --shadow-trained go together",
+                        outputs);
+    sotto_status status = load(&x, in, o, outputs, "shadow outputs", "outputs", 2, SOTTO_F8);
+    if (status == SOTTO_OK)
+        status = load(&y, in, o, "shadow-labels", "shadow labels", "labels", 1, SOTTO_I8);
+    if (status == SOTTO_OK)
+        status =
+            load(&trained, in, o, "shadow-trained", "shadow membership", "membership values", 1, SOTTO_U1);
+    if (status == SOTTO_OK)
+        status = same_rows(y, option_text(o, "shadow-labels"), x, option_text(o, outputs), "labels");
+    if (status == SOTTO_OK)
+        status = same_rows(trained, option_text(o, "shadow-trained"), x, option_text(o, outputs), "values");
+    if (status != SOTTO_OK)
+        return status;
+    if (x->shape[1] != in->input.classes)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu classes but the target's arrays have %zu",
+                        option_text(o, outputs), x->shape[1], in->input.classes);
+    in->input.shadow = x->data, in->input.shadow_labels = y->data, in->input.shadow_trained = trained->data;
+    in->input.n_shadow = x->shape[0];
+    return SOTTO_OK;
+}
+
+sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
+{
+    sotto_status status = load_outputs(in, o);
+    if (status == SOTTO_OK)
+        status = load_losses(in, o);
+    if (status == SOTTO_OK)
+        status = load_scores(in, o);
+    if (status == SOTTO_OK)
+        status = load_references(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_references(in, o);
+    if (status == SOTTO_OK)
+        status = load_shadow(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_population(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_views(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_features(in, o);
+    if (status == SOTTO_OK)
+        status = audit_inputs_load_attribute(in, o);
+    if (status == SOTTO_OK && in->file_count == 0)
+        status = cli_fail(SOTTO_EUSAGE, "audit: nothing to audit; see 'sotto audit --help'");
+    return status;
+}
+
+void audit_inputs_clear(struct audit_inputs *in)
+{
+    for (size_t i = 0; i < sizeof in->arrays / sizeof *in->arrays; i++)
+        sotto_array_clear(&in->arrays[i]);
+    free(in->scores);
+    *in = (struct audit_inputs){0};
+}

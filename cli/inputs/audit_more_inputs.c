@@ -1,0 +1,199 @@
+/* Arrays that make an audit sharper: outputs of reference models, known non-members, the records themselves.
+ */
+#include "inputs/audit_inputs.h"
+
+/* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's kind.
+ */
+static sotto_status pick(const char **out, const struct audit_inputs *in, const struct options *o,
+                         const char *logits, const char *probabilities)
+{
+    const char *fits = in->input.probabilities ? probabilities : logits,
+               *other = in->input.probabilities ? logits : probabilities;
+    *out = option_given(o, fits) ? fits : NULL;
+    if (option_given(o, other))
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s does not go with the target's arrays; give --%s", other,
+                        fits);
+    return SOTTO_OK;
+}
+
+static sotto_status convert(struct sotto_array *a, const char *path, const char *what, enum sotto_dtype dtype)
+{
+    sotto_status status = sotto_array_convert(a, dtype);
+    if (status == SOTTO_EINVAL)
+        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
+                        what);
+    return status;
+}
+
+sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct options *o)
+{
+    struct sotto_array *x = NULL, *mask = NULL;
+    const char *option;
+    size_t n = in->input.n_member + in->input.n_nonmember;
+    sotto_status status = pick(&option, in, o, "ref-logits", "ref-probabilities");
+    if (status != SOTTO_OK)
+        return status;
+    if (!option)
+        return option_given(o, "ref-membership")
+                   ? cli_fail(SOTTO_EUSAGE,
+                              "audit: --ref-membership needs --ref-logits or --ref-probabilities")
+                   : SOTTO_OK;
+    if (in->input.member_reference)
+        return cli_fail(SOTTO_EUSAGE, "audit: give the reference models' outputs or their signals, not both");
+    status = audit_inputs_read(&x, in, o, option, "reference outputs", "reference outputs", 3,
+                               "3 (models, records, classes)");
+    if (status != SOTTO_OK)
+        return status;
+    const char *path = option_text(o, option);
+    if (x->shape[1] != n || x->shape[2] != in->input.classes)
+        return cli_fail(
+            SOTTO_EINVAL,
+            "%s is (%zu, %zu, %zu); expected (models, %zu, %zu): every record of both sides, members first, "
+            "with the target's classes",
+            path, x->shape[0], x->shape[1], x->shape[2], n, in->input.classes);
+    in->input.reference_models = x->shape[0];
+    status = convert(x, path, "reference outputs", x->dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);
+    if (status != SOTTO_OK)
+        return status;
+    if (x->dtype == SOTTO_F8)
+        in->input.reference_outputs_f8 = x->data;
+    else
+        in->input.reference_outputs = x->data;
+    status = audit_inputs_read(&mask, in, o, "ref-membership", "reference membership", "membership values", 2,
+                               "2 (models, records)");
+    if (status != SOTTO_OK || !mask)
+        return status;
+    const char *mask_path = option_text(o, "ref-membership");
+    if (mask->shape[0] != x->shape[0] || mask->shape[1] != n)
+        return cli_fail(SOTTO_EINVAL,
+                        "%s is (%zu, %zu); expected (%zu, %zu): one value for each model and record of %s",
+                        mask_path, mask->shape[0], mask->shape[1], x->shape[0], n, path);
+    status = convert(mask, mask_path, "membership values", SOTTO_U1);
+    in->input.reference_outputs_trained = mask->data;
+    return status;
+}
+
+sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct options *o)
+{
+    struct sotto_array *x = NULL, *y = NULL, *losses = NULL, *reference = NULL;
+    const char *option;
+    sotto_status status = pick(&option, in, o, "population-logits", "population-probabilities");
+    if (status == SOTTO_OK && option)
+        status =
+            audit_inputs_read(&x, in, o, option, "population outputs", "outputs", 2, "2 (records, classes)");
+    if (status == SOTTO_OK)
+        status = audit_inputs_read(&y, in, o, "population-labels", "population labels", "labels", 1,
+                                   "1 (records)");
+    if (status == SOTTO_OK)
+        status = audit_inputs_read(&losses, in, o, "population-losses", "population losses", "losses", 1,
+                                   "1 (records)");
+    if (status == SOTTO_OK)
+        status = audit_inputs_read(&reference, in, o, "population-reference", "population reference signals",
+                                   "reference signals", 2, "2 (records, models)");
+    if (status != SOTTO_OK || (!x && !y && !losses && !reference))
+        return status;
+    if (x && losses)
+        return cli_fail(SOTTO_EUSAGE, "audit: give the population's outputs or its losses, not both");
+    if (!x && !losses)
+        return cli_fail(SOTTO_EUSAGE, "audit: a population needs --population-logits or --population-losses");
+    if (!x != !y)
+        return cli_fail(SOTTO_EUSAGE, "audit: --population-logits and --population-labels go together");
+    size_t n = x ? x->shape[0] : losses->shape[0];
+    if (x && x->shape[1] != in->input.classes)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu classes but the target's arrays have %zu",
+                        option_text(o, option), x->shape[1], in->input.classes);
+    if (y && y->shape[0] != n)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows; each record needs one",
+                        option_text(o, "population-labels"), y->shape[0], option_text(o, option), n);
+    if (reference && (reference->shape[0] != n || reference->shape[1] != in->input.reference_models))
+        return cli_fail(SOTTO_EINVAL,
+                        "%s is (%zu, %zu); expected (%zu, %zu): the population's records by reference models",
+                        option_text(o, "population-reference"), reference->shape[0], reference->shape[1], n,
+                        in->input.reference_models);
+    if (x && (status = convert(x, option_text(o, option), "outputs", SOTTO_F8)) != SOTTO_OK)
+        return status;
+    if (y && (status = convert(y, option_text(o, "population-labels"), "labels", SOTTO_I8)) != SOTTO_OK)
+        return status;
+    if (losses &&
+        (status = convert(losses, option_text(o, "population-losses"), "losses", SOTTO_F8)) != SOTTO_OK)
+        return status;
+    if (reference)
+        status = convert(reference, option_text(o, "population-reference"), "reference signals", SOTTO_F8);
+    in->input.population = x ? x->data : NULL;
+    in->input.population_labels = y ? y->data : NULL;
+    in->input.population_losses = losses ? losses->data : NULL;
+    in->input.population_reference = reference ? reference->data : NULL;
+    in->input.n_population = n;
+    return status;
+}
+
+sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, const struct options *o,
+                                const char *option, const char *role, size_t *rows, size_t *width)
+{
+    const char *path = option_text(o, option);
+    if (!path)
+        return SOTTO_OK;
+    struct sotto_array *a = &in->arrays[in->file_count];
+    sotto_status status = sotto_audit_load(a, path);
+    if (status != SOTTO_OK)
+        return status;
+    in->files[in->file_count++] = (struct sotto_report_input){role, path};
+    size_t n = a->ndim ? a->shape[0] : 0, columns = n ? a->count / n : 0;
+    if (n == 0 || columns == 0 || (*rows && n != *rows))
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu rows of %zu features but there are %zu records; each needs one", path, n,
+                        columns, *rows);
+    if (*width && columns != *width)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu features a record; the others have %zu", path, columns,
+                        *width);
+    if ((status = sotto_array_require_finite(a, path, "features")) != SOTTO_OK)
+        return status;
+    *rows = n;
+    *width = columns;
+    status = sotto_array_convert(a, SOTTO_F4);
+    *out = a->data;
+    return status;
+}
+
+static sotto_status load_mean(const double **out, struct audit_inputs *in, const struct options *o,
+                              const char *option, const char *role)
+{
+    struct sotto_array *a = NULL;
+    sotto_status status = audit_inputs_read(&a, in, o, option, role, "means", 1, "1 (features)");
+    if (status != SOTTO_OK || !a)
+        return status;
+    if (a->shape[0] != in->input.feature_count)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu means but the records have %zu features",
+                        option_text(o, option), a->shape[0], in->input.feature_count);
+    status = sotto_array_convert(a, SOTTO_F8);
+    *out = a->data;
+    return status;
+}
+
+sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o)
+{
+    if (option_given(o, "member-features") != option_given(o, "nonmember-features"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --member-features and --nonmember-features go together");
+    if (option_given(o, "member-features") && !in->input.n_member && !option_given(o, "released-mean"))
+        return cli_fail(SOTTO_EUSAGE, "audit: features of members need their logits, losses or scores");
+    if (option_given(o, "population-features") &&
+        !(option_given(o, "member-features") && in->input.n_population))
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --population-features needs the features of the records and a population");
+    size_t *width = &in->input.feature_count;
+    sotto_status status = audit_inputs_table(&in->input.member_features, in, o, "member-features",
+                                             "member features", &in->input.n_member, width);
+    if (status == SOTTO_OK)
+        status = audit_inputs_table(&in->input.nonmember_features, in, o, "nonmember-features",
+                                    "non-member features", &in->input.n_nonmember, width);
+    if (status == SOTTO_OK)
+        status = audit_inputs_table(&in->input.population_features, in, o, "population-features",
+                                    "population features", &in->input.n_population, width);
+    if (status == SOTTO_OK)
+        status = load_mean(&in->input.released_mean, in, o, "released-mean", "released mean");
+    if (status == SOTTO_OK)
+        status = load_mean(&in->input.reference_mean, in, o, "reference-mean", "reference mean");
+    if (status == SOTTO_OK && !in->input.released_mean != !in->input.reference_mean)
+        status = cli_fail(SOTTO_EUSAGE, "audit: --released-mean and --reference-mean go together");
+    return status;
+}

@@ -1,0 +1,271 @@
+#include "inputs/defend_inputs.h"
+
+#include "inputs/head_inputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <stdio.h>
+
+static size_t count_of(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* Keeps a path (of `length` characters) and its role. */
+static sotto_status keep_path(const char **out, struct defend_inputs *in, const char *role, const char *path,
+                              size_t length)
+{
+    if (in->file_count == DEFEND_FILES || length >= DEFEND_PATH)
+        return cli_fail(SOTTO_EUSAGE, "defend: at most %d files with paths below %d characters", DEFEND_FILES,
+                        DEFEND_PATH);
+    char *kept = in->paths[in->file_count];
+    memcpy(kept, path, length);
+    kept[length] = '\0';
+    in->files[in->file_count++] = (struct sotto_defence_file){role, kept};
+    *out = kept;
+    return SOTTO_OK;
+}
+
+/* Adds the rows of b to a (both 2-D f4 or both 1-D i8); b is left empty. */
+static sotto_status stack(struct sotto_array *a, struct sotto_array *b)
+{
+    struct sotto_array both = {0};
+    size_t shape[2] = {a->shape[0] + b->shape[0], b->shape[1]}, item = sotto_dtype_size(b->dtype);
+    sotto_status status = SOTTO_OK;
+    if (a->count) {
+        status = sotto_array_make(&both, b->dtype, b->ndim, shape);
+        if (status == SOTTO_OK) {
+            memcpy(both.data, a->data, a->count * item);
+            memcpy((char *)both.data + a->count * item, b->data, b->count * item);
+            sotto_array_clear(a);
+            *a = both;
+        }
+        sotto_array_clear(b);
+        return status;
+    }
+    *a = *b;
+    *b = (struct sotto_array){0};
+    return SOTTO_OK;
+}
+
+/* One value for n rows, as text. */
+static sotto_status repeat(struct sotto_array *out, const char *text, size_t n, const char *option)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || value < 0)
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: --%s: the secret '%s' is neither a .npy nor a whole number >= 0", option,
+                        text);
+    sotto_status status = sotto_array_make(out, SOTTO_I8, 1, &n);
+    for (size_t i = 0; status == SOTTO_OK && i < n; i++)
+        ((int64_t *)out->data)[i] = value;
+    return status;
+}
+
+static bool is_file(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 4 && strcmp(text + length - 4, ".npy") == 0;
+}
+
+/* One entry "X.npy[:SECRET]". */
+static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, const char *entry,
+                              const char *option, const char *defence)
+{
+    struct sotto_array x = {0}, secret = {0};
+    const char *colon = strrchr(entry, ':'), *path, *file;
+    size_t length = colon ? (size_t)(colon - entry) : strlen(entry), n = 0;
+    if (r->parts == DEFEND_PARTS)
+        return cli_fail(SOTTO_EUSAGE, "defend: --%s is given more than %d times", option, DEFEND_PARTS);
+    sotto_status status = keep_path(&path, in, option, entry, length);
+    if (status == SOTTO_OK)
+        status = head_features_load(&x, path);
+    if (status == SOTTO_OK)
+        status = sotto_defence_check(defence, x.data, n = x.shape[0], x.shape[1], path);
+    if (status == SOTTO_OK && r->parts && x.shape[1] != r->d)
+        status =
+            cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", path, x.shape[1], r->path[0], r->d);
+    if (status == SOTTO_OK && colon && !is_file(colon + 1))
+        status = repeat(&secret, colon + 1, n, option);
+    else if (status == SOTTO_OK && colon &&
+             (status = keep_path(&file, in, option, colon + 1, strlen(colon + 1))) == SOTTO_OK)
+        status = head_labels_load(&secret, file);
+    if (status == SOTTO_OK && colon && secret.count != n)
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; expected one secret a row",
+                          colon + 1, secret.count, path, n);
+    if (status == SOTTO_OK && r->parts && (colon != NULL) != (r->secret.count > 0))
+        status = cli_fail(SOTTO_EUSAGE, "defend: either all of --%s have a secret or none", option);
+    if (status == SOTTO_OK) {
+        r->path[r->parts] = path;
+        r->part[r->parts++] = n;
+        r->n += n, r->d = x.shape[1];
+        status = stack(&r->x, &x);
+    }
+    if (status == SOTTO_OK && colon)
+        status = stack(&r->secret, &secret);
+    sotto_array_clear(&x);
+    sotto_array_clear(&secret);
+    return status;
+}
+
+static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in, const struct options *o,
+                                const char *option)
+{
+    const char *const *list = option_list(o, option), *path;
+    sotto_status status = SOTTO_OK;
+    struct sotto_array y = {0};
+    if (count_of(list) == 0)
+        return SOTTO_OK;
+    if (count_of(list) != r->parts)
+        return cli_fail(SOTTO_EUSAGE, "defend: --%s names %zu files for %zu files of rows", option,
+                        count_of(list), r->parts);
+    for (size_t i = 0; status == SOTTO_OK && i < r->parts; i++) {
+        status = keep_path(&path, in, option, list[i], strlen(list[i]));
+        if (status == SOTTO_OK)
+            status = head_labels_load(&y, path);
+        if (status == SOTTO_OK && y.count != r->part[i])
+            status = cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows", path, y.count,
+                              r->path[i], r->part[i]);
+        if (status == SOTTO_OK)
+            status = stack(&r->label, &y);
+        sotto_array_clear(&y);
+    }
+    return status;
+}
+
+static sotto_status load_rows(struct defend_rows *r, struct defend_inputs *in, const struct options *o,
+                              const char *option, bool secrets)
+{
+    const char *const *list = option_list(o, option);
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; status == SOTTO_OK && list && list[i]; i++)
+        status = load_part(r, in, list[i], option, option_argument(o, 0));
+    if (status == SOTTO_OK && r->parts && secrets && !r->secret.count)
+        status =
+            cli_fail(SOTTO_EUSAGE, "defend: --%s needs a secret for its rows: %s:SECRET", option, r->path[0]);
+    if (status == SOTTO_OK && r->parts && in->rows.d != r->d)
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", r->path[0], r->d,
+                          in->rows.path[0], in->rows.d);
+    return status;
+}
+
+sotto_status defend_inputs_load(struct defend_inputs *in, const struct options *o)
+{
+    bool judged = option_given(o, "attacker");
+    sotto_status status = load_rows(&in->rows, in, o, "input", judged);
+    if (status == SOTTO_OK)
+        status = load_labels(&in->rows, in, o, "labels");
+    if (status == SOTTO_OK)
+        status = load_rows(&in->known, in, o, "known", true);
+    if (status == SOTTO_OK)
+        status = load_labels(&in->known, in, o, "known-labels");
+    if (status == SOTTO_OK)
+        status = load_rows(&in->attacker, in, o, "attacker", true);
+    return status;
+}
+
+static void rows_clear(struct defend_rows *r)
+{
+    sotto_array_clear(&r->x);
+    sotto_array_clear(&r->secret);
+    sotto_array_clear(&r->label);
+}
+
+void defend_inputs_clear(struct defend_inputs *in)
+{
+    rows_clear(&in->rows);
+    rows_clear(&in->known);
+    rows_clear(&in->attacker);
+}
+
+struct sotto_defence_known defend_known(const struct defend_rows *r)
+{
+    return (struct sotto_defence_known){r->x.data, r->secret.data, r->label.data, r->n, r->d};
+}
+
+/* PATH.defence.json, or FOLDER/defence.json. */
+static sotto_status save_record(const char *output, const char *record, bool folder)
+{
+    char path[2 * DEFEND_PATH];
+    if ((size_t)snprintf(path, sizeof path, folder ? "%s/defence.json" : "%s.defence.json", output) >=
+        sizeof path)
+        return cli_fail(SOTTO_EUSAGE, "defend: --output is too long");
+    return sotto_defence_save_record(path, record);
+}
+
+static sotto_status save_part(const struct sotto_array *after, size_t first, size_t n, const char *path)
+{
+    struct sotto_array part = {.dtype = SOTTO_F4, .ndim = 2, .shape = {n, after->shape[1]}};
+    part.count = n * after->shape[1];
+    part.data = (float *)after->data + first * after->shape[1];
+    return sotto_npy_save(path, &part);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static sotto_status check_names(const struct defend_rows *r)
+{
+    for (size_t i = 0; i < r->parts; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(base_name(r->path[i]), base_name(r->path[j])) == 0)
+                return cli_fail(SOTTO_EUSAGE,
+                                "defend: two inputs are called %s; their outputs would be one file",
+                                base_name(r->path[i]));
+    return SOTTO_OK;
+}
+
+sotto_status defend_outputs_save(const struct defend_inputs *in, const struct sotto_array *after,
+                                 const char *record, const struct options *o)
+{
+    const char *output = option_text(o, "output");
+    const struct defend_rows *r = &in->rows;
+    char path[2 * DEFEND_PATH];
+    sotto_status status = SOTTO_OK;
+    if (r->parts == 1) {
+        status = sotto_npy_save(output, after);
+        return status == SOTTO_OK ? save_record(output, record, false) : status;
+    }
+    status = check_names(r);
+    if (status == SOTTO_OK && mkdir(output, 0700) != 0 && errno != EEXIST)
+        return cli_fail(SOTTO_ECREATE, "%s: cannot be made: %s", output, strerror(errno));
+    for (size_t i = 0, first = 0; status == SOTTO_OK && i < r->parts; first += r->part[i++]) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", output, base_name(r->path[i])) >= sizeof path)
+            return cli_fail(SOTTO_EUSAGE, "defend: --output is too long");
+        status = save_part(after, first, r->part[i], path);
+    }
+    return status == SOTTO_OK ? save_record(output, record, true) : status;
+}
+
+sotto_status defend_measure(char **json, const struct defend_inputs *in, const struct sotto_defence *d,
+                            const struct sotto_array *after, const struct options *o,
+                            const struct sotto_context *ctx)
+{
+    struct sotto_array own = {0};
+    const struct defend_rows *a = &in->attacker;
+    struct sotto_defence_known attacker = defend_known(a);
+    struct sotto_defence_trial trial = {
+        .rows = defend_known(&in->rows), .after = after->data, .attacker = &attacker};
+    trial.posteriors = sotto_defence_of_posteriors(option_argument(o, 0)) == 1;
+    trial.seed = option_count(o, "seed");
+    sotto_status status = SOTTO_OK;
+    if (option_flag(o, "adaptive")) {
+        status = sotto_array_make(&own, SOTTO_F4, 2, a->x.shape);
+        if (status == SOTTO_OK)
+            status = sotto_defence_apply(own.data, NULL, d, a->x.data, a->n, a->d, ctx);
+        trial.attacker_after = own.data;
+    }
+    if (status == SOTTO_OK)
+        status = sotto_defence_measure(json, &trial, ctx);
+    sotto_array_clear(&own);
+    return status;
+}

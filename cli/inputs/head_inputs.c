@@ -1,0 +1,235 @@
+#include "options/class_list.h"
+#include "inputs/head_inputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status load_features(struct sotto_array *x, const char *path)
+{
+    sotto_status status = sotto_npy_load(x, path);
+    if (status != SOTTO_OK)
+        return status;
+    if (x->ndim != 2)
+        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 2 (records, columns)", path, x->ndim);
+    if (x->shape[0] == 0 || x->shape[1] == 0)
+        return cli_fail(SOTTO_EINVAL, "%s: is %zu x %zu; expected at least one record and one column", path,
+                        x->shape[0], x->shape[1]);
+    return sotto_array_convert(x, SOTTO_F4);
+}
+
+sotto_status head_features_load(struct sotto_array *x, const char *path)
+{
+    sotto_status status = load_features(x, path);
+    return status == SOTTO_OK ? sotto_array_require_finite(x, path, "features") : status;
+}
+
+static sotto_status load_column(struct sotto_array *a, const char *path, const char *what)
+{
+    sotto_status status = sotto_npy_load(a, path);
+    if (status == SOTTO_OK && a->ndim != 1)
+        status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
+    return status;
+}
+
+/* What is no whole number is no class: -1, and nothing is said. */
+static sotto_status load_labels_in_silence(struct sotto_array *a, const char *path)
+{
+    struct sotto_array labels = {0};
+    sotto_status status = load_column(a, path, "labels");
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&labels, SOTTO_I8, 1, a->shape);
+    if (status == SOTTO_OK)
+        status = sotto_array_convert(a, SOTTO_F8);
+    for (size_t i = 0; status == SOTTO_OK && i < a->count; i++) {
+        double y = ((const double *)a->data)[i];
+        ((int64_t *)labels.data)[i] = y >= 0 && y < 0x1p53 && y == floor(y) ? (int64_t)y : -1;
+    }
+    if (status != SOTTO_OK) {
+        sotto_array_clear(&labels);
+        return status;
+    }
+    sotto_array_clear(a);
+    *a = labels;
+    return SOTTO_OK;
+}
+
+static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, const char *what)
+{
+    sotto_status status = load_column(a, path, what);
+    if (status != SOTTO_OK)
+        return status;
+    if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
+        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
+                        what);
+    return SOTTO_OK;
+}
+
+sotto_status head_labels_load(struct sotto_array *y, const char *path)
+{
+    return load_whole_numbers(y, path, "labels");
+}
+
+/* Replaces x and y by their rows `indices`, which are left in *rows. */
+static sotto_status select_rows(struct head_inputs *in, struct sotto_array *rows, const char *path,
+                                const char *features)
+{
+    struct sotto_array x = {0}, y = {0};
+    sotto_status status = load_whole_numbers(rows, path, "row numbers");
+    if (status == SOTTO_OK && rows->count == 0)
+        status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
+    const int64_t *row = rows->data;
+    for (size_t i = 0; status == SOTTO_OK && i < rows->count; i++)
+        if (row[i] < 0 || (uint64_t)row[i] >= in->n)
+            status = cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; %s has rows 0 to %zu", path, i,
+                              (long long)row[i], features, in->n - 1);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&x, SOTTO_F4, 2, (size_t[]){rows->count, in->d});
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&y, SOTTO_I8, 1, &rows->count);
+    if (status == SOTTO_OK) {
+        for (size_t i = 0; i < rows->count; i++) {
+            memcpy((float *)x.data + i * in->d, (const float *)in->x.data + (size_t)row[i] * in->d,
+                   in->d * sizeof(float));
+            ((int64_t *)y.data)[i] = ((const int64_t *)in->y.data)[row[i]];
+        }
+        sotto_array_clear(&in->x);
+        sotto_array_clear(&in->y);
+        in->x = x, in->y = y;
+        in->n = rows->count;
+        x = y = (struct sotto_array){0};
+    }
+    sotto_array_clear(&x);
+    sotto_array_clear(&y);
+    return status;
+}
+
+/* Whose records they are, as the side files of both arrays say. */
+static sotto_status load_provenance(struct head_inputs *in, const char *features, const char *labels)
+{
+    sotto_status status = sotto_provenance_load_pair(&in->provenance, features, labels);
+    if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
+        status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows", features,
+                          in->provenance.n, features, in->n);
+    return status;
+}
+
+static sotto_status count_classes(struct head_inputs *in, const struct options *o)
+{
+    const int64_t *y = in->y.data;
+    int64_t largest = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        if (y[i] < 0)
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; labels start at 0",
+                            option_text(o, "labels"), i, (long long)y[i]);
+        largest = y[i] > largest ? y[i] : largest;
+    }
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    in->classes = given.count ? given.count : (size_t)largest + 1;
+    class_list_clear(&given);
+    if (status != SOTTO_OK)
+        return status;
+    if (option_given(o, "classes")) {
+        if ((uint64_t)largest >= in->classes)
+            return cli_fail(SOTTO_EINVAL, "%s: holds class %lld; --classes %zu allows 0 to %zu",
+                            option_text(o, "labels"), (long long)largest, in->classes, in->classes - 1);
+    }
+    if (in->classes > in->n)
+        return cli_fail(SOTTO_EINVAL,
+                        "%s: %zu classes (largest label + 1, or --classes) but only %zu records; at "
+                        "least one record a class is needed",
+                        option_text(o, "labels"), in->classes, in->n);
+    return SOTTO_OK;
+}
+
+/* Classes that are public: never read off the labels. */
+static sotto_status take_classes(struct head_inputs *in, const struct options *o)
+{
+    struct sotto_provenance *p = &in->provenance;
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    if (status == SOTTO_OK && given.count == 0 && p->classes == 0)
+        status = cli_fail(SOTTO_EUSAGE,
+                          "head: the classes of trainer %s must be public, not read off the labels; give "
+                          "--classes K, or --classes FILE with one name a line",
+                          option_text(o, "trainer"));
+    if (status == SOTTO_OK && given.names && p->class_names)
+        class_list_translate(in->y.data, in->n, (const char *const *)p->class_names, p->classes, &given);
+    if (status == SOTTO_OK) {
+        in->classes = given.count ? given.count : p->classes;
+        snprintf(in->classes_by, sizeof in->classes_by, "%s", given.count ? "--classes" : p->classes_by);
+    }
+    class_list_clear(&given);
+    return status;
+}
+
+/* The provenance of the chosen rows; a silent trainer refuses a row that is named twice. */
+static sotto_status select_provenance(struct head_inputs *in, const struct options *o, const struct sotto_array *rows,
+                                      int silent)
+{
+    sotto_status status = SOTTO_OK;
+    if (rows->data && silent)
+        status = sotto_rows_once(rows->data, rows->count, option_text(o, "indices"));
+    if (status == SOTTO_OK && rows->data && in->provenance.n > 0)
+        status = sotto_provenance_select(&in->provenance, rows->data, rows->count);
+    return status == SOTTO_OK && silent ? sotto_provenance_once(&in->provenance) : status;
+}
+
+sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, int silent)
+{
+    const char *features = option_text(o, "features"), *labels = option_text(o, "labels");
+    sotto_status status = option_require(o, "features");
+    if (status == SOTTO_OK)
+        status = option_require(o, "labels");
+    if (status == SOTTO_OK)
+        status = silent ? load_features(&in->x, features) : head_features_load(&in->x, features);
+    if (status == SOTTO_OK)
+        status = silent ? load_labels_in_silence(&in->y, labels)
+                        : load_whole_numbers(&in->y, labels, "labels");
+    if (status != SOTTO_OK)
+        return status;
+    in->n = in->x.shape[0];
+    in->d = in->x.shape[1];
+    if (in->y.count != in->n)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
+                        features, in->n, labels, in->y.count);
+    struct sotto_array rows = {0};
+    status = load_provenance(in, features, labels);
+    if (status == SOTTO_OK && option_given(o, "indices"))
+        status = select_rows(in, &rows, option_text(o, "indices"), features);
+    if (status == SOTTO_OK)
+        status = select_provenance(in, o, &rows, silent);
+    sotto_array_clear(&rows);
+    if (status != SOTTO_OK)
+        return status;
+    return silent ? take_classes(in, o) : count_classes(in, o);
+}
+
+void head_inputs_clear(struct head_inputs *in)
+{
+    sotto_array_clear(&in->x);
+    sotto_array_clear(&in->y);
+    sotto_provenance_clear(&in->provenance);
+}
+
+sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o)
+{
+    sotto_head_defaults(r);
+    r->trainer = option_text(o, "trainer");
+    r->epochs = (size_t)option_count(o, "epochs");
+    r->batch = (size_t)option_count(o, "batch");
+    r->lr = option_real(o, "lr");
+    r->seed = option_count(o, "seed");
+    r->clip = option_real(o, "clip");
+    r->bias = option_real(o, "bias-constant");
+    r->lambda = option_real(o, "lambda");
+    r->steps = (size_t)option_count(o, "steps");
+    r->step_size = option_real(o, "step-size");
+    r->tolerance = option_real(o, "tolerance");
+    if (sotto_head_trainer_private(r->trainer) == 2) /* their own default */
+        r->lambda = option_given(o, "lambda") ? r->lambda : 0;
+    if (!option_given(o, "hidden"))
+        return SOTTO_OK;
+    return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
+}

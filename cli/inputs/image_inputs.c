@@ -1,0 +1,92 @@
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path)
+{
+    struct sotto_array a = {0};
+    sotto_status status = sotto_npy_load(&a, path);
+    if (status == SOTTO_OK && a.ndim != 1)
+        status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected a list of row numbers (1 dimension)",
+                          path, a.ndim);
+    else if (status == SOTTO_OK && a.count == 0)
+        status = cli_fail(SOTTO_EINVAL, "%s: holds no row numbers", path);
+    else if (status == SOTTO_OK &&
+             (a.dtype == SOTTO_F2 || a.dtype == SOTTO_F4 || a.dtype == SOTTO_F8 || a.dtype == SOTTO_B1))
+        status = cli_fail(SOTTO_EINVAL, "%s: holds '%s' values; row numbers must be integers", path,
+                          sotto_dtype_name(a.dtype));
+    if (status == SOTTO_OK)
+        status = sotto_array_convert(&a, SOTTO_I8);
+    for (size_t i = 0; status == SOTTO_OK && i < a.count; i++) {
+        int64_t row = ((const int64_t *)a.data)[i];
+        if (row < 0 || (uint64_t)row >= data->n)
+            status = cli_fail(SOTTO_EINVAL, "%s: entry %zu is %lld; data set '%s' has rows 0 to %zu", path, i,
+                              (long long)row, data->name, data->n - 1);
+    }
+    if (status == SOTTO_OK)
+        *out = a;
+    else
+        sotto_array_clear(&a);
+    return status;
+}
+
+static sotto_status rows_from_split(struct sotto_array *out, const struct sotto_dataset *data,
+                                    const char *split)
+{
+    size_t first = 0, end = data->n;
+    if (strcmp(split, "train") == 0)
+        end = data->n_train;
+    else if (strcmp(split, "test") == 0)
+        first = data->n_train;
+    else if (strcmp(split, "all") != 0)
+        return cli_fail(SOTTO_EUSAGE, "--split: '%s' is unknown; expected train, test or all", split);
+    if (first >= end)
+        return cli_fail(SOTTO_EINVAL, "data set '%s' has no %s part", data->name, split);
+    sotto_status status = sotto_array_make(out, SOTTO_I8, 1, (const size_t[]){end - first});
+    for (size_t i = 0; status == SOTTO_OK && i < end - first; i++)
+        ((int64_t *)out->data)[i] = (int64_t)(first + i);
+    return status;
+}
+
+sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o)
+{
+    if (option_given(o, "indices") && option_given(o, "split"))
+        return cli_fail(SOTTO_EUSAGE, "--indices and --split both choose rows; give one of them");
+    if (option_given(o, "indices"))
+        return image_rows_file(out, data, option_text(o, "indices"));
+    return rows_from_split(out, data, option_text(o, "split"));
+}
+
+sotto_status image_shape(size_t shape[3], const struct options *o)
+{
+    size_t count = 0;
+    memset(shape, 0, 3 * sizeof *shape);
+    if (!option_given(o, "image"))
+        return SOTTO_OK;
+    sotto_status status = option_sizes(shape, 3, &count, o, "image");
+    if (status == SOTTO_OK && count != 3)
+        status = cli_fail(SOTTO_EUSAGE, "--image: '%s' is not a shape like 3,32,32", option_text(o, "image"));
+    return status;
+}
+
+sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
+                            image_trainer *train)
+{
+    char standard[4096];
+    struct sotto_dataset *data = NULL;
+    sotto_status status = option_require(o, "data");
+    if (status == SOTTO_OK)
+        status = option_require(o, "output");
+    if (status != SOTTO_OK)
+        return status;
+    int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
+    if (length < 0 || (size_t)length >= sizeof standard)
+        return cli_fail(SOTTO_EUSAGE, "--output: the path is too long");
+    status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
+                       json);
+    sotto_dataset_free(data);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* image_inputs.h - what verbs on images share: which rows of a set they work on. */
+#ifndef CLI_INPUTS_IMAGE_INPUTS_H
+#define CLI_INPUTS_IMAGE_INPUTS_H
+
+#include "options/options.h"
+
+/** Rows chosen by --indices rows.npy or --split train|test|all, as int64 (N). Clear with sotto_array_clear().
+ *  EUSAGE: both were given; EINVAL: a file that is not a list of rows of this set. */
+sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o);
+/** The same from a file. */
+sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path);
+
+/** --image C,H,W as three sizes; all 0 if it was not given. EUSAGE. */
+sotto_status image_shape(size_t shape[3], const struct options *o);
+
+/** Two ways of judging frozen embeddings: rows of the set's training part teach, rows of its test part are
+ * asked. */
+struct encoder_quality {
+    size_t train, test;
+    double knn, linear; /* accuracies: k-NN (k = 20, cosine); a linear head by the default recipe */
+};
+/** EINVAL: no labels, or one of the parts is empty. x (rows, width). */
+sotto_status encoder_quality_measure(struct encoder_quality *out, const struct sotto_dataset *data,
+                                     const struct sotto_array *rows, const float *x, size_t width,
+                                     uint64_t seed, const struct sotto_context *ctx);
+
+/* Trains on --data into --output, with its state in `checkpoint`: --checkpoint, or OUTPUT.checkpoint. */
+typedef sotto_status image_trainer(const struct options *o, const struct sotto_dataset *data,
+                                   const char *checkpoint, const struct sotto_context *ctx, int json);
+sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
+                            image_trainer *train);
+
+#endif

@@ -1,0 +1,78 @@
+#include "inputs/private_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+sotto_status private_set_identify(struct private_set *s, const struct options *o,
+                                  const struct sotto_provenance *provenance, const char *verb, const char *what)
+{
+    const char *given = option_text(o, "dataset-id"), *carried = provenance->dataset_id;
+    if (!given && !carried[0])
+        return cli_fail(SOTTO_EUSAGE,
+                        "%s: %s has no identity (made elsewhere, opened by its path, or imported by version 1), so "
+                        "no ledger can be charged; import it again with 'sotto data import', or name the private "
+                        "data set with --dataset-id",
+                        verb, what);
+    if (given && carried[0] && strcmp(given, carried) != 0)
+        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; leave --dataset-id out", verb,
+                        what, carried, given);
+    if (!carried[0] && sotto_dataset_is_public(given))
+        return cli_fail(SOTTO_EUSAGE,
+                        "%s: --dataset-id '%s' stands for a public set, and %s does not come from it; choose "
+                        "another name",
+                        verb, given, what);
+    s->dataset_id = carried[0] ? carried : given;
+    s->provenance = provenance;
+    s->source = (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
+                                              .move_ledger = option_flag(o, "ledger-move"),
+                                              .public_set = sotto_dataset_is_public(s->dataset_id)};
+    if (s->source.move_ledger && !option_given(o, "ledger"))
+        return cli_fail(SOTTO_EUSAGE, "%s: --ledger-move needs the new place: --ledger FILE", verb);
+    return SOTTO_OK;
+}
+
+static sotto_status make_room(struct private_set *s, size_t n)
+{
+    s->digests = calloc(n ? n : 1, sizeof *s->digests);
+    if (!s->digests)
+        return cli_fail(SOTTO_ENOMEM, "out of memory for %zu records", n);
+    s->source.digests = (const unsigned char(*)[SOTTO_DIGEST])s->digests;
+    s->source.n = n;
+    return SOTTO_OK;
+}
+
+sotto_status private_set_look_up(struct private_set *s, const struct sotto_context *ctx)
+{
+    const struct sotto_provenance *p = s->provenance;
+    if (s->source.public_set || !p->set[0] || !p->rows)
+        return SOTTO_OK;
+    sotto_status status = make_room(s, p->n);
+    return status == SOTTO_OK ? sotto_provenance_digests(s->digests, p, ctx) : status;
+}
+
+sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n, size_t d,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = private_set_look_up(s, ctx);
+    if (status != SOTTO_OK || s->source.public_set || s->digests)
+        return status;
+    status = make_room(s, n);
+    if (status == SOTTO_OK)
+        sotto_array_digests(s->digests, x, y, n, d);
+    return status;
+}
+
+sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
+                                 size_t n, const struct sotto_context *ctx)
+{
+    if (s->source.public_set)
+        return SOTTO_OK;
+    sotto_status status = make_room(s, n);
+    return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
+}
+
+void private_set_clear(struct private_set *s)
+{
+    free(s->digests);
+    *s = (struct private_set){0};
+}

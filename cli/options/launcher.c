@@ -1,0 +1,81 @@
+/* A launcher starts the program once for each rank. Ranks that know nothing of each other would do the same work
+ * and write the same files, and each would report success; a release would be drawn, and charged, several times.
+ */
+#include "options/launcher.h"
+#include "options/options_private.h"
+
+#include <stdlib.h>
+
+static const struct launcher {
+    const char *name, *size, *rank; /* environment variables; size: NULL where the launcher tells none */
+} launchers[] = {
+    {"Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"MPICH/PMI", "PMI_SIZE", "PMI_RANK"},
+    {"Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}, /* not SLURM_NTASKS: batch scripts have it too */
+    {"PMIx", NULL, "PMIX_RANK"},
+};
+
+enum { MOST_RANKS = 1 << 30, UNKNOWN = 0 };
+
+/* NULL: not set. An empty variable is how scripts take one away. */
+static const char *variable(const char *name)
+{
+    const char *text = name ? getenv(name) : NULL;
+    return text && *text ? text : NULL;
+}
+
+/* A whole number from `least` to `most`. A variable that is not one hides how many processes there are. */
+static sotto_status read_number(long *out, const char *name, long least, long most)
+{
+    const char *text = variable(name);
+    char *end = NULL;
+    long value = text && text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : -1;
+    if (end && !*end && least <= value && value <= most) {
+        *out = value;
+        return SOTTO_OK;
+    }
+    cli_hint("start sotto without the launcher; to ignore the launcher's variables, give --alone");
+    return cli_fail(SOTTO_ENOTSUP, "environment variable %s is '%s'; expected a whole number from %ld to %ld",
+                    name, text ? text : "", least, most);
+}
+
+/* Out: *size: 1 without this launcher, or with one rank of it; UNKNOWN where it does not tell. */
+static sotto_status look_for(const struct launcher *l, long *rank, long *size)
+{
+    *size = l->size ? 1 : UNKNOWN;
+    if (!variable(l->size ? l->size : l->rank))
+        *size = 1;
+    else if (l->size && read_number(size, l->size, 1, MOST_RANKS) != SOTTO_OK)
+        return SOTTO_ENOTSUP;
+    return *size == 1 ? SOTTO_OK : read_number(rank, l->rank, 0, (*size ? *size : MOST_RANKS) - 1);
+}
+
+static sotto_status refuse(const struct launcher *l, long rank, long size)
+{
+    char of[32] = "", number[32] = "";
+    if (size != UNKNOWN) {
+        snprintf(of, sizeof of, " of %ld", size);
+        snprintf(number, sizeof number, "%ld ", size);
+    }
+    cli_hint("start sotto without the launcher; to run %sseparate copies on purpose, give --alone", number);
+    return cli_fail(SOTTO_ENOTSUP, "started as rank %ld%s (%s), but this sotto has no MPI support", rank, of,
+                    l->name);
+}
+
+sotto_status launcher_check(bool *idle, enum ranks ranks)
+{
+    bool told = false; /* a launcher said that this process is its only one */
+    *idle = false;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        long rank = 0, size = 1;
+        sotto_status status = look_for(&launchers[i], &rank, &size);
+        if (status != SOTTO_OK)
+            return status;
+        told |= size == 1 && variable(launchers[i].size);
+        if (size == 1 || (size == UNKNOWN && rank == 0 && told))
+            continue;
+        *idle = ranks == RANK_0 && rank > 0;
+        return ranks == RANK_0 ? SOTTO_OK : refuse(&launchers[i], rank, size);
+    }
+    return SOTTO_OK;
+}

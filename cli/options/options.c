@@ -1,0 +1,393 @@
+/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known one.
+ */
+#include "options/options_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct option_row common_rows[] = {
+    {"json", OPTION_FLAG, NULL, NULL, "print exactly one JSON object on stdout; errors as JSON on stderr",
+     NULL},
+    {"threads", OPTION_COUNT, "N", NULL, "threads (default: the CPUs this process may use)", NULL},
+    {"progress", OPTION_TEXT, "WHEN", "auto", "auto, always or never", NULL},
+    {"color", OPTION_TEXT, "WHEN", "auto", "auto, always or never (NO_COLOR is honoured)", NULL},
+    {"quiet", OPTION_FLAG, NULL, NULL, "no progress and no log lines", NULL},
+    {"alone", OPTION_FLAG, NULL, NULL, "ignore the launcher (mpirun, srun) that started this process", NULL},
+    {"help", OPTION_FLAG, NULL, NULL, "this text", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+const struct option_row *options_common(void)
+{
+    return common_rows;
+}
+
+static char error_text[1200], error_hint[400];
+
+sotto_status cli_fail(sotto_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error_text, sizeof error_text, format, args);
+    va_end(args);
+    return status;
+}
+
+void cli_hint(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error_hint, sizeof error_hint, format, args);
+    va_end(args);
+}
+
+const char *cli_error_text(void)
+{
+    return error_text[0] ? error_text : sotto_error_text();
+}
+
+const char *cli_error_hint(void)
+{
+    return error_text[0] ? error_hint : sotto_error_hint();
+}
+
+/* Levenshtein distance, for short names only. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+    if (n >= 63)
+        return 99;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+void nearest_consider(struct nearest *best, const char *wanted, const char *candidate)
+{
+    size_t d = distance(wanted, candidate);
+    if (d < best->distance) {
+        best->distance = d;
+        best->name = candidate;
+    }
+}
+
+static const struct option_row *find_in(const struct option_row *rows, const char *name, size_t length)
+{
+    for (; rows->name; rows++)
+        if ((strlen(rows->name) == length && strncmp(rows->name, name, length) == 0) ||
+            (rows->alias && strlen(rows->alias) == length && strncmp(rows->alias, name, length) == 0))
+            return rows;
+    return NULL;
+}
+
+static const struct option_row *find_row(const struct verb *verb, const char *name, size_t length)
+{
+    const struct option_row *row = find_in(verb->options, name, length);
+    return row ? row : find_in(common_rows, name, length);
+}
+
+static struct option_value *find_value(const struct options *o, const char *name)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (strcmp(o->values[i].row->name, name) == 0)
+            return (struct option_value *)&o->values[i];
+    return NULL;
+}
+
+static sotto_status check_number(const struct option_row *row, const char *text)
+{
+    char *end;
+    errno = 0;
+    if (row->kind == OPTION_COUNT) {
+        if (text[0] < '0' || text[0] > '9')
+            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a whole number >= 0", row->name, text);
+        (void)strtoull(text, &end, 10);
+        if (*end || errno)
+            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a whole number >= 0", row->name, text);
+    } else if (row->kind == OPTION_REAL) {
+        double x = strtod(text, &end);
+        if (end == text || *end || isnan(x)) /* NAN stands for "not given" */
+            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a number", row->name, text);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status store(struct options *o, const struct option_row *row, const char *text)
+{
+    struct option_value *value = find_value(o, row->name);
+    if (!value) {
+        value = &o->values[o->count++];
+        value->row = row;
+    } else if (row->kind != OPTION_LIST) {
+        return cli_fail(SOTTO_EUSAGE, "--%s: given twice", row->name);
+    }
+    if (value->count + 1 >= sizeof value->texts / sizeof *value->texts)
+        return cli_fail(SOTTO_EUSAGE, "--%s: given too often", row->name);
+    value->texts[value->count++] = text;
+    return check_number(row, text);
+}
+
+/* The words that need it are quoted, so that the line can be pasted into a shell. */
+static void remember_command(struct options *o, int argc, char **argv)
+{
+    size_t used = (size_t)snprintf(o->command_line, sizeof o->command_line, "sotto %s", o->verb->name);
+    for (int i = 0; i < argc && used < sizeof o->command_line; i++) {
+        const char *quote = strpbrk(argv[i], " []{}()*?$\"'&;|<>") || !argv[i][0] ? "'" : "";
+        used += (size_t)snprintf(o->command_line + used, sizeof o->command_line - used, " %s%s%s", quote,
+                                 argv[i], quote);
+    }
+}
+
+const char *option_command_line(const struct options *o)
+{
+    return o->command_line;
+}
+
+static int same_file(const char *path, const struct stat *output)
+{
+    struct stat other;
+    return stat(path, &other) == 0 && S_ISREG(other.st_mode) && other.st_dev == output->st_dev &&
+           other.st_ino == output->st_ino;
+}
+
+/* An output that is also read would be gone when it is needed again, and a ledger or a certificate for good. */
+static sotto_status check_output(const struct options *o)
+{
+    struct stat output;
+    const char *path = option_text(o, "output");
+    if (!path || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+        return SOTTO_OK;
+    for (size_t i = 0; i < o->count; i++)
+        for (size_t k = 0; k < o->values[i].count; k++)
+            if (strcmp(o->values[i].row->name, "output") != 0 && same_file(o->values[i].texts[k], &output))
+                return cli_fail(SOTTO_EUSAGE, "--output %s is also --%s; expected another file to write", path,
+                                o->values[i].row->name);
+    for (size_t i = 0; i < o->argument_count; i++)
+        if (same_file(o->arguments[i], &output))
+            return cli_fail(SOTTO_EUSAGE, "--output %s is also read; expected another file to write", path);
+    return SOTTO_OK;
+}
+
+sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
+{
+    *o = (struct options){.verb = verb};
+    remember_command(o, argc, argv);
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "-h") == 0)
+            word = "--help";
+        /* -o and -s are the two short names that scripts use everywhere. */
+        if (strcmp(word, "-o") == 0)
+            word = "--output";
+        if (strcmp(word, "-s") == 0)
+            word = "--set";
+        if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
+            if (word[0] == '-' && word[1] != '\0')
+                return cli_fail(SOTTO_EUSAGE, "unknown option '%s'; only long options are used", word);
+            if (o->argument_count >= sizeof o->arguments / sizeof *o->arguments)
+                return cli_fail(SOTTO_EUSAGE, "too many arguments");
+            o->arguments[o->argument_count++] = word;
+            continue;
+        }
+        const char *name = word + 2, *equals = strchr(name, '=');
+        size_t length = equals ? (size_t)(equals - name) : strlen(name);
+        const struct option_row *row = find_row(verb, name, length);
+        if (!row) {
+            struct nearest best = {NULL, 4};
+            for (const struct option_row *r = verb->options; r->name; r++)
+                nearest_consider(&best, name, r->name);
+            for (const struct option_row *r = common_rows; r->name; r++)
+                nearest_consider(&best, name, r->name);
+            return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?",
+                                        verb->name, (int)length, name, best.name)
+                             : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; see 'sotto %s --help'",
+                                        verb->name, (int)length, name, verb->name);
+        }
+        const char *text = "1";
+        if (row->kind == OPTION_FLAG) {
+            if (equals)
+                return cli_fail(SOTTO_EUSAGE, "--%s: takes no value", row->name);
+        } else if (equals) {
+            text = equals + 1;
+        } else if (++i < argc) {
+            text = argv[i];
+        } else {
+            return cli_fail(SOTTO_EUSAGE, "--%s: a value is missing", row->name);
+        }
+        sotto_status status = store(o, row, text);
+        if (status != SOTTO_OK)
+            return status;
+    }
+    if (option_flag(o, "help"))
+        return SOTTO_OK;
+    if (o->argument_count < verb->min_arguments)
+        return cli_fail(SOTTO_EUSAGE, "%s: expects %s; see 'sotto %s --help'", verb->name, verb->arguments,
+                        verb->name);
+    if (o->argument_count > verb->max_arguments)
+        return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
+                        o->arguments[verb->max_arguments]);
+    return check_output(o);
+}
+
+const char *option_text(const struct options *o, const char *name)
+{
+    const struct option_value *value = find_value(o, name);
+    if (value)
+        return value->texts[0];
+    const struct option_row *row = find_row(o->verb, name, strlen(name));
+    return row ? row->fallback : NULL;
+}
+
+uint64_t option_count(const struct options *o, const char *name)
+{
+    const char *text = option_text(o, name);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+double option_real(const struct options *o, const char *name)
+{
+    const char *text = option_text(o, name);
+    return text ? strtod(text, NULL) : NAN;
+}
+
+int option_flag(const struct options *o, const char *name)
+{
+    return find_value(o, name) != NULL;
+}
+
+int option_given(const struct options *o, const char *name)
+{
+    return find_value(o, name) != NULL;
+}
+
+const char *const *option_list(const struct options *o, const char *name)
+{
+    static const char *const none[] = {NULL};
+    const struct option_value *value = find_value(o, name);
+    return value ? value->texts : none;
+}
+
+size_t option_argument_count(const struct options *o)
+{
+    return o->argument_count;
+}
+
+const char *option_argument(const struct options *o, size_t i)
+{
+    return i < o->argument_count ? o->arguments[i] : NULL;
+}
+
+sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o,
+                          const char *name)
+{
+    *count = 0;
+    const char *text = option_text(o, name);
+    while (text && *text) {
+        char *end;
+        errno = 0;
+        unsigned long long x = strtoull(text, &end, 10);
+        if (end == text || errno || x == 0 || (*end && *end != ',') || (*end && !end[1]))
+            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a list of whole numbers like 512,128", name,
+                            option_text(o, name));
+        if (*count == capacity)
+            return cli_fail(SOTTO_EUSAGE, "--%s: more than %zu numbers", name, capacity);
+        out[(*count)++] = (size_t)x;
+        text = *end ? end + 1 : end;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
+                              const char *name)
+{
+    *count = 0;
+    const char *text = option_text(o, name);
+    while (text && *text) {
+        char *end;
+        double x = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
+            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a list of fractions like 0.01,0.001", name,
+                            option_text(o, name));
+        if (*count == capacity)
+            return cli_fail(SOTTO_EUSAGE, "--%s: more than %zu rates", name, capacity);
+        out[(*count)++] = x;
+        text = *end ? end + 1 : end;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status option_check_report(const struct options *o)
+{
+    char page[4096];
+    struct stat found;
+    const char *folder = option_text(o, "output");
+    if (!folder || option_flag(o, "force"))
+        return SOTTO_OK;
+    int length = snprintf(page, sizeof page, "%s/report.html", folder);
+    if (length > 0 && (size_t)length < sizeof page && stat(page, &found) == 0)
+        return cli_fail(SOTTO_ECREATE, "%s: a finished report stands there; give another --output, or --force", page);
+    return SOTTO_OK;
+}
+
+sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
+{
+    const char *word = option_text(o, "adjacency");
+    *zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
+    if (!*zero_out && strcmp(word, "replace-one") != 0)
+        return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
+    if (*zero_out && replace_only)
+        return cli_fail(SOTTO_EUSAGE,
+                        "--adjacency %s: this trainer is accounted for a replaced record only; expected "
+                        "replace-one (DP-SGD by --sampling poisson has both)",
+                        word);
+    return SOTTO_OK;
+}
+
+sotto_status option_require(const struct options *o, const char *name)
+{
+    if (option_given(o, name))
+        return SOTTO_OK;
+    return cli_fail(SOTTO_EUSAGE, "%s: --%s is missing; see 'sotto %s --help'", o->verb->name, name,
+                    o->verb->name);
+}
+
+static void print_rows(FILE *out, const struct option_row *rows)
+{
+    for (; rows->name; rows++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s%s", rows->name, strcmp(rows->name, "output") == 0 ? ", -o" : "",
+                 rows->value ? " " : "", rows->value ? rows->value : "");
+        fprintf(out, "  %-28s %s", left, rows->help);
+        if (rows->fallback)
+            fprintf(out, " [%s]", rows->fallback);
+        if (rows->alias)
+            fprintf(out, " (also --%s)", rows->alias);
+        fputc('\n', out);
+    }
+}
+
+void verb_print_help(FILE *out, const struct verb *verb)
+{
+    fprintf(out, "sotto %s: %s\n\nExamples:\n%s\n\nUsage: sotto %s%s%s [options]\n\nOptions:\n", verb->name,
+            verb->summary, verb->examples, verb->name, verb->arguments[0] ? " " : "", verb->arguments);
+    print_rows(out, verb->options);
+    fprintf(out, "\nCommon options:\n");
+    print_rows(out, common_rows);
+}

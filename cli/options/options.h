@@ -1,0 +1,72 @@
+/* options.h - one declarative table per verb: it parses, checks, prints help, man pages and completions. */
+#ifndef CLI_OPTIONS_OPTIONS_H
+#define CLI_OPTIONS_OPTIONS_H
+
+#include "sotto/sotto.h"
+
+enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_COUNT /* >= 0 integer */,
+    OPTION_REAL,
+    OPTION_LIST /* repeatable text */
+};
+struct option_row {
+    const char *name; /* long name without dashes; NULL ends the table */
+    enum option_kind kind;
+    const char *value;    /* what --help prints for the value: "FILE", "N", "EPSILON" */
+    const char *fallback; /* default as text, or NULL: none */
+    const char *help;     /* one line with the unit */
+    const char *alias;    /* second accepted long name, or NULL */
+};
+
+struct options;                                                     /* parsed values */
+const char *option_text(const struct options *o, const char *name); /* NULL: not given, no default */
+uint64_t option_count(const struct options *o, const char *name);
+double option_real(const struct options *o, const char *name); /* NAN: not given, no default */
+int option_flag(const struct options *o, const char *name);
+int option_given(const struct options *o, const char *name);
+const char *const *option_list(const struct options *o, const char *name); /* NULL-terminated */
+const char *option_command_line(const struct options *o);                  /* as typed: "sotto run x.yaml" */
+size_t option_argument_count(const struct options *o);                     /* positional arguments */
+const char *option_argument(const struct options *o, size_t i);
+/* "512,128" -> {512,128}; EUSAGE on anything else. */
+sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o,
+                          const char *name);
+/* "0.01,0.001", each above 0 and below 1; EUSAGE on anything else. */
+sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
+                              const char *name);
+
+/* --adjacency of a private trainer: 0 replace-one, 1 zero-out (also "add-remove"). EUSAGE: another word, or
+ * zero-out where only replaced records are accounted. */
+sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only);
+
+/* A row of verbs which write a report, and the check before they begin: ECREATE where --output DIR holds a finished
+ * report, unless --force was given. */
+#define OPTION_FORCE_ROW                                                                                     \
+    {                                                                                                        \
+        "force", OPTION_FLAG, NULL, NULL, "overwrite a finished report in --output", NULL                    \
+    }
+sotto_status option_check_report(const struct options *o);
+
+struct verb {
+    const char *name, *summary; /* summary: one line */
+    const char *arguments;      /* "CONFIG.yaml", "NAME ...", or "" */
+    size_t min_arguments, max_arguments;
+    const char *examples; /* printed first by --help; lines "  sotto ..." */
+    const struct option_row *options;
+    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on stdout.
+     */
+    sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
+};
+/* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet
+ * --alone --help. */
+
+/* For the body of a verb: record a failure (EUSAGE for contradicting options) and return its status. */
+sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* EUSAGE unless the option was given. */
+sotto_status option_require(const struct options *o, const char *name);
+/* A warning line on stderr: "sotto: warning: ...". */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

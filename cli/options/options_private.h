@@ -1,0 +1,42 @@
+/* options_private.h - what main.c shares with options.c; verbs see options.h only. */
+#ifndef CLI_OPTIONS_OPTIONS_PRIVATE_H
+#define CLI_OPTIONS_OPTIONS_PRIVATE_H
+
+#include "options/options.h"
+#include <stdio.h>
+
+struct option_value {
+    const struct option_row *row;
+    size_t count;
+    const char *texts[32]; /* NULL-terminated */
+};
+struct options {
+    const struct verb *verb;
+    size_t count, argument_count;
+    struct option_value values[64];
+    const char *arguments[32];
+    char command_line[1024];
+};
+sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv);
+const struct option_row *options_common(void);
+void verb_print_help(FILE *out, const struct verb *verb);
+
+/* Did-you-mean: start with {NULL, limit}; the name stays NULL when nothing is nearer than the limit. */
+struct nearest {
+    const char *name;
+    size_t distance;
+};
+void nearest_consider(struct nearest *best, const char *wanted, const char *candidate);
+
+/* What to do about the failure of cli_fail(): the line below it. */
+void cli_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *cli_error_text(void);
+const char *cli_error_hint(void);
+
+/* The two sinks of a context (terminal.c). */
+void terminal_start(const struct options *o);
+void terminal_progress(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit);
+void terminal_log(void *user, enum sotto_log_level level, const char *text);
+void terminal_finish(void);
+
+#endif

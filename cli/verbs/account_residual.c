@@ -1,0 +1,199 @@
+/* sotto account --residual-perturbation: what is proved, what is only published, never mixed. */
+#include "verbs/account_residual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* JSON has no infinity. */
+static void print_number(const char *name, double x)
+{
+    if (isfinite(x))
+        printf(", \"%s\": %.17g", name, x);
+    else
+        printf(", \"%s\": null", name);
+}
+
+static sotto_status require_all(const struct options *o, const char *const *names)
+{
+    sotto_status status = SOTTO_OK;
+    for (; status == SOTTO_OK && *names; names++)
+        status = option_require(o, *names);
+    return status;
+}
+
+static void print_input(const struct sotto_residual_input *in, const struct sotto_residual_account *a,
+                        int json)
+{
+    if (json) {
+        printf("{\"schema\": \"sotto.residual/1\", \"kind\": \"additive\", \"proved\": {\"adjacency\": "
+               "\"%s\", \"labels\": \"%s\", \"delta\": %.17g, \"radius\": %.17g, "
+               "\"input_noise\": %.17g, \"uses\": %zu, \"copies\": %zu",
+               in->label_epsilon > 0 ? "one record replaced, input and label"
+                                     : "one input replaced, its label kept",
+               in->label_epsilon > 0 ? "randomised response" : "public, not protected", in->delta, in->radius,
+               in->noise, in->uses, in->copies);
+        print_number("label_epsilon", in->label_epsilon);
+        print_number("epsilon_upper", a->epsilon.upper);
+        print_number("epsilon_lower", a->epsilon.lower);
+        print_number("renyi_epsilon", a->renyi_epsilon);
+        printf("}");
+        return;
+    }
+    printf("proved, by the noise on inputs alone (inputs clipped to L2 norm %g, deviation %.6g, %zu use%s of "
+           "a record",
+           in->radius, in->noise, in->uses, in->uses > 1 ? "s" : "");
+    if (in->copies > 1)
+        printf(", %zu noisy copies each", in->copies);
+    printf("):\n  epsilon at delta %g: at most %.10g, at least %.10g\n", in->delta, a->epsilon.upper,
+           a->epsilon.lower);
+    printf("  by Renyi divergence, in closed form: %.10g\n", a->renyi_epsilon);
+    if (in->label_epsilon > 0)
+        printf("  adjacent sets differ in one input and its label; the label's randomised response takes %g "
+               "of it\n",
+               in->label_epsilon);
+    else
+        printf("  adjacent sets differ in one input; LABELS ARE PUBLIC, nothing protects them\n");
+    printf("  holds whatever the network; normalisation constants, choices and stopping must not look at the "
+           "data\n");
+}
+
+static void print_theorem1(const struct sotto_residual_theorem1 *t, size_t mappings, int json)
+{
+    if (json) {
+        printf(
+            ", \"published\": {\"theorem\": 1, \"assumption\": \"outputs of residual mappings are Gaussian "
+            "with one "
+            "covariance\", \"assumption_holds\": \"not for ReLU networks\", \"labels\": \"not protected\"");
+        print_number("epsilon", t->epsilon);
+        print_number("lambda", t->lambda);
+        print_number("alpha", t->alpha);
+        print_number("input_noise", t->input_noise);
+        print_number("gamma", t->gamma);
+        print_number("epsilon_last_mapping", sotto_residual_theorem1_mapping(t, mappings));
+        printf("}");
+        return;
+    }
+    printf("Theorem 1 as published, NOT proved (it assumes that outputs of residual mappings are Gaussian "
+           "with one "
+           "covariance; those of ReLU networks are not):\n");
+    printf("  epsilon %.10g for input noise %.6g and gamma %.6g (lambda %.6g, alpha %.6g); weights of "
+           "mapping %zu: "
+           "%.10g\n",
+           t->epsilon, t->input_noise, t->gamma, t->lambda, t->alpha, mappings,
+           sotto_residual_theorem1_mapping(t, mappings));
+}
+
+static sotto_status additive(const struct options *o, int json)
+{
+    static const char *const needed[] = {"radius", "uses", "delta", NULL};
+    sotto_status status = require_all(o, needed);
+    int searched = option_given(o, "target-epsilon");
+    if (status != SOTTO_OK)
+        return status;
+    if (searched == option_given(o, "input-noise"))
+        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --input-noise and --target-epsilon");
+    if (option_given(o, "gamma") != option_given(o, "mapping-bound") && !searched)
+        return cli_fail(SOTTO_EUSAGE, "account: Theorem 1 needs both --gamma and --mapping-bound");
+    struct sotto_residual_input in = {.radius = option_real(o, "radius"),
+                                      .noise = option_real(o, "input-noise"),
+                                      .uses = (size_t)option_count(o, "uses"),
+                                      .copies = (size_t)option_count(o, "copies"),
+                                      .label_epsilon = option_real(o, "label-epsilon"),
+                                      .delta = option_real(o, "delta")};
+    struct sotto_residual_account account;
+    struct sotto_residual_theorem1 t = {.radius = in.radius,
+                                        .mapping_bound = option_real(o, "mapping-bound"),
+                                        .uses = (double)in.uses * (double)in.copies,
+                                        .delta = in.delta,
+                                        .lambda = NAN,
+                                        .epsilon = option_real(o, "target-epsilon"),
+                                        .input_noise = in.noise,
+                                        .gamma = option_real(o, "gamma")};
+    if (searched)
+        status = sotto_residual_input_noise(&in.noise, t.epsilon, &in);
+    if (status == SOTTO_OK)
+        status = sotto_residual_input(&account, &in);
+    if (status == SOTTO_OK && option_given(o, "mapping-bound"))
+        status = searched ? sotto_residual_theorem1_noise(&t) : sotto_residual_theorem1_epsilon(&t);
+    if (status != SOTTO_OK)
+        return status;
+    print_input(&in, &account, json);
+    if (option_given(o, "mapping-bound"))
+        print_theorem1(&t, (size_t)option_count(o, "mappings"), json);
+    if (json)
+        printf("}\n");
+    return SOTTO_OK;
+}
+
+static sotto_status multiplicative(const struct options *o, int json)
+{
+    static const char *const needed[] = {"branch-bound", "weight-bound", "delta", NULL};
+    sotto_status status = require_all(o, needed);
+    int searched = option_given(o, "target-epsilon");
+    if (status != SOTTO_OK)
+        return status;
+    if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "account: give --gamma and --output-noise, or --target-epsilon instead of both");
+    struct sotto_residual_answers in = {.branch_bound = option_real(o, "branch-bound"),
+                                        .floor = option_real(o, "floor"),
+                                        .weight_bound = option_real(o, "weight-bound"),
+                                        .mappings = (size_t)option_count(o, "mappings"),
+                                        .queries = (size_t)option_count(o, "queries"),
+                                        .delta = option_real(o, "delta"),
+                                        .gamma = option_real(o, "gamma"),
+                                        .output = option_real(o, "output-noise")};
+    double epsilon, published;
+    if (searched)
+        status = sotto_residual_answers_noise(&in, option_real(o, "target-epsilon"));
+    if (status == SOTTO_OK)
+        status = sotto_residual_answers(&epsilon, &published, &in);
+    if (status != SOTTO_OK)
+        return status;
+    if (json) {
+        printf("{\"schema\": \"sotto.residual/1\", \"kind\": \"multiplicative\", \"protects\": \"the model "
+               "from its "
+               "answers, not the training records\", \"condition\": \"branches, weights and floor are "
+               "enforced\", "
+               "\"delta\": %.17g, \"queries\": %zu",
+               in.delta, in.queries);
+        print_number("gamma", in.gamma);
+        print_number("output_noise", in.output);
+        print_number("epsilon_upper", epsilon);
+        print_number("published_epsilon", published);
+        printf("}\n");
+        return SOTTO_OK;
+    }
+    printf("Theorem 2, corrected (%zu mappings and the output layer, %zu quer%s, gamma %.6g, output noise "
+           "%.6g):\n",
+           in.mappings, in.queries, in.queries > 1 ? "ies" : "y", in.gamma, in.output);
+    if (isinf(epsilon))
+        printf("  epsilon: none; without a floor a zero activation gets no noise\n");
+    else
+        printf("  epsilon at delta %g: at most %.10g (as published, one query: %.10g)\n", in.delta, epsilon,
+               published);
+    printf("  holds only where branches are clipped to %g, output weights to 1-norm %g, and the floor is in "
+           "place\n",
+           in.branch_bound, in.weight_bound);
+    printf("  it hides which of ANY two models answered; it is no statement about training records\n");
+    return SOTTO_OK;
+}
+
+sotto_status account_residual(const struct options *o, int json)
+{
+    static const char *const others[] = {"mechanism",        "scale",      "l1",     "l2",     "compose",
+                                         "noise-multiplier", "steps",      "events", "ledger", "verify",
+                                         "opacus-history",   "sample-rate"};
+    const char *kind = option_text(o, "residual-perturbation");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --residual-perturbation",
+                            others[i]);
+    if (strcmp(kind, "additive") == 0)
+        return additive(o, json);
+    if (strcmp(kind, "multiplicative") == 0)
+        return multiplicative(o, json);
+    return cli_fail(SOTTO_EUSAGE,
+                    "account: --residual-perturbation must be additive or multiplicative (got '%s')", kind);
+}

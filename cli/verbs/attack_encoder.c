@@ -1,0 +1,188 @@
+#include "verbs/attack_encoder.h"
+
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char attack_encoder_line[] =
+    "encoder            who pre-trained an encoder: EncoderMI (vector, set, threshold), contrastive loss, "
+    "norm\n"
+    "                   needs an encoder, a shadow encoder and rows of either's members and non-members\n";
+
+enum { MEMBER, NONMEMBER, SHADOW_MEMBER, SHADOW_NONMEMBER, BANK, GROUPS, ATTACKS = 5 };
+static const char *const group_options[GROUPS] = {"member-indices", "nonmember-indices",
+                                                  "shadow-member-indices", "shadow-nonmember-indices",
+                                                  "bank-indices"};
+
+/* Everything of one run that must be freed. */
+struct work {
+    struct sotto_dataset *data;
+    struct sotto_encoder *target, *shadow;
+    struct sotto_array rows[GROUPS];
+    struct sotto_array views[GROUPS], plain[GROUPS + 1]; /* the bank: plain, by target and by shadow */
+    struct sotto_report_input files[GROUPS + 2];
+    size_t file_count;
+};
+
+static void clear(struct work *w)
+{
+    for (int g = 0; g < GROUPS; g++) {
+        sotto_array_clear(&w->rows[g]);
+        sotto_array_clear(&w->views[g]);
+    }
+    for (int g = 0; g <= GROUPS; g++)
+        sotto_array_clear(&w->plain[g]);
+    sotto_encoder_free(w->target);
+    sotto_encoder_free(w->shadow);
+    sotto_dataset_free(w->data);
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    static const char *const needed[] = {"encoder", "shadow-encoder", "data"};
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; status == SOTTO_OK && i < sizeof needed / sizeof *needed; i++)
+        status = option_require(o, needed[i]);
+    for (int g = 0; status == SOTTO_OK && g < BANK; g++)
+        status = option_require(o, group_options[g]);
+    return status;
+}
+
+static void record_file(struct work *w, const struct options *o, const char *option, const char *role)
+{
+    if (option_given(o, option))
+        w->files[w->file_count++] = (struct sotto_report_input){role, option_text(o, option)};
+}
+
+static sotto_status open_files(struct work *w, const struct options *o, const struct sotto_context *ctx)
+{
+    sotto_status status = sotto_dataset_open(&w->data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_load(&w->target, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = sotto_encoder_load(&w->shadow, option_text(o, "shadow-encoder"));
+    for (int g = 0; status == SOTTO_OK && g < GROUPS; g++)
+        if (option_given(o, group_options[g]))
+            status = image_rows_file(&w->rows[g], w->data, option_text(o, group_options[g]));
+    if (status != SOTTO_OK)
+        return status;
+    record_file(w, o, "encoder", "encoder");
+    record_file(w, o, "shadow-encoder", "shadow encoder");
+    for (int g = 0; g < GROUPS; g++)
+        record_file(w, o, group_options[g], group_options[g]);
+    return SOTTO_OK;
+}
+
+/* A record that both sides claim is no test of anything. */
+static sotto_status check_disjoint(const struct work *w, int one, int other)
+{
+    const int64_t *a = w->rows[one].data, *b = w->rows[other].data;
+    char *seen = calloc(w->data->n, 1);
+    size_t shared = 0;
+    if (!seen)
+        return cli_fail(SOTTO_ENOMEM, "attack: out of memory");
+    for (size_t i = 0; i < w->rows[one].count; i++)
+        seen[a[i]] = 1;
+    for (size_t i = 0; i < w->rows[other].count; i++)
+        shared += (size_t)seen[b[i]];
+    free(seen);
+    if (shared)
+        return cli_fail(SOTTO_EINVAL, "attack: %zu rows are in --%s and in --%s; none may be in both", shared,
+                        group_options[one], group_options[other]);
+    return SOTTO_OK;
+}
+
+static sotto_status embed(struct sotto_array *views, struct sotto_array *plain, const struct work *w,
+                          const struct sotto_encoder *e, int group, const struct sotto_view_options *v,
+                          const struct sotto_context *ctx)
+{
+    size_t n = w->rows[group].count, d = sotto_encoder_width(e);
+    const int64_t *rows = w->rows[group].data;
+    sotto_status status = sotto_array_make(plain, SOTTO_F4, 2, (const size_t[]){n, d});
+    if (status == SOTTO_OK)
+        status = sotto_embed(plain->data, e, w->data, rows, n, ctx);
+    if (status == SOTTO_OK && views)
+        status = sotto_array_make(views, SOTTO_F4, 3, (const size_t[]){n, v->views, d});
+    if (status == SOTTO_OK && views)
+        status = sotto_embed_views(views->data, e, w->data, rows, n, v, ctx);
+    return status;
+}
+
+static sotto_status embed_all(struct work *w, const struct sotto_view_options v[2],
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    for (int g = 0; status == SOTTO_OK && g < BANK; g++)
+        status = embed(&w->views[g], &w->plain[g], w, g < SHADOW_MEMBER ? w->target : w->shadow, g,
+                       &v[g >= SHADOW_MEMBER], ctx);
+    if (status == SOTTO_OK && w->rows[BANK].count)
+        status = embed(NULL, &w->plain[BANK], w, w->target, BANK, NULL, ctx);
+    if (status == SOTTO_OK && w->rows[BANK].count)
+        status = embed(NULL, &w->plain[BANK + 1], w, w->shadow, BANK, NULL, ctx);
+    return status;
+}
+
+static struct sotto_encoder_views group(const struct work *w, int g)
+{
+    return (struct sotto_encoder_views){w->views[g].data, w->plain[g].data, w->rows[g].count};
+}
+
+static sotto_status report(const char *text, const struct work *w, const struct options *o, int json)
+{
+    const char *folder = option_text(o, "output");
+    struct sotto_audit_facts facts = {option_text(o, "title"), w->files, w->file_count};
+    char *summary = NULL;
+    sotto_status status = folder ? sotto_report_audit(folder, text, &facts) : SOTTO_OK;
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    if (status == SOTTO_OK && !json && (status = sotto_audit_summary(&summary, text)) == SOTTO_OK)
+        printf("members pre-trained the encoder; a head trained on its embeddings has members of its own\n%s",
+               summary);
+    if (status == SOTTO_OK && !json && folder)
+        printf("\nreport: %s/report.html\n", folder);
+    sotto_text_free(summary);
+    return status;
+}
+
+sotto_status attack_encoder_run(const struct options *o, const struct sotto_audit_options *audit,
+                                const struct sotto_context *ctx, int json)
+{
+    struct work w = {0};
+    struct sotto_view_options v[2]; /* each encoder's own */
+    char *text = NULL;
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK)
+        status = open_files(&w, o, ctx);
+    if (status == SOTTO_OK)
+        status = check_disjoint(&w, MEMBER, NONMEMBER);
+    if (status == SOTTO_OK)
+        status = check_disjoint(&w, SHADOW_MEMBER, SHADOW_NONMEMBER);
+    for (int k = 0; status == SOTTO_OK && k < 2; k++) {
+        sotto_view_defaults(&v[k], k ? w.shadow : w.target);
+        v[k].views = option_given(o, "views") ? (size_t)option_count(o, "views") : v[k].views;
+        v[k].seed = option_count(o, "seed");
+    }
+    if (status == SOTTO_OK)
+        status = embed_all(&w, v, ctx);
+    struct sotto_encoder_attack_input in = {.member = group(&w, MEMBER),
+                                            .nonmember = group(&w, NONMEMBER),
+                                            .shadow_member = group(&w, SHADOW_MEMBER),
+                                            .shadow_nonmember = group(&w, SHADOW_NONMEMBER),
+                                            .views = v[0].views,
+                                            .width = status == SOTTO_OK ? sotto_encoder_width(w.target) : 0,
+                                            .shadow_width =
+                                                status == SOTTO_OK ? sotto_encoder_width(w.shadow) : 0,
+                                            .bank = w.plain[BANK].data,
+                                            .shadow_bank = w.plain[BANK + 1].data,
+                                            .bank_n = w.rows[BANK].count,
+                                            .temperature = option_real(o, "temperature")};
+    if (status == SOTTO_OK)
+        status = sotto_encoder_attack(&text, NULL, &in, audit, ctx);
+    if (status == SOTTO_OK)
+        status = report(text, &w, o, json);
+    sotto_text_free(text);
+    clear(&w);
+    return status;
+}

@@ -1,0 +1,139 @@
+/* Options of trainings that end with a certificate. */
+#include "verbs/train_privacy.h"
+
+#include "options/class_list.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool inputs; /* means something to --certify-inputs too */
+} private_options[] = {{"noise", false},
+                       {"noise-mode", true},
+                       {"noise-multiplier", false},
+                       {"target-epsilon", true},
+                       {"delta", true},
+                       {"max-grad-norm", false},
+                       {"clipping", false},
+                       {"quantile", false},
+                       {"views", false},
+                       {"steps", false},
+                       {"classes", true},
+                       {"ema", false},
+                       {"adjacency", false},
+                       {"sampling", false},
+                       {"ledger", true},
+                       {"reserve-steps", true},
+                       {"micro-batch", false},
+                       {"dataset-id", true},
+                       {"same-people-as", true},
+                       {"ledger-move", true},
+                       {"budget-epsilon", true},
+                       {"budget-delta", true},
+                       {"purpose", true},
+                       {"insecure-noise-seed", true}};
+enum { OPTIONS = sizeof private_options / sizeof *private_options };
+
+/* What both kinds of certificate take. */
+static sotto_status read_shared(struct sotto_train_privacy *p, const struct options *o)
+{
+    if (option_given(o, "target-epsilon"))
+        p->target.epsilon = option_real(o, "target-epsilon");
+    p->target.delta = option_real(o, "delta");
+    p->reserve = option_given(o, "reserve-steps") ? (size_t)option_count(o, "reserve-steps") : 0;
+    p->ledger = option_text(o, "ledger");
+    p->purpose = option_text(o, "purpose");
+    p->insecure = option_given(o, "insecure-noise-seed");
+    p->insecure_seed = p->insecure ? option_count(o, "insecure-noise-seed") : 0;
+    if (option_given(o, "budget-epsilon"))
+        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
+}
+
+/* What has a meaning for noisy inputs alone. */
+static sotto_status refuse_of_inputs(const struct options *o)
+{
+    if (option_given(o, "label-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "train: --label-epsilon belongs to --certify-inputs; 'sotto protect "
+                                      "--mechanism randomised-response' releases labels by themselves");
+    return SOTTO_OK;
+}
+
+sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct options *o)
+{
+    sotto_train_privacy_defaults(p);
+    if (option_flag(o, "certify-inputs"))
+        return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
+    if (refuse_of_inputs(o) != SOTTO_OK)
+        return SOTTO_EUSAGE;
+    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
+    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->zero_out, o, p->sampling == SOTTO_SAMPLING_FIXED);
+    if (status != SOTTO_OK)
+        return status;
+    if (option_given(o, "steps") && option_given(o, "epochs"))
+        return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
+    p->noise = option_text(o, "noise");
+    p->max_grad_norm = option_real(o, "max-grad-norm");
+    p->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
+    p->clipping = option_text(o, "clipping");
+    p->quantile = option_real(o, "quantile");
+    p->views = (size_t)option_count(o, "views");
+    p->steps = option_given(o, "steps") ? (size_t)option_count(o, "steps") : 0;
+    p->average = option_real(o, "ema");
+    p->part = option_given(o, "micro-batch") ? (size_t)option_count(o, "micro-batch") : 0;
+    return read_shared(p, o);
+}
+
+sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct options *o)
+{
+    sotto_train_privacy_defaults(p);
+    if (option_flag(o, "dp-sgd"))
+        return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (!private_options[i].inputs && option_given(o, private_options[i].name))
+            return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd, not to --certify-inputs",
+                            private_options[i].name);
+    p->label_epsilon = option_real(o, "label-epsilon");
+    return read_shared(p, o);
+}
+
+sotto_status train_privacy_classes(struct sotto_dataset *out, struct sotto_array *labels,
+                                   struct sotto_train_privacy *p, const struct sotto_dataset *set,
+                                   const struct options *o)
+{
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    *out = *set;
+    p->classes = given.count;
+    p->classes_by = "--classes";
+    if (status == SOTTO_OK && given.count && !given.names && set->class_names && !set->classes_by[0])
+        status = cli_fail(SOTTO_EUSAGE,
+                          "train: the classes of '%s' have names, which the import numbered by what its "
+                          "records hold; give --classes FILE with one name a line",
+                          set->name);
+    if (status == SOTTO_OK && given.names && set->class_names && set->labels) {
+        status = sotto_array_make(labels, SOTTO_I8, 1, &set->n);
+        if (status == SOTTO_OK) {
+            memcpy(labels->data, set->labels, set->n * sizeof(int64_t));
+            class_list_translate(labels->data, set->n, set->class_names, set->classes, &given);
+            out->labels = labels->data;
+        }
+    }
+    class_list_clear(&given);
+    return status;
+}
+
+sotto_status train_privacy_refuse(const struct options *o)
+{
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (option_given(o, private_options[i].name))
+            return cli_fail(
+                SOTTO_EUSAGE,
+                "train: --%s belongs to --dp-sgd%s; plain training draws no noise that a certificate "
+                "counts on",
+                private_options[i].name, private_options[i].inputs ? " or --certify-inputs" : "");
+    return refuse_of_inputs(o);
+}

@@ -1,0 +1,232 @@
+#include "verbs/attack_encoder.h"
+#include "inputs/attack_inputs.h"
+#include "inputs/attack_recipe.h"
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    ATTACK_INPUT_ROWS,
+    ATTACK_ENCODER_ROWS,
+    {"shadows", OPTION_COUNT, "K", NULL, "shadow models (default: the attack's own)", NULL},
+    {"shadow-records", OPTION_COUNT, "N", NULL,
+     "records a shadow trains on (default: half of the attacker's; lira, rmia: always half of all)", NULL},
+    {"disjoint", OPTION_FLAG, NULL, NULL, "shadows share no records (default: each draws its own)", NULL},
+    {"shadow-data", OPTION_TEXT, "KIND", "real",
+     "records of the shadows: real, synthesis, marginals, class-marginals or noisy", NULL},
+    {"synthetic-records", OPTION_COUNT, "N", "10000", "records that synthesis or marginals make", NULL},
+    {"flip", OPTION_REAL, "P", "0.1", "noisy: share of the features redrawn", NULL},
+    ATTACK_RECIPE_ROWS,
+    {"cache", OPTION_TEXT, "DIR", NULL, "keep shadows here and reuse them", NULL},
+    {"shard", OPTION_TEXT, "I/N", NULL, "train only the I-th of N parts of the shadows (needs --cache)",
+     NULL},
+    {"queries", OPTION_COUNT, "N", NULL,
+     "label-only attacks: of the target, for one record (default: the attack's own)", NULL},
+    {"image", OPTION_TEXT, "C,H,W", NULL,
+     "rows are images of this shape (for augmentation, and networks as shadows of a command)", NULL},
+    {"views", OPTION_COUNT, "N", "1",
+     "lira, rmia, offline too: of each image; 1, 2 (mirrored) or 18 (also shifted by 2 pixels)", NULL},
+    {"repeats", OPTION_COUNT, "N", "1",
+     "noisy models: ask for every record so often, shadows too, and average the posteriors", NULL},
+    {"plain-shadows", OPTION_FLAG, NULL, NULL,
+     "shadow networks without the target's residual perturbation: an attacker who does not know of it", NULL},
+    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
+    {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
+    {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
+    {"seed", OPTION_COUNT, "S", "1", "of everything random: shadows, attack networks, halves", NULL},
+    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report", NULL},
+    OPTION_FORCE_ROW,
+    {"output", OPTION_TEXT, "DIR", NULL,
+     "folder for scores.npy, membership.npy, result.json, report.json and report.html", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+enum { MAX_RATES = 8 };
+
+static sotto_status read_shard(struct sotto_attack_options *out, const struct options *o)
+{
+    const char *text = option_text(o, "shard");
+    unsigned long i, n;
+    char rest;
+    if (!text)
+        return SOTTO_OK;
+    if (sscanf(text, "%lu/%lu%c", &i, &n, &rest) != 2 || i < 1 || i > n || text[0] < '0' || text[0] > '9')
+        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part like 2/4", text);
+    if (n > 1 && !out->cache)
+        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, where the other parts will look");
+    out->shard = i - 1;
+    out->shards = n;
+    return SOTTO_OK;
+}
+
+static sotto_status read_kind(enum sotto_shadow_data *out, const struct options *o)
+{
+    static const char *const kinds[] = {"real", "synthesis", "marginals", "class-marginals", "noisy"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(option_text(o, "shadow-data"), kinds[i]) == 0) {
+            *out = (enum sotto_shadow_data)i;
+            return SOTTO_OK;
+        }
+    return cli_fail(
+        SOTTO_EUSAGE,
+        "--shadow-data: '%s' is not known; expected real, synthesis, marginals, class-marginals or "
+        "noisy",
+        option_text(o, "shadow-data"));
+}
+
+static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)
+{
+    size_t shape[3];
+    sotto_status status = image_shape(shape, o);
+    if (status == SOTTO_OK)
+        out->channels = shape[0], out->height = shape[1], out->width = shape[2];
+    return status;
+}
+
+static sotto_status read_options(struct sotto_attack_options *out, double rates[MAX_RATES],
+                                 const struct options *o)
+{
+    sotto_attack_defaults(out);
+    out->name = option_argument(o, 0);
+    out->shadows = option_given(o, "shadows") ? (size_t)option_count(o, "shadows") : 0;
+    out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
+    out->queries = option_given(o, "queries") ? (size_t)option_count(o, "queries") : 0;
+    out->views = (size_t)option_count(o, "views");
+    out->repeats = (size_t)option_count(o, "repeats");
+    out->plain_shadows = option_flag(o, "plain-shadows");
+    out->disjoint = option_flag(o, "disjoint");
+    out->mismatch = option_flag(o, "mismatch");
+    out->cache = option_text(o, "cache");
+    out->synthetic_records = (size_t)option_count(o, "synthetic-records");
+    out->flip = option_real(o, "flip");
+    out->seed = option_count(o, "seed");
+    out->audit = (struct sotto_audit_options){
+        .fpr = rates, .confidence = option_real(o, "confidence"), .delta = option_real(o, "delta")};
+    if (out->repeats == 0)
+        return cli_fail(SOTTO_EUSAGE, "attack: --repeats 0; expected at least 1");
+    if (!(out->audit.confidence > 0 && out->audit.confidence < 1))
+        return cli_fail(SOTTO_EUSAGE, "attack: confidence must be between 0 and 1 (got %s)",
+                        option_text(o, "confidence"));
+    if (!(out->audit.delta >= 0 && out->audit.delta < 1))
+        return cli_fail(SOTTO_EUSAGE, "attack: delta must be >= 0 and < 1 (got %s)", option_text(o, "delta"));
+    if (!(out->flip >= 0 && out->flip <= 1))
+        return cli_fail(SOTTO_EUSAGE, "attack: flip must be between 0 and 1 (got %s)",
+                        option_text(o, "flip"));
+    sotto_status status = option_fractions(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
+    if (status == SOTTO_OK)
+        status = read_kind(&out->data, o);
+    if (status == SOTTO_OK)
+        status = read_image(out, o);
+    return status == SOTTO_OK ? read_shard(out, o) : status;
+}
+
+/* scores.npy and membership.npy, members first: what `sotto audit --scores --membership` reads. */
+static sotto_status save_scores(const char *folder, const double *scores, size_t n_member, size_t n)
+{
+    struct sotto_array s = {0}, b = {0};
+    char path[4096];
+    sotto_status status = sotto_array_make(&s, SOTTO_F8, 1, &n);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&b, SOTTO_U1, 1, &n);
+    if (status == SOTTO_OK) {
+        memcpy(s.data, scores, n * sizeof *scores);
+        memset(b.data, 1, n_member);
+        snprintf(path, sizeof path, "%s/scores.npy", folder);
+        status = sotto_npy_save(path, &s);
+    }
+    if (status == SOTTO_OK) {
+        snprintf(path, sizeof path, "%s/membership.npy", folder);
+        status = sotto_npy_save(path, &b);
+    }
+    sotto_array_clear(&s);
+    sotto_array_clear(&b);
+    return status;
+}
+
+static sotto_status print(const char *text, int finished, const char *folder, int json)
+{
+    char *summary = NULL;
+    if (json || !finished) {
+        printf("%s\n", text);
+        return SOTTO_OK;
+    }
+    sotto_status status = sotto_audit_summary(&summary, text);
+    if (status == SOTTO_OK)
+        fputs(summary, stdout);
+    if (status == SOTTO_OK && folder)
+        printf("\nreport: %s/report.html\n", folder);
+    sotto_text_free(summary);
+    return status;
+}
+
+static sotto_status list(void)
+{
+    char *text = NULL;
+    sotto_status status = sotto_attack_table(&text);
+    if (status == SOTTO_OK)
+        printf("%s%s", text, attack_encoder_line);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    if (strcmp(option_argument(o, 0), "list") == 0)
+        return list();
+    struct attack_inputs in = {0};
+    struct sotto_attack_options options;
+    struct attack_recipe recipe;
+    double rates[MAX_RATES], *scores = NULL;
+    char *text = NULL;
+    int finished = 0;
+    const char *folder = option_text(o, "output");
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = read_options(&options, rates, o);
+    if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
+        options.audit.seed = options.seed;
+        return attack_encoder_run(o, &options.audit, ctx, json);
+    }
+    if (status == SOTTO_OK)
+        status = attack_inputs_load(&in, o, ctx);
+    if (status == SOTTO_OK)
+        status = attack_recipe_read(&options, &recipe, o, in.input.target);
+    size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
+    if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
+        status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
+    if (status == SOTTO_OK)
+        status = sotto_attack(&text, scores, &finished, &in.input, &options, ctx);
+    if (status == SOTTO_OK && finished && folder) {
+        struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
+        status = sotto_report_audit(folder, text, &facts);
+        if (status == SOTTO_OK)
+            status = save_scores(folder, scores, n_member, n);
+    }
+    if (status == SOTTO_OK)
+        status = print(text, finished, folder, json);
+    sotto_text_free(text);
+    free(scores);
+    attack_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_attack = {
+    .name = "attack",
+    .summary = "attacks that query a model or train shadow models",
+    .arguments = "NAME|list",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples =
+        "  sotto attack ml-leaks-3 --target head.safetensors --member-features xm.npy --member-labels ym.npy "
+        "--nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
+        "  sotto attack ml-leaks-3 --target-command 'python3 examples/serve_torch.py model.pt' --budget "
+        "20000 "
+        "--member-features xm.npy ...\n"
+        "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
+        "synthetic-faces "
+        "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "
+        "--shadow-nonmember-indices sn.npy -o attack2\n"
+        "  sotto attack list",
+    .options = rows,
+    .run = run};

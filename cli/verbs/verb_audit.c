@@ -1,0 +1,149 @@
+#include "inputs/audit_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    AUDIT_INPUT_ROWS,
+    {"attack", OPTION_LIST, "NAME", NULL, "run only this attack; may be repeated (default: all that fit)",
+     NULL},
+    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
+    {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
+    {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
+    {"seed", OPTION_COUNT, "S", "1", "of the random halves that choose and score thresholds", NULL},
+    {"set", OPTION_LIST, "ATTACK.NAME=V", NULL,
+     "a parameter of an attack, such as lira.monotone=1; may be repeated", NULL},
+    {"bootstrap", OPTION_COUNT, "N", "2000", "draws of the bootstrap of TPR at a chosen FPR", NULL},
+    {"claim", OPTION_TEXT, "CLAIM", NULL, "test a claim such as eps=3,delta=1e-5 (exit 1 if contradicted)",
+     NULL},
+    {"fail-if", OPTION_LIST, "RULE", NULL,
+     "exit 1 if some attack's auc, advantage, balanced_accuracy, epsilon or tpr@RATE is beyond a bound: "
+     "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0'; may be repeated",
+     NULL},
+    {"one-run", OPTION_COUNT, "K", "0",
+     "records were members by fair coins: bound epsilon from K guesses on each side", NULL},
+    {"group-size", OPTION_COUNT, "K", "0",
+     "scores are one per training run, members: runs with a group of K records", NULL},
+    {"odds-ratio", OPTION_FLAG, NULL, NULL, "exact interval of the odds ratio (logistic noise)", NULL},
+    {"exposed", OPTION_COUNT, "N", "10", "how many of the most exposed members are listed", NULL},
+    {"include-indices", OPTION_FLAG, NULL, NULL, "list them with their row numbers", NULL},
+    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report", NULL},
+    OPTION_FORCE_ROW,
+    {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+enum { MAX_RATES = 8 };
+
+/* "eps=3,delta=1e-5", in any order; delta may be left out. */
+static sotto_status read_claim(struct sotto_audit_options *out, const struct options *o)
+{
+    const char *text = option_text(o, "claim");
+    int epsilon = 0;
+    while (text && *text) {
+        const char *equals = strchr(text, '=');
+        size_t length = equals ? (size_t)(equals - text) : 0;
+        char *end = NULL;
+        double x = equals ? strtod(equals + 1, &end) : 0;
+        int is_epsilon = (length == 3 && strncmp(text, "eps", 3) == 0) ||
+                         (length == 7 && strncmp(text, "epsilon", 7) == 0);
+        int is_delta = length == 5 && strncmp(text, "delta", 5) == 0;
+        if (!equals || end == equals + 1 || (*end && (*end != ',' || !end[1])) || !(is_epsilon || is_delta) ||
+            !(x >= 0) || (is_delta && x >= 1) || x > 1e6)
+            return cli_fail(SOTTO_EUSAGE, "--claim: '%s' is not like eps=3,delta=1e-5",
+                            option_text(o, "claim"));
+        if (is_epsilon)
+            out->claim_epsilon = x, epsilon = 1;
+        else
+            out->claim_delta = x;
+        text = *end ? end + 1 : end;
+    }
+    if (option_given(o, "claim") && !epsilon)
+        return cli_fail(SOTTO_EUSAGE, "--claim: '%s' names no eps", option_text(o, "claim"));
+    out->has_claim = epsilon;
+    return SOTTO_OK;
+}
+
+/* Says how one rule went, on the table's end; remembers the first that failed. */
+static sotto_status check_gate(char *first, size_t capacity, const char *audit, const char *rule, int json)
+{
+    char *line = NULL;
+    int failed = 0;
+    sotto_status status = sotto_audit_gate(&failed, &line, audit, rule);
+    if (status == SOTTO_OK && !json)
+        printf("%s\n", line);
+    if (status == SOTTO_OK && failed && !first[0])
+        snprintf(first, capacity, "%s", line);
+    sotto_text_free(line);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct audit_inputs in = {0};
+    double rates[MAX_RATES];
+    char *text = NULL, *summary = NULL;
+    const char *const *names = option_list(o, "attack"), *const *rules = option_list(o, "fail-if");
+    char gate[512] = ""; /* the first that failed */
+    struct sotto_audit_options options = {.names = names[0] ? names : NULL,
+                                          .fpr = rates,
+                                          .confidence = option_real(o, "confidence"),
+                                          .delta = option_real(o, "delta"),
+                                          .seed = option_count(o, "seed"),
+                                          .settings = option_list(o, "set"),
+                                          .draws = (size_t)option_count(o, "bootstrap"),
+                                          .one_run_guesses = (size_t)option_count(o, "one-run"),
+                                          .group_size = (size_t)option_count(o, "group-size"),
+                                          .odds_ratio = option_flag(o, "odds-ratio"),
+                                          .exposed = (size_t)option_count(o, "exposed"),
+                                          .include_indices = option_flag(o, "include-indices")};
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = option_fractions(rates, MAX_RATES, &options.fpr_count, o, "fpr");
+    if (status == SOTTO_OK)
+        status = read_claim(&options, o);
+    for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
+        status = sotto_audit_gate(NULL, NULL, NULL, rules[i]);
+    if (status == SOTTO_OK && !(options.confidence > 0 && options.confidence < 1))
+        status = cli_fail(SOTTO_EUSAGE, "audit: confidence must be between 0 and 1 (got %s)",
+                          option_text(o, "confidence"));
+    if (status == SOTTO_OK && !(options.delta >= 0 && options.delta < 1))
+        status =
+            cli_fail(SOTTO_EUSAGE, "audit: delta must be >= 0 and < 1 (got %s)", option_text(o, "delta"));
+    if (status == SOTTO_OK)
+        status = audit_inputs_load(&in, o);
+    if (status == SOTTO_OK)
+        status = sotto_audit(&text, &in.input, &options, ctx);
+    struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
+    const char *folder = option_text(o, "output");
+    if (status == SOTTO_OK && folder)
+        status = sotto_report_audit(folder, text, &facts);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    if (status == SOTTO_OK && !json && (status = sotto_audit_summary(&summary, text)) == SOTTO_OK) {
+        fputs(summary, stdout);
+        if (folder)
+            printf("\nreport: %s/report.html\n", folder);
+    }
+    if (status == SOTTO_OK && options.has_claim)
+        status = check_gate(gate, sizeof gate, text, "claim>0", json);
+    for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
+        status = check_gate(gate, sizeof gate, text, rules[i], json);
+    if (status == SOTTO_OK && gate[0])
+        status = cli_fail(SOTTO_EGATE, "audit: %s", gate);
+    sotto_text_free(text);
+    sotto_text_free(summary);
+    audit_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_audit = {
+    .name = "audit",
+    .summary = "membership attacks on arrays of any origin, with intervals and a report",
+    .arguments = "",
+    .examples = "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
+                "--nonmember-labels yn.npy -o audit1\n"
+                "  sotto audit --member-losses m.csv --nonmember-losses n.csv --fpr 0.01 --json\n"
+                "  sotto audit --scores s.npz:scores --membership s.npz:member -o audit2",
+    .options = rows,
+    .run = run};

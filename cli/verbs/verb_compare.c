@@ -1,0 +1,106 @@
+#include "options/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"model", OPTION_LIST, "NAME=FILES", NULL,
+     "a model and its audits: result.json of 'audit' and 'attack', separated by commas; the first --model is "
+     "what the "
+     "others are compared with",
+     NULL},
+    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page", NULL},
+    OPTION_FORCE_ROW,
+    {"output", OPTION_TEXT, "DIR", NULL, "folder for compare.json, compare.csv and report.html", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+enum { FILES_MAX = 16 };
+
+/* One --model taken apart. */
+struct model {
+    char *name;
+    const char *files[FILES_MAX];
+    size_t count;
+};
+
+static void clear(struct model *models, size_t count)
+{
+    for (size_t i = 0; models && i < count; i++)
+        free(models[i].name); /* the files' names lie in it too */
+    free(models);
+}
+
+static sotto_status read_model(struct model *m, const char *text)
+{
+    char *equals;
+    m->name = strdup(text);
+    if (!m->name)
+        return cli_fail(SOTTO_ENOMEM, "compare: out of memory");
+    equals = strchr(m->name, '=');
+    if (!equals || equals == m->name || !equals[1])
+        return cli_fail(SOTTO_EUSAGE, "--model: '%s' is not like talos=membership.json,attribute.json", text);
+    *equals = '\0';
+    for (char *file = equals + 1; file; m->count++) {
+        char *comma = strchr(file, ',');
+        if (comma)
+            *comma++ = '\0';
+        if (m->count == FILES_MAX)
+            return cli_fail(SOTTO_EUSAGE, "--model: '%s' has more than %d files", m->name, FILES_MAX);
+        m->files[m->count] = file;
+        file = comma;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *const *given = option_list(o, "model");
+    size_t count = 0;
+    struct model *models = NULL;
+    struct sotto_compared *compared = NULL;
+    char *text = NULL, *page = NULL;
+    (void)ctx;
+    while (given[count])
+        count++;
+    if (count < 2)
+        return cli_fail(SOTTO_EUSAGE, "compare: %zu --model given; at least two are needed", count);
+    models = calloc(count, sizeof *models);
+    compared = calloc(count, sizeof *compared);
+    sotto_status status = models && compared
+                              ? option_check_report(o)
+                              : cli_fail(SOTTO_ENOMEM, "compare: out of memory for %zu models", count);
+    for (size_t i = 0; status == SOTTO_OK && i < count; i++) {
+        status = read_model(&models[i], given[i]);
+        compared[i] = (struct sotto_compared){models[i].name, models[i].files, models[i].count};
+    }
+    if (status == SOTTO_OK)
+        status = sotto_compare(&text, &page, compared, count, option_text(o, "title"));
+    if (status == SOTTO_OK && option_given(o, "output"))
+        status = sotto_compare_write(option_text(o, "output"), text, page);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    if (status == SOTTO_OK && !json) {
+        char *summary = NULL;
+        status = sotto_compare_summary(&summary, text);
+        if (status == SOTTO_OK)
+            fputs(summary, stdout);
+        sotto_text_free(summary);
+    }
+    if (status == SOTTO_OK && !json && option_given(o, "output"))
+        printf("\nreport: %s/report.html\n", option_text(o, "output"));
+    sotto_text_free(text);
+    sotto_text_free(page);
+    clear(models, count);
+    free(compared);
+    return status;
+}
+
+const struct verb verb_compare = {
+    .name = "compare",
+    .summary = "models side by side: utility, membership and attribute, with intervals and the Pareto front",
+    .arguments = "",
+    .examples = "  sotto compare --model original=o/result.json,oa/result.json --model "
+                "talos=t/result.json,ta/result.json -o joint",
+    .options = rows,
+    .run = run};

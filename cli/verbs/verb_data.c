@@ -1,0 +1,354 @@
+/* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | split NAME ... */
+#include "options/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Help starts with the actions that an option belongs to. */
+static const struct option_row rows[] = {
+    {"name", OPTION_TEXT, "NAME", NULL, "import: how the set will be called (a-z 0-9 . _ -)", NULL},
+    {"size", OPTION_TEXT, "HxW", NULL,
+     "import, fetch: resize every image to HxW pixels (pictures and STL-10; default: the most common size)",
+     NULL},
+    {"label", OPTION_TEXT, "COLUMN", NULL,
+     "import, fetch: label of a table: first, last, or a column's name (default: as the file shows); of "
+     "CIFAR-100: "
+     "fine (default) or coarse",
+     NULL},
+    {"attribute", OPTION_TEXT, "COLUMN", NULL,
+     "import, fetch: second label of pictures with a table: a column of CelebA (A+B: both) or of labels.csv; of UTKFace "
+     "race, gender or age",
+     NULL},
+    {"dataset-id", OPTION_TEXT, "ID", NULL,
+     "import, split: identity of the records, which decides whose ledger is charged (default: NAME-<random "
+     "digits>); split: for --private-fit on a set without one",
+     NULL},
+    {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
+    {"url", OPTION_TEXT, "URL", NULL, "fetch: another address than the official one (https)", NULL},
+    {"sha256", OPTION_TEXT, "HEX", NULL, "fetch: SHA-256 of the file at --url, where sotto does not know it",
+     NULL},
+    {"keep", OPTION_FLAG, NULL, NULL, "fetch: keep the downloaded file after the import", NULL},
+    {"yes", OPTION_FLAG, NULL, NULL, "fetch: do not ask before the download", NULL},
+    {"parts", OPTION_TEXT, "NAME=N,...", NULL,
+     "split: parts and their records, e.g. member=1200,nonmember=1200", NULL},
+    {"schema", OPTION_TEXT, "FILE", NULL,
+     "import, split: of a table: schema.yaml with columns, bounds, categories and classes; no row has a say in the "
+     "encoding then",
+     NULL},
+    {"one-hot", OPTION_FLAG, NULL, NULL,
+     "split: of a table: categories as bits, numbers scaled; by a schema, public rows (--fit-on, --fit-table), "
+     "--private-fit, or else by all rows, which makes every epsilon conditional",
+     NULL},
+    {"fit-on", OPTION_TEXT, "PART", NULL, "split: fit the encoding on this part, which is public", NULL},
+    {"fit-table", OPTION_TEXT, "TABLE", NULL, "split: fit the encoding on the rows of this public table", NULL},
+    {"private-fit", OPTION_REAL, "EPSILON", NULL,
+     "split: find narrower bounds than the schema's by private releases of EPSILON in all (needs --dataset-id)",
+     NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL,
+     "split: --private-fit: default $XDG_DATA_HOME/sotto/ledger/DATASET-ID.jsonl", NULL},
+    {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},
+    {"output", OPTION_TEXT, "DIR", NULL,
+     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json",
+     NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    char *text;
+    (void)o, (void)ctx;
+    sotto_status status = json ? sotto_data_list(&text) : sotto_data_table(&text);
+    if (status != SOTTO_OK)
+        return status;
+    printf("%s%s", text, json ? "\n" : "");
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
+/* One line for each value of a column, the first one titled. */
+static sotto_status print_counts(const char *title, const int64_t *column, size_t n, size_t values,
+                                 const char *const *names)
+{
+    size_t *counts = calloc(values + 1, sizeof *counts);
+    if (!counts)
+        return cli_fail(SOTTO_ENOMEM, "data info: out of memory");
+    for (size_t i = 0; i < n; i++)
+        counts[column[i]]++;
+    for (size_t k = 0; k < values; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        printf("%-10s %s%s%s: %zu\n", k == 0 ? title : "", number, names ? " " : "", names ? names[k] : "",
+               counts[k]);
+    }
+    free(counts);
+    return SOTTO_OK;
+}
+
+static sotto_status print_facts(const struct sotto_dataset *d)
+{
+    sotto_status status = SOTTO_OK;
+    printf("%s\n", d->title);
+    printf("origin     %s%s\n", d->origin, d->synthetic ? " (synthetic)" : "");
+    printf("records    %zu (%zu training, %zu test)\n", d->n, d->n_train, d->n - d->n_train);
+    if (d->images)
+        printf("images     %zu x %zu x %zu (channels, height, width), bytes\n", d->channels, d->height,
+               d->width);
+    else
+        printf("features   %zu columns\n", d->columns);
+    if (!d->labels)
+        printf("labels     none\n");
+    if (d->labels)
+        status = print_counts("classes", d->labels, d->n, d->classes, d->class_names);
+    if (d->attribute && status == SOTTO_OK) {
+        printf("attribute  %s\n", d->attribute_name);
+        status = print_counts("values", d->attribute, d->n, d->values, d->value_names);
+    }
+    printf("identity   %s\n", d->dataset_id[0] ? d->dataset_id : "none (a path, or imported by version 1)");
+    printf("sha256     %s\n", d->sha256);
+    return status;
+}
+
+static sotto_status run_info(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 1);
+    struct sotto_dataset *d;
+    char *text;
+    sotto_status status = json ? sotto_data_info(&text, name, ctx) : sotto_dataset_open(&d, name, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    if (json) {
+        printf("%s\n", text);
+        sotto_text_free(text);
+    } else {
+        status = print_facts(d);
+        sotto_dataset_free(d);
+    }
+    return status;
+}
+
+static sotto_status read_size(struct sotto_import_options *out, const char *text)
+{
+    char *end;
+    if (!text)
+        return SOTTO_OK;
+    unsigned long height = strtoul(text, &end, 10), width = 0;
+    if (end != text && (*end == 'x' || *end == 'X') && end[1] >= '0' && end[1] <= '9')
+        width = strtoul(end + 1, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || height < 1 || width < 1 || height > 4096 || width > 4096)
+        return cli_fail(SOTTO_EUSAGE, "--size: '%s' is not a size like 32x32 (1 to 4096 each)", text);
+    out->height = height;
+    out->width = width;
+    return SOTTO_OK;
+}
+
+static sotto_status read_import_options(struct sotto_import_options *out, const struct options *o)
+{
+    *out = (struct sotto_import_options){.label = option_text(o, "label"),
+                                          .attribute = option_text(o, "attribute"),
+                                          .part = option_text(o, "part"),
+                                          .dataset_id = option_text(o, "dataset-id"),
+                                          .schema = option_text(o, "schema")};
+    return read_size(out, option_text(o, "size"));
+}
+
+/* What an import or a fetch ends with. */
+static sotto_status announce(const char *name, const struct sotto_context *ctx, int json)
+{
+    char *text;
+    sotto_status status = SOTTO_OK;
+    if (!json) {
+        printf("imported %s; 'sotto data info %s' shows it\n", name, name);
+        return SOTTO_OK;
+    }
+    status = sotto_data_info(&text, name, ctx);
+    if (status == SOTTO_OK) {
+        printf("%s\n", text);
+        sotto_text_free(text);
+    }
+    return status;
+}
+
+static sotto_status run_import(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_import_options options;
+    const char *name = option_text(o, "name");
+    sotto_status status = option_require(o, "name");
+    if (status == SOTTO_OK)
+        status = read_import_options(&options, o);
+    if (status == SOTTO_OK)
+        status = sotto_data_import(option_argument(o, 1), name, &options, ctx);
+    return status == SOTTO_OK ? announce(name, ctx, json) : status;
+}
+
+/* Someone at a terminal is shown what will come over the line, and asked; a script is not. */
+static sotto_status ask(const struct options *o, const char *name, const struct sotto_fetch_options *options)
+{
+    char *text, answer[16] = "";
+    sotto_status status = sotto_data_fetch_plan(&text, name, options);
+    if (status != SOTTO_OK)
+        return status;
+    if (!option_flag(o, "quiet"))
+        fprintf(stderr, "%s", text);
+    sotto_text_free(text);
+    if (option_flag(o, "yes") || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return SOTTO_OK;
+    fprintf(stderr, "Download and import? [y/N] ");
+    if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+        return cli_fail(SOTTO_ESTOPPED,
+                        "data fetch: not confirmed; nothing was downloaded (--yes does not ask)");
+    return SOTTO_OK;
+}
+
+static sotto_status run_fetch(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 1);
+    struct sotto_fetch_options options = {
+        .url = option_text(o, "url"), .sha256 = option_text(o, "sha256"), .keep = option_flag(o, "keep")};
+    sotto_status status = read_import_options(&options.import, o);
+    if (status == SOTTO_OK)
+        status = ask(o, name, &options);
+    if (status == SOTTO_OK)
+        status = sotto_data_fetch(name, &options, ctx);
+    return status == SOTTO_OK ? announce(name, ctx, json) : status;
+}
+
+static sotto_status run_verify(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 1);
+    char *text;
+    sotto_status status = sotto_data_verify(&text, name, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    if (json)
+        printf("%s\n", text);
+    else
+        printf("%s: ok\n", name);
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
+enum { MAX_PARTS = 16 };
+
+/* "member=1200,nonmember=1200"; the names stay in `text`, whose commas and signs become ends. */
+static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *count, char *text)
+{
+    for (*count = 0; text; (*count)++) {
+        char *sign = strchr(text, '='), *end = NULL;
+        unsigned long long n = sign && sign[1] >= '0' && sign[1] <= '9' ? strtoull(sign + 1, &end, 10) : 0;
+        if (!end || (*end && *end != ',') || *count == MAX_PARTS)
+            return cli_fail(SOTTO_EUSAGE,
+                            "--parts: '%s' is not a list of at most %d parts like member=1200,other=500",
+                            text, MAX_PARTS);
+        *sign = '\0';
+        parts[*count] = (struct sotto_data_part){text, (size_t)n};
+        text = *end ? end + 1 : NULL;
+    }
+    return SOTTO_OK;
+}
+
+/* What the columns became; the encoding was just written. */
+static sotto_status print_encoding(const char *folder)
+{
+    struct sotto_table_encoding *e;
+    char path[4096];
+    snprintf(path, sizeof path, "%.4000s/encoding.json", folder);
+    sotto_status status = sotto_table_encoding_load(&e, path);
+    if (status != SOTTO_OK)
+        return status;
+    printf("%s: %zu columns, %zu classes, encoding %s\n", path, sotto_table_encoding_width(e),
+           sotto_table_encoding_classes(e), sotto_encoding_name(sotto_table_encoding_how(e)));
+    sotto_table_encoding_free(e);
+    return SOTTO_OK;
+}
+
+static sotto_status run_split(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_data_part parts[MAX_PARTS];
+    const char *name = option_argument(o, 1), *folder = option_text(o, "output");
+    const struct sotto_split_options options = {
+        .one_hot = option_flag(o, "one-hot"),
+        .seed = option_count(o, "seed"),
+        .schema = option_text(o, "schema"),
+        .fit_part = option_text(o, "fit-on"),
+        .fit_table = option_text(o, "fit-table"),
+        .private_epsilon = option_given(o, "private-fit") ? option_real(o, "private-fit") : 0,
+        .dataset_id = option_text(o, "dataset-id"),
+        .ledger = option_text(o, "ledger")};
+    char *text = NULL;
+    size_t count = 0;
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK)
+        status = option_require(o, "parts");
+    if (status == SOTTO_OK && !(text = strdup(option_text(o, "parts"))))
+        status = cli_fail(SOTTO_ENOMEM, "data split: out of memory");
+    if (status == SOTTO_OK)
+        status = read_parts(parts, &count, text);
+    if (status == SOTTO_OK)
+        status = sotto_data_split(folder, name, parts, count, &options, ctx);
+    if (status == SOTTO_OK && json)
+        printf("{\"schema\": \"sotto.split/1\", \"parts\": %zu}\n", count);
+    else if (status == SOTTO_OK)
+        printf("%s: %zu parts of %s\n", folder, count, name);
+    if (status == SOTTO_OK && !json && options.one_hot)
+        status = print_encoding(folder);
+    free(text);
+    return status;
+}
+
+static const struct action {
+    const char *name, *argument; /* argument: NULL for none */
+    sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
+} actions[] = {{"list", NULL, run_list},     {"info", "NAME", run_info},     {"import", "PATH", run_import},
+               {"fetch", "NAME", run_fetch}, {"verify", "NAME", run_verify}, {"split", "NAME", run_split}};
+
+static int belongs(const struct option_row *row, const char *action)
+{
+    const char *found = strstr(row->help, action);
+    return found && found < strchr(row->help, ':');
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *name = option_argument(o, 0);
+    const struct action *action = NULL;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(actions[i].name, name) == 0)
+            action = &actions[i];
+    if (!action)
+        return cli_fail(SOTTO_EUSAGE,
+                        "data: unknown action '%s'; expected list, info, import, fetch, verify or split",
+                        name);
+    size_t wanted = action->argument ? 2 : 1;
+    if (option_argument_count(o) < wanted)
+        return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
+    if (option_argument_count(o) > wanted)
+        return cli_fail(SOTTO_EUSAGE, "data %s: unexpected argument '%s'", name, option_argument(o, wanted));
+    for (const struct option_row *row = rows; row->name; row++)
+        if (option_given(o, row->name) && !belongs(row, action->name))
+            return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %.*s'", name, row->name,
+                            (int)strcspn(row->help, ",:"), row->help);
+    return action->run(o, ctx, json);
+}
+
+const struct verb verb_data = {.name = "data",
+                               .summary = "list, import, fetch, describe and verify data sets",
+                               .arguments =
+                                   "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | "
+                                   "split NAME --parts P=N,... -o DIR",
+                               .min_arguments = 1,
+                               .max_arguments = 3,
+                               .examples = "  sotto data list\n"
+                                           "  sotto data import cifar10-jpeg.tar.xz --name cifar10\n"
+                                           "  sotto data import location.csv --name location --label first\n"
+                                           "  sotto data import photos/ --name photos --size 96x96\n"
+                                           "  sotto data fetch cifar100\n"
+                                           "  sotto data fetch stl10 --size 32x32\n"
+                                           "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
+                                           "  sotto data info fashion-mnist --json\n"
+                                           "  sotto data verify fashion-mnist\n"
+                                           "  sotto data split location --parts "
+                                           "member=1200,nonmember=1200,attacker=2600 -o location\n"
+                                           "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
+                               .options = rows,
+                               .run = run};

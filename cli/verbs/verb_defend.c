@@ -1,0 +1,163 @@
+#include "inputs/defend_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"input", OPTION_LIST, "X.npy[:SECRET]", NULL,
+     "rows to defend (N, D): posteriors or embeddings; SECRET (see --known) to measure what leaks", NULL},
+    {"known", OPTION_LIST, "X.npy:SECRET", NULL,
+     "the defender's own rows of this kind and the secret of each: a .npy, or one whole number for all (1 "
+     "members, 0 "
+     "non-members, or the value of an attribute)",
+     NULL},
+    {"known-labels", OPTION_LIST, "y.npy", NULL, "classes of the known rows, file by file", NULL},
+    {"budget", OPTION_REAL, "B", NULL, "what the defence may cost (default: its own; see --list)", NULL},
+    {"set", OPTION_LIST, "NAME=VALUE", NULL, "a number of the defence (see --list)", NULL},
+    {"list", OPTION_FLAG, NULL, NULL, "print all defences with their budgets and settings", NULL},
+    {"labels", OPTION_LIST, "y.npy", NULL, "true classes of the inputs, file by file: also give the accuracy",
+     NULL},
+    {"head", OPTION_TEXT, "FILE", NULL,
+     "embeddings: the head whose answers count as utility (default, with --labels and --known-labels: linear "
+     "ones are trained)",
+     NULL},
+    {"attacker", OPTION_LIST, "X.npy:SECRET", NULL,
+     "rows that an attacker has: train him on them and measure what he learns of the inputs' secrets", NULL},
+    {"adaptive", OPTION_FLAG, NULL, NULL, "and once more on what the defence makes of his rows", NULL},
+    {"seed", OPTION_COUNT, "S", "1", "of what defender and attacker train", NULL},
+    {"key", OPTION_COUNT, "N", "0", "of the defence's coins; keep it secret where it is used in earnest",
+     NULL},
+    {"output", OPTION_TEXT, "PATH", NULL,
+     "the defended rows; a folder, for files of the same names, if there are several inputs", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+/* Everything that one call makes. */
+struct result {
+    struct sotto_defence *defence;
+    struct sotto_array after, before_answers, after_answers;
+    double *cost;
+    char *measured, *record;
+};
+
+static void result_clear(struct result *r)
+{
+    sotto_defence_free(r->defence);
+    sotto_array_clear(&r->after);
+    sotto_array_clear(&r->before_answers);
+    sotto_array_clear(&r->after_answers);
+    sotto_text_free(r->measured);
+    sotto_text_free(r->record);
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    const char *missing = !option_argument_count(o)   ? "a defence by name (sotto defend --list)"
+                          : !option_list(o, "input")  ? "--input X.npy"
+                          : !option_text(o, "output") ? "--output PATH"
+                                                      : NULL;
+    if (missing)
+        return cli_fail(SOTTO_EUSAGE, "defend: %s is needed", missing);
+    if (sotto_defence_of_posteriors(option_argument(o, 0)) == 1 && option_given(o, "head"))
+        return cli_fail(SOTTO_EUSAGE, "defend: --head answers embeddings; %s defends posteriors",
+                        option_argument(o, 0));
+    if (option_flag(o, "adaptive") && !option_given(o, "attacker"))
+        return cli_fail(SOTTO_EUSAGE, "defend: --adaptive needs --attacker");
+    return SOTTO_OK;
+}
+
+static sotto_status fit(struct result *r, const struct defend_inputs *in, const struct options *o,
+                        const struct sotto_context *ctx)
+{
+    struct sotto_defence_options options;
+    struct sotto_defence_known known = defend_known(&in->known);
+    sotto_defence_defaults(&options);
+    options.name = option_argument(o, 0);
+    options.budget = option_real(o, "budget");
+    options.seed = option_count(o, "seed");
+    options.key = option_count(o, "key");
+    options.settings = option_list(o, "set");
+    return sotto_defence_fit(&r->defence, &known, &options, ctx);
+}
+
+static sotto_status record(struct result *r, const struct defend_inputs *in, const struct options *o,
+                           const struct sotto_context *ctx)
+{
+    const struct defend_rows *rows_in = &in->rows;
+    struct sotto_defence_outcome outcome = {.before = rows_in->x.data,
+                                            .after = r->after.data,
+                                            .cost = r->cost,
+                                            .n = rows_in->n,
+                                            .columns = rows_in->d,
+                                            .label = rows_in->label.data,
+                                            .measured = r->measured};
+    sotto_status status = SOTTO_OK;
+    if (sotto_defence_of_posteriors(option_argument(o, 0)) == 0)
+        status = defend_utility(&r->before_answers, &r->after_answers, in, r->defence, &r->after, o, ctx);
+    if (status == SOTTO_OK && r->before_answers.count) {
+        outcome.answers_before = r->before_answers.data;
+        outcome.answers_after = r->after_answers.data;
+        outcome.classes = r->before_answers.shape[1];
+    }
+    if (status == SOTTO_OK)
+        status = sotto_defence_record(&r->record, r->defence, &outcome, in->files, in->file_count);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct defend_inputs in = {0};
+    struct result r = {0};
+    struct sotto_array cost = {0};
+    char *text = NULL;
+    if (option_flag(o, "list")) {
+        sotto_status listed = sotto_defence_list(&text);
+        if (listed == SOTTO_OK)
+            fputs(text, stdout);
+        sotto_text_free(text);
+        return listed;
+    }
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK)
+        status = defend_inputs_load(&in, o);
+    if (status == SOTTO_OK)
+        status = fit(&r, &in, o, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&r.after, SOTTO_F4, 2, in.rows.x.shape);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&cost, SOTTO_F8, 1, &in.rows.n);
+    r.cost = cost.data;
+    if (status == SOTTO_OK)
+        status =
+            sotto_defence_apply(r.after.data, r.cost, r.defence, in.rows.x.data, in.rows.n, in.rows.d, ctx);
+    if (status == SOTTO_OK && option_given(o, "attacker"))
+        status = defend_measure(&r.measured, &in, r.defence, &r.after, o, ctx);
+    if (status == SOTTO_OK)
+        status = record(&r, &in, o, ctx);
+    if (status == SOTTO_OK)
+        status = defend_outputs_save(&in, &r.after, r.record, o);
+    if (status == SOTTO_OK && json)
+        puts(r.record);
+    if (status == SOTTO_OK && !json && (status = sotto_defence_summary(&text, r.record)) == SOTTO_OK)
+        fputs(text, stdout);
+    sotto_text_free(text);
+    sotto_array_clear(&cost);
+    result_clear(&r);
+    defend_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_defend = {
+    .name = "defend",
+    .summary = "change posteriors or embeddings so that they show less: measured, never certified",
+    .arguments = "NAME",
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .examples = "  sotto defend --list\n"
+                "  sotto defend memguard --input p.npy --known members.npy:1 --known others.npy:0 --budget "
+                "0.5 -o q.npy\n"
+                "  sotto defend memguard --input m.npy:1 --input n.npy:0 --known m.npy:1 --known k.npy:0 "
+                "--attacker in.npy:1 "
+                "--attacker out.npy:0 --adaptive -o defended\n"
+                "  sotto defend uniform-confidence --input p.npy --labels y.npy -o q.npy",
+    .options = rows,
+    .run = run};

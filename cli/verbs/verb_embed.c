@@ -1,0 +1,209 @@
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"encoder", OPTION_TEXT, "FILE", NULL,
+     "encoder.safetensors, or 'scattering': fixed wavelet features, which nothing has trained", NULL},
+    {"random", OPTION_TEXT, "NAME", NULL,
+     "instead of a file: an untrained encoder (the baseline), e.g. keras-simclr", NULL},
+    {"groups", OPTION_COUNT, "G", "27",
+     "scattering: groups of channels normalised within each image (81 channels, 243 in colour); 0: none",
+     NULL},
+    {"grid", OPTION_COUNT, "G", NULL, "scattering: average over G x G cells (default: every fourth pixel)",
+     NULL},
+    {"mirror", OPTION_FLAG, NULL, NULL,
+     "scattering: mean of the image and its mirror image; the left half of the places is kept", NULL},
+    {"standardise", OPTION_TEXT, "P.npy", NULL,
+     "shift and scale columns to mean 0, variance 1 of these embeddings of PUBLIC images by the same encoder",
+     NULL},
+    {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path", NULL},
+    {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to embed, in this order (integers)", NULL},
+    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
+    {"seed", OPTION_COUNT, "N", "0", "of --random and of the linear head of --evaluate", NULL},
+    {"output", OPTION_TEXT, "FILE", NULL, "X.npy to write: (N, D) f4", NULL},
+    {"labels-out", OPTION_TEXT, "FILE", NULL, "y.npy to write: (N) i8", NULL},
+    {"attribute-out", OPTION_TEXT, "FILE", NULL, "a.npy to write: (N) i8, the set's second label", NULL},
+    {"evaluate", OPTION_FLAG, NULL, NULL,
+     "also report k-NN (k = 20, cosine) and linear-head accuracy, train part to test part", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status open_encoder(struct sotto_encoder **out, const struct options *o,
+                                 const struct sotto_dataset *data)
+{
+    if (option_given(o, "random"))
+        return sotto_encoder_random(out, data, option_text(o, "random"), option_count(o, "seed"));
+    return sotto_encoder_load(out, option_text(o, "encoder"));
+}
+
+static sotto_status save(const char *path, const struct sotto_array *a, const struct sotto_provenance *whose)
+{
+    sotto_status status = sotto_npy_save(path, a);
+    return status == SOTTO_OK ? sotto_provenance_save(path, whose) : status;
+}
+
+static sotto_status save_column(const char *path, const int64_t *column, const struct sotto_array *chosen,
+                                const struct sotto_provenance *whose)
+{
+    struct sotto_array y = {0};
+    sotto_status status = sotto_array_make(&y, SOTTO_I8, 1, (const size_t[]){chosen->count});
+    for (size_t i = 0; status == SOTTO_OK && i < chosen->count; i++)
+        ((int64_t *)y.data)[i] = column[((const int64_t *)chosen->data)[i]];
+    if (status == SOTTO_OK)
+        status = save(path, &y, whose);
+    sotto_array_clear(&y);
+    return status;
+}
+
+static void print_result(const struct sotto_array *x, const struct encoder_quality *q, int json)
+{
+    if (json && q)
+        printf("{\"schema\": \"sotto.embed/1\", \"rows\": %zu, \"width\": %zu, \"evaluation\": "
+               "{\"train_rows\": %zu, "
+               "\"test_rows\": %zu, \"knn_accuracy\": %.9g, \"linear_accuracy\": %.9g}}\n",
+               x->shape[0], x->shape[1], q->train, q->test, q->knn, q->linear);
+    else if (json)
+        printf("{\"schema\": \"sotto.embed/1\", \"rows\": %zu, \"width\": %zu, \"evaluation\": null}\n",
+               x->shape[0], x->shape[1]);
+    else
+        printf("%zu embeddings of width %zu\n", x->shape[0], x->shape[1]);
+    if (!json && q)
+        printf("k-NN (k = 20, cosine) %.4f, linear head %.4f: taught by %zu rows, asked about %zu others\n",
+               q->knn, q->linear, q->train, q->test);
+}
+
+static int fixed_features(const struct options *o)
+{
+    return option_given(o, "encoder") && strcmp(option_text(o, "encoder"), "scattering") == 0;
+}
+
+static sotto_status make_rows(struct sotto_array *x, const struct sotto_array *chosen, size_t width)
+{
+    return sotto_array_make(x, SOTTO_F4, 2, (const size_t[]){chosen->count, width});
+}
+
+static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
+                                const struct sotto_dataset *data, const struct sotto_array *chosen,
+                                const struct sotto_context *ctx)
+{
+    struct sotto_scattering settings;
+    size_t shape[3];
+    sotto_scattering_defaults(&settings);
+    settings.groups = (size_t)option_count(o, "groups");
+    settings.mirror = option_flag(o, "mirror");
+    if (option_given(o, "grid"))
+        settings.grid = (size_t)option_count(o, "grid");
+    sotto_status status = sotto_scattering_shape(shape, data, &settings);
+    if (status == SOTTO_OK)
+        status = make_rows(x, chosen, shape[0] * shape[1] * shape[2]);
+    if (status == SOTTO_OK)
+        status = sotto_scatter(x->data, data, chosen->data, chosen->count, &settings, ctx);
+    return status;
+}
+
+static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
+                                 const struct sotto_dataset *data, const struct sotto_array *chosen,
+                                 const struct sotto_context *ctx)
+{
+    struct sotto_encoder *encoder = NULL;
+    sotto_status status = open_encoder(&encoder, o, data);
+    if (status == SOTTO_OK && sotto_encoder_statement(encoder)[0])
+        fprintf(stderr, "sotto: warning: %s: %s\n", option_text(o, "encoder"),
+                sotto_encoder_statement(encoder));
+    if (status == SOTTO_OK)
+        status = make_rows(x, chosen, sotto_encoder_width(encoder));
+    if (status == SOTTO_OK)
+        status = sotto_embed(x->data, encoder, data, chosen->data, chosen->count, ctx);
+    sotto_encoder_free(encoder);
+    return status;
+}
+
+static sotto_status standardise(struct sotto_array *x, const char *path)
+{
+    struct sotto_array public_x = {0};
+    size_t width = x->shape[1];
+    sotto_status status = sotto_npy_load(&public_x, path);
+    if (status == SOTTO_OK &&
+        (public_x.dtype != SOTTO_F4 || public_x.ndim != 2 || public_x.shape[1] != width))
+        status = cli_fail(SOTTO_EINVAL,
+                          "--standardise: %s is not (N, %zu) f4; expected embeddings by this encoder", path,
+                          width);
+    if (status == SOTTO_OK)
+        status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
+    sotto_array_clear(&public_x);
+    return status;
+}
+
+static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
+                          const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
+{
+    struct sotto_array x = {0};
+    struct sotto_provenance whose = {0};
+    struct encoder_quality quality;
+    int evaluate = option_flag(o, "evaluate");
+    sotto_status status =
+        fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx) : embed_learnt(&x, o, data, chosen, ctx);
+    if (status == SOTTO_OK && option_given(o, "standardise"))
+        status = standardise(&x, option_text(o, "standardise"));
+    if (status == SOTTO_OK && evaluate)
+        status =
+            encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
+    if (status == SOTTO_OK && option_given(o, "output"))
+        status = save(option_text(o, "output"), &x, &whose);
+    if (status == SOTTO_OK && option_given(o, "labels-out"))
+        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &whose);
+    if (status == SOTTO_OK && option_given(o, "attribute-out"))
+        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &whose);
+    if (status == SOTTO_OK)
+        print_result(&x, evaluate ? &quality : NULL, json);
+    sotto_provenance_clear(&whose);
+    sotto_array_clear(&x);
+    return status;
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    if (option_given(o, "encoder") == option_given(o, "random"))
+        return cli_fail(SOTTO_EUSAGE, "embed: give either --encoder FILE or --random NAME");
+    if (!fixed_features(o) &&
+        (option_given(o, "groups") || option_given(o, "grid") || option_flag(o, "mirror")))
+        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror belong to --encoder scattering");
+    if (!option_flag(o, "evaluate") && !option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
+    return option_require(o, "data");
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_array chosen = {0};
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK)
+        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK && option_given(o, "labels-out") && !data->labels)
+        status = cli_fail(SOTTO_EINVAL, "--labels-out: data set '%s' has no labels", data->name);
+    if (status == SOTTO_OK && option_given(o, "attribute-out") && !data->attribute)
+        status = cli_fail(SOTTO_EINVAL, "--attribute-out: data set '%s' has no attribute", data->name);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK)
+        status = embed(o, data, &chosen, ctx, json);
+    sotto_array_clear(&chosen);
+    sotto_dataset_free(data);
+    return status;
+}
+
+const struct verb verb_embed = {
+    .name = "embed",
+    .summary = "images to embeddings; with --evaluate, how good they are",
+    .arguments = "",
+    .examples = "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
+                "--labels-out y.npy\n"
+                "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
+                "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate\n"
+                "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,270 @@
+#include "inputs/head_inputs.h"
+#include "inputs/private_set.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_row rows[] = {
+    HEAD_DATA_ROWS,
+    HEAD_RECIPE_ROWS,
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features: its SHA-256 goes into the head",
+     NULL},
+    {"noise", OPTION_TEXT, "NAME", "gaussian",
+     "dp: gaussian or logistic; on second moments also laplace (the default of taylor)", NULL},
+    {"noise-mode", OPTION_TEXT, "MODE", "exact",
+     "dp: exact, or fast: a hundred times faster, without defence against floating-point attacks", NULL},
+    {"max-grad-norm", OPTION_REAL, "C", "1", "dp: a record's gradient of a larger L2 norm is scaled to it",
+     "clip-norm"},
+    {"noise-multiplier", OPTION_REAL, "M", NULL, "dp: noise scale / C (sigma / C, s / C)", NULL},
+    {"target-epsilon", OPTION_REAL, "E", NULL, "dp: instead: the smallest noise that keeps E", NULL},
+    {"delta", OPTION_REAL, "D", NULL,
+     "dp: delta of the guarantee (default: 1 / (10 records), rounded down to a power of ten)", NULL},
+    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
+     "dp-sgd, dp-adam: replace-one, or zero-out: one record counts as nothing (also: add-remove)", NULL},
+    {"sampling", OPTION_TEXT, "NAME", "poisson",
+     "dp-sgd, dp-adam: poisson: every record with probability batch / records; fixed: batch records every "
+     "time, for replace-one",
+     NULL},
+    {"momentum", OPTION_REAL, "M", "0", "dp-sgd: momentum of the noisy gradient", NULL},
+    {"cross-weight", OPTION_REAL, "W", "1", "covariance: weight of sums by class against products", NULL},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "dp: identity of the private data set, for arrays that carry none", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
+    PRIVATE_SET_ROWS("dp: "),
+    {"budget-epsilon", OPTION_REAL, "E", NULL, "dp: refuse if the ledger would add up to more (exit 77)",
+     NULL},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
+    {"purpose", OPTION_TEXT, "TEXT", NULL, "dp: recorded in the ledger", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "dp: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "dp-sgd, dp-adam: ignore OUTPUT.checkpoint, which an interrupted run left", NULL},
+    {"output", OPTION_TEXT, "FILE", NULL, "head.safetensors to write (PyTorch's nn.Sequential names)", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static void print_result(const struct sotto_head *h, const struct head_inputs *in, double accuracy,
+                         size_t parameters, const char *output, int json)
+{
+    if (json)
+        printf(
+            "{\"schema\": \"sotto.head-result/1\", \"records\": %zu, \"inputs\": %zu, \"classes\": %zu, "
+            "\"parameters\": %zu, \"train_accuracy\": %.9g, \"recipe_hash\": \"%s\", \"data_fingerprint\": "
+            "\"%s\"}\n",
+            in->n, in->d, in->classes, parameters, accuracy, sotto_head_recipe_hash(h),
+            sotto_head_fingerprint(h));
+    else
+        printf("%s: %zu parameters, trained on %zu records of %zu classes, training accuracy %.4f\n"
+               "recipe %.16s..., data %.16s...\n",
+               output, parameters, in->n, in->classes, accuracy, sotto_head_recipe_hash(h),
+               sotto_head_fingerprint(h));
+}
+
+static const char *const private_options[] = {
+    "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
+    "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
+    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
+    "sampling",     "fresh",      "same-people-as",      "ledger-move"};
+
+static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
+                                 const struct head_inputs *in, const struct options *o)
+{
+    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
+    bool moments = sotto_head_trainer_private(r->trainer) == 2;
+    if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
+                    option_given(o, "noise-mode") || option_given(o, "sampling")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "head: --momentum, --max-grad-norm, --noise-mode and --sampling belong to --trainer "
+                        "dp-sgd and dp-adam");
+    r->noise = moments && !option_given(o, "noise") ? NULL : option_text(o, "noise");
+    r->cross = option_real(o, "cross-weight");
+    r->max_grad_norm = option_real(o, "max-grad-norm");
+    r->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
+    r->momentum = option_real(o, "momentum");
+    *p = (struct sotto_head_privacy){
+        .target = {option_given(o, "target-epsilon") ? option_real(o, "target-epsilon") : NAN,
+                   option_real(o, "delta")},
+        .ledger = option_text(o, "ledger"),
+        .purpose = option_text(o, "purpose"),
+        .insecure = option_given(o, "insecure-noise-seed"),
+        .insecure_seed = option_count(o, "insecure-noise-seed"),
+        .provenance = &in->provenance,
+        .classes_by = in->classes_by};
+    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
+    if (status != SOTTO_OK)
+        return status;
+    if (option_given(o, "budget-epsilon"))
+        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
+}
+
+/* What a reader of the head has to know about its inputs. */
+static sotto_status describe(struct sotto_head *h, const struct options *o)
+{
+    struct sotto_table_encoding *e = NULL;
+    char *json = NULL;
+    sotto_status status =
+        option_given(o, "encoder") ? sotto_head_set_encoder_file(h, option_text(o, "encoder")) : SOTTO_OK;
+    if (status == SOTTO_OK)
+        status = sotto_table_encoding_beside(&e, option_text(o, "features"));
+    if (status == SOTTO_OK && e && sotto_table_encoding_width(e) == sotto_head_inputs(h) &&
+        sotto_table_encoding_classes(e) == sotto_head_classes(h)) {
+        status = sotto_table_encoding_text(&json, e);
+        if (status == SOTTO_OK)
+            status = sotto_head_set_encoding(h, json);
+    }
+    sotto_text_free(json);
+    sotto_table_encoding_free(e);
+    return status;
+}
+
+/* The head is the release: nothing else that depends on the records is printed. */
+static sotto_status train_private(struct sotto_head **h, const struct head_inputs *in,
+                                  struct sotto_head_recipe *r, const struct options *o,
+                                  const struct sotto_context *ctx, int json)
+{
+    const char *output = option_text(o, "output");
+    struct sotto_head_privacy privacy;
+    struct private_set set = {0};
+    char *certificate = NULL, *line = NULL, checkpoint[4096];
+    sotto_status status = read_privacy(&privacy, r, in, o);
+    if (status == SOTTO_OK && (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
+        status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
+    if (status == SOTTO_OK)
+        status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
+    if (status == SOTTO_OK)
+        status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
+    if (status == SOTTO_OK) {
+        privacy.fingerprint = set.dataset_id;
+        privacy.provenance = set.provenance;
+        privacy.source = &set.source;
+        privacy.output = output;
+        privacy.checkpoint = checkpoint;
+        if (option_flag(o, "fresh"))
+            unlink(checkpoint);
+        status = sotto_head_train_private(h, &certificate, in->x.data, in->y.data, in->n, in->d, in->classes,
+                                          r, &privacy, ctx);
+    }
+    if (status == SOTTO_OK)
+        status = describe(*h, o);
+    if (status == SOTTO_OK)
+        status = sotto_head_save_private(output, *h, certificate);
+    if (status == SOTTO_OK)
+        unlink(checkpoint);
+    if (status == SOTTO_OK)
+        status = sotto_certificate_summary(&line, certificate);
+    if (status == SOTTO_OK && json)
+        fputs(certificate, stdout);
+    else if (status == SOTTO_OK)
+        printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
+    sotto_text_free(certificate);
+    sotto_text_free(line);
+    private_set_clear(&set);
+    return status;
+}
+
+/* A head with a proved sensitivity, which is kept back until it is protected: what is printed must not depend
+ * on the records. */
+static sotto_status train_convex(struct sotto_head **h, const struct head_inputs *in,
+                                 const struct sotto_head_recipe *r, const struct options *o,
+                                 const struct sotto_context *ctx, int json)
+{
+    const char *output = option_text(o, "output");
+    size_t parameters = 0;
+    sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
+    if (status == SOTTO_OK)
+        status = describe(*h, o);
+    if (status == SOTTO_OK)
+        status = sotto_head_set_classes_by(*h, in->classes_by);
+    if (status == SOTTO_OK)
+        status = sotto_head_save(output, *h);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in->provenance);
+    if (status != SOTTO_OK)
+        return status;
+    sotto_head_parameters(*h, &parameters);
+    if (json)
+        printf("{\"schema\": \"sotto.head-result/1\", \"records\": %zu, \"inputs\": %zu, \"classes\": %zu, "
+               "\"parameters\": %zu, \"train_accuracy\": null, \"recipe_hash\": \"%s\", "
+               "\"data_fingerprint\": null}\n",
+               in->n, in->d, in->classes, parameters, sotto_head_recipe_hash(*h));
+    else
+        printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds "
+               "the noise that its proved sensitivity asks for\nrecipe %.16s...\n",
+               output, parameters, in->n, in->classes, sotto_head_recipe_hash(*h));
+    return SOTTO_OK;
+}
+
+static sotto_status refuse_private_options(const struct options *o, const char *trainer)
+{
+    for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
+        if (option_given(o, private_options[i]))
+            return cli_fail(
+                SOTTO_EUSAGE,
+                "head: --%s belongs to trainers with noise (dp-sgd, covariance, ...); %s draws none",
+                private_options[i], trainer);
+    return SOTTO_OK;
+}
+
+static sotto_status train_open(struct sotto_head **h, const struct head_inputs *in,
+                               const struct sotto_head_recipe *r, const struct options *o,
+                               const struct sotto_context *ctx, int json)
+{
+    const char *output = option_text(o, "output");
+    size_t parameters = 0;
+    double accuracy = 0;
+    sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
+    if (status == SOTTO_OK)
+        status = describe(*h, o);
+    if (status == SOTTO_OK)
+        status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d);
+    if (status == SOTTO_OK)
+        status = sotto_head_save(output, *h);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in->provenance);
+    if (status == SOTTO_OK) {
+        sotto_head_parameters(*h, &parameters);
+        print_result(*h, in, accuracy, parameters, output, json);
+    }
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct head_inputs in = {0};
+    struct sotto_head *h = NULL;
+    struct sotto_head_recipe recipe;
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK)
+        status = head_recipe_read(&recipe, o);
+    if (status == SOTTO_OK && !sotto_head_trainer_private(recipe.trainer))
+        status = refuse_private_options(o, recipe.trainer);
+    if (status == SOTTO_OK)
+        status = head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer));
+    if (status == SOTTO_OK)
+        status = sotto_head_trainer_private(recipe.trainer)  ? train_private(&h, &in, &recipe, o, ctx, json)
+                 : sotto_head_trainer_silent(recipe.trainer) ? train_convex(&h, &in, &recipe, o, ctx, json)
+                                                             : train_open(&h, &in, &recipe, o, ctx, json);
+    sotto_head_free(h);
+    head_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_head = {
+    .name = "head",
+    .summary = "fit a softmax head (linear or MLP) on embeddings",
+    .arguments = "",
+    .examples =
+        "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
+        "head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
+        "--target-epsilon 3 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,31 @@
+#include "options/options.h"
+
+#include <stdio.h>
+
+static const struct option_row rows[] = {{NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    (void)ctx;
+    char *text = NULL;
+    const char *path = option_argument(o, 0);
+    sotto_status status = json ? sotto_inspect(&text, path) : sotto_inspect_text(&text, path);
+    if (status != SOTTO_OK)
+        return status;
+    fputs(text, stdout);
+    if (json)
+        putchar('\n');
+    sotto_text_free(text);
+    return SOTTO_OK;
+}
+
+const struct verb verb_inspect = {
+    .name = "inspect",
+    .summary = "show what a file is and holds: .npy, .npz, .safetensors, JSON, CSV, YAML, IDX, ledger",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto inspect head.safetensors\n  sotto inspect embeddings.npy --json",
+    .options = rows,
+    .run = run,
+};

@@ -1,0 +1,103 @@
+/* sotto ledger init | show: what the officer of a data set does with its ledger. */
+#include "options/options.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"dataset-id", OPTION_TEXT, "ID", NULL, "identity of the private data set ('sotto data info NAME' shows it)",
+     NULL},
+    {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
+     "init: what all releases together may cost, e.g. 2 or 2,1e-6; a trainer cannot widen it", NULL},
+    {"contact", OPTION_TEXT, "TEXT", NULL, "init: who answers for this data set; recorded", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "init: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status read_budget(struct sotto_dp *out, const char *text)
+{
+    char *end;
+    *out = (struct sotto_dp){strtod(text, &end), 0};
+    bool good = end != text && (*end == ',' || *end == '\0');
+    if (good && *end == ',') {
+        const char *second = end + 1;
+        out->delta = strtod(second, &end);
+        good = end != second && *end == '\0';
+    }
+    return good ? SOTTO_OK
+                : cli_fail(SOTTO_EUSAGE, "ledger init: --budget '%s'; expected EPSILON or EPSILON,DELTA", text);
+}
+
+static sotto_status run_init(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_dp budget;
+    char *path;
+    const char *id = option_text(o, "dataset-id");
+    sotto_status status = option_require(o, "dataset-id");
+    if (status == SOTTO_OK)
+        status = option_require(o, "budget");
+    if (status == SOTTO_OK && option_argument_count(o) > 1)
+        status = cli_fail(SOTTO_EUSAGE, "ledger init: unexpected argument '%s'", option_argument(o, 1));
+    if (status == SOTTO_OK)
+        status = read_budget(&budget, option_text(o, "budget"));
+    if (status != SOTTO_OK)
+        return status;
+    const struct sotto_source_records source = {.public_set = sotto_dataset_is_public(id)};
+    status = sotto_ledger_init(&path, id, option_text(o, "ledger"), budget, option_text(o, "contact"), &source, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    char *text = NULL;
+    if (json)
+        status = sotto_ledger_show(&text, path);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        printf("%s: the ledger of data set '%s', with a budget of epsilon %g, delta %g\n", path, id, budget.epsilon,
+               budget.delta);
+    sotto_text_free(text);
+    sotto_text_free(path);
+    return status;
+}
+
+static sotto_status run_show(const struct options *o, int json)
+{
+    const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
+               *id = option_text(o, "dataset-id");
+    char *path = NULL, *text = NULL;
+    for (size_t i = 1; rows[i].name; i++)
+        if (option_given(o, rows[i].name))
+            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s belongs to 'ledger init'", rows[i].name);
+    if ((file != NULL) == (id != NULL))
+        return cli_fail(SOTTO_EUSAGE, "ledger show: give either FILE or --dataset-id");
+    sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
+    if (status == SOTTO_OK)
+        status = json ? sotto_ledger_show(&text, id ? path : file) : sotto_ledger_table(&text, id ? path : file);
+    if (status == SOTTO_OK)
+        printf("%s%s", text, json ? "\n" : "");
+    sotto_text_free(text);
+    sotto_text_free(path);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *action = option_argument(o, 0);
+    if (strcmp(action, "init") == 0)
+        return run_init(o, ctx, json);
+    if (strcmp(action, "show") == 0)
+        return run_show(o, json);
+    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init or show", action);
+}
+
+const struct verb verb_ledger = {
+    .name = "ledger",
+    .summary = "the record of what was released about a private data set: open it with a budget, show it",
+    .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE]",
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .examples = "  sotto ledger init --dataset-id survey-2026 --budget 2,1e-6 --contact 'privacy@example.org'\n"
+                "  sotto ledger show --dataset-id survey-2026\n"
+                "  sotto ledger show ledger.jsonl --json",
+    .options = rows,
+    .run = run};

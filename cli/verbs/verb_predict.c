@@ -1,0 +1,368 @@
+#include "inputs/head_inputs.h"
+#include "inputs/image_inputs.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)", NULL},
+    {"model", OPTION_TEXT, "FILE", NULL,
+     "or a whole network (of 'sotto train'): answers --data or --features", NULL},
+    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D); or --encoder and --data", NULL},
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings", NULL},
+    {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path", NULL},
+    {"table", OPTION_TEXT, "FILE.csv", NULL,
+     "or rows of a table with the columns that the model was trained on, in any order", NULL},
+    {"encoding", OPTION_TEXT, "FILE", NULL,
+     "encoding.json for --table (default: the one in the head, if it has one)", NULL},
+    {"answers", OPTION_TEXT, "FILE.csv", NULL,
+     "with --table: write row, class name, probability (default: to standard output)", NULL},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "only these rows of --data, in this order", NULL},
+    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of --data", NULL},
+    {"logits", OPTION_FLAG, NULL, NULL, "write logits instead of probabilities", NULL},
+    {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N): also print the accuracy, with its interval",
+     NULL},
+    {"repeats", OPTION_COUNT, "N", "1", "networks with noise: average so many answers", NULL},
+    {"average", OPTION_TEXT, "NAME", "logits", "repeats: the mean is of logits or of softmax", NULL},
+    {"seed", OPTION_COUNT, "N", NULL, "networks with noise: of their noise (default: fresh every time)",
+     NULL},
+    {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write (N, K) f4", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status check_table_options(const struct options *o)
+{
+    static const char *const others[] = {"features", "encoder", "data", "indices", "split", "logits"};
+    if (option_given(o, "model") && (option_given(o, "head") || !option_given(o, "encoding")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --model with --table needs --encoding encoding.json, and no --head");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "predict: --%s does not go with --table", others[i]);
+    return SOTTO_OK;
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    bool network = option_given(o, "model");
+    sotto_status status = network ? SOTTO_OK : option_require(o, "head");
+    if (status == SOTTO_OK && option_given(o, "table"))
+        return check_table_options(o);
+    if (status == SOTTO_OK && (option_given(o, "encoding") || option_given(o, "answers")))
+        return cli_fail(SOTTO_EUSAGE, "predict: --encoding and --answers go with --table");
+    if (status == SOTTO_OK && !option_given(o, "labels"))
+        status = option_require(o, "output");
+    if (status != SOTTO_OK)
+        return status;
+    if (network && (option_given(o, "head") || option_given(o, "encoder")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --model is a whole network; --head and --encoder are parts of another");
+    if (network && option_given(o, "features") == option_given(o, "data"))
+        return cli_fail(SOTTO_EUSAGE, "predict: give either --features X.npy or --data SET");
+    if (!network && option_given(o, "features") == (option_given(o, "encoder") || option_given(o, "data")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: give either --features X.npy or --encoder FILE with --data SET");
+    if (!network && option_given(o, "encoder") != option_given(o, "data"))
+        return cli_fail(SOTTO_EUSAGE, "predict: --encoder and --data belong together");
+    if (option_given(o, "features") && (option_given(o, "indices") || option_given(o, "split")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --indices and --split choose rows of --data, not of --features");
+    return SOTTO_OK;
+}
+
+/* A head that knows its encoder answers only that encoder's embeddings. */
+static sotto_status check_encoder(const struct sotto_head *h, const struct options *o)
+{
+    struct sotto_head *same = NULL;
+    if (!sotto_head_encoder(h)[0])
+        return SOTTO_OK;
+    sotto_status status = sotto_head_copy(&same, h);
+    if (status == SOTTO_OK)
+        status = sotto_head_set_encoder_file(same, option_text(o, "encoder"));
+    if (status == SOTTO_OK && strcmp(sotto_head_encoder(h), sotto_head_encoder(same)) != 0)
+        status = cli_fail(SOTTO_EINVAL,
+                          "%s was trained on embeddings of another encoder than %s (SHA-256 differs)",
+                          option_text(o, "head"), option_text(o, "encoder"));
+    sotto_head_free(same);
+    return status;
+}
+
+static sotto_status embed_images(struct sotto_array *x, const struct sotto_head *h, const struct options *o,
+                                 const struct sotto_context *ctx)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_encoder *encoder = NULL;
+    struct sotto_array chosen = {0};
+    sotto_status status = check_encoder(h, o);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_load(&encoder, option_text(o, "encoder"));
+    if (status == SOTTO_OK)
+        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK)
+        status =
+            sotto_array_make(x, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_encoder_width(encoder)});
+    if (status == SOTTO_OK)
+        status = sotto_embed(x->data, encoder, data, chosen.data, chosen.count, ctx);
+    sotto_array_clear(&chosen);
+    sotto_encoder_free(encoder);
+    sotto_dataset_free(data);
+    return status;
+}
+
+/* Share of records whose largest answer is their label, and Wilson's 95 % interval for another test set. */
+struct share {
+    double estimate, lower, upper;
+};
+
+static struct share share_of(double right, double n)
+{
+    const double z = 1.959963984540054;
+    double p = right / n, centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    return (struct share){p, centre - half, centre + half};
+}
+
+/* Ties go to the lower class. */
+static double count_right(const struct sotto_array *out, const int64_t *labels)
+{
+    size_t classes = out->shape[1], right = 0;
+    for (size_t i = 0; i < out->shape[0]; i++) {
+        const float *row = (const float *)out->data + i * classes;
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++)
+            best = row[k] > row[best] ? k : best;
+        right += labels[i] == (int64_t)best;
+    }
+    return (double)right;
+}
+
+static sotto_status measure(struct share *share, const struct options *o, const struct sotto_array *out)
+{
+    struct sotto_array y = {0};
+    const char *path = option_text(o, "labels");
+    const int64_t *labels;
+    sotto_status status = head_labels_load(&y, path);
+    if (status == SOTTO_OK && y.count != out->shape[0])
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records", path, y.count, out->shape[0]);
+    labels = y.data;
+    for (size_t i = 0; status == SOTTO_OK && i < y.count; i++)
+        if (labels[i] < 0 || (uint64_t)labels[i] >= out->shape[1])
+            status = cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; the model has classes 0 to %zu", path, i,
+                              (long long)labels[i], out->shape[1] - 1);
+    if (status == SOTTO_OK)
+        *share = share_of(count_right(out, labels), (double)y.count);
+    sotto_array_clear(&y);
+    return status;
+}
+
+static void print_json(const char *kind, const size_t shape[2], const struct share *accuracy)
+{
+    printf("{\"schema\": \"sotto.predict/1\", \"kind\": \"%s\", \"records\": %zu, \"classes\": %zu", kind,
+           shape[0], shape[1]);
+    if (accuracy)
+        printf(", \"accuracy\": {\"estimate\": %.9g, \"lower\": %.9g, \"upper\": %.9g}", accuracy->estimate,
+               accuracy->lower, accuracy->upper);
+    puts("}");
+}
+
+/* What was asked for: the answers as a file, the accuracy, or both. */
+static sotto_status deliver(const struct options *o, const struct sotto_array *out, int json)
+{
+    const char *output = option_text(o, "output"),
+               *kind = option_flag(o, "logits") ? "logits" : "probabilities";
+    struct share accuracy, *known = option_given(o, "labels") ? &accuracy : NULL;
+    sotto_status status = known ? measure(known, o, out) : SOTTO_OK;
+    if (status == SOTTO_OK && output)
+        status = sotto_npy_save(output, out);
+    if (status == SOTTO_OK && json)
+        print_json(kind, out->shape, known);
+    if (status == SOTTO_OK && !json && output)
+        printf("%s: %s of %zu records, %zu classes\n", output, kind, out->shape[0], out->shape[1]);
+    if (status == SOTTO_OK && !json && known)
+        printf("accuracy %.4f [%.4f, %.4f] (95 %%) on %zu records\n", accuracy.estimate, accuracy.lower,
+               accuracy.upper, out->shape[0]);
+    return status;
+}
+
+static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
+                           int json)
+{
+    struct sotto_array out = {0};
+    size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
+    if (x->shape[1] != sotto_head_inputs(h))
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu",
+                        option_text(o, option_given(o, "features") ? "features" : "encoder"), x->shape[1],
+                        option_text(o, "head"), sotto_head_inputs(h));
+    sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
+    if (status == SOTTO_OK)
+        status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
+    if (status == SOTTO_OK)
+        status = deliver(o, &out, json);
+    sotto_array_clear(&out);
+    return status;
+}
+
+static sotto_status answer_features(struct sotto_array *out, const struct sotto_network *n,
+                                    const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_array x = {0};
+    sotto_status status = head_features_load(&x, option_text(o, "features"));
+    if (status == SOTTO_OK && x.shape[1] != sotto_network_inputs(n))
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s expects %zu", option_text(o, "features"),
+                          x.shape[1], option_text(o, "model"), sotto_network_inputs(n));
+    if (status == SOTTO_OK)
+        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], sotto_network_classes(n)});
+    if (status == SOTTO_OK)
+        status = sotto_network_predict(out->data, n, x.data, x.shape[0], x.shape[1], option_flag(o, "logits"),
+                                       ctx);
+    sotto_array_clear(&x);
+    return status;
+}
+
+static sotto_status answer_data(struct sotto_array *out, const struct sotto_network *n,
+                                const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_array chosen = {0};
+    sotto_status status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){chosen.count, sotto_network_classes(n)});
+    if (status == SOTTO_OK)
+        status = sotto_network_predict_data(out->data, n, data, chosen.data, chosen.count,
+                                            option_flag(o, "logits"), ctx);
+    sotto_array_clear(&chosen);
+    sotto_dataset_free(data);
+    return status;
+}
+
+static sotto_status ask_network(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_network *n = NULL;
+    struct sotto_array out = {0};
+    uint64_t seed = option_count(o, "seed");
+    if (option_count(o, "repeats") == 0)
+        return cli_fail(SOTTO_EUSAGE, "predict: --repeats 0; expected at least 1");
+    const char *average = option_text(o, "average");
+    bool softmax = strcmp(average, "softmax") == 0;
+    if (!softmax && strcmp(average, "logits") != 0)
+        return cli_fail(SOTTO_EUSAGE, "predict: --average '%s'; expected logits or softmax", average);
+    sotto_status status = sotto_network_load(&n, option_text(o, "model"));
+    if (status == SOTTO_OK)
+        sotto_network_noise(n, option_given(o, "seed") ? &seed : NULL, (size_t)option_count(o, "repeats"));
+    if (status == SOTTO_OK)
+        sotto_network_average(n, softmax);
+    if (status == SOTTO_OK)
+        status =
+            option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx);
+    if (status == SOTTO_OK)
+        status = deliver(o, &out, json);
+    sotto_array_clear(&out);
+    sotto_network_free(n);
+    return status;
+}
+
+/* The encoding that is named, else the head's own. */
+static sotto_status find_encoding(struct sotto_table_encoding **e, const struct sotto_head *h,
+                                  const struct options *o)
+{
+    if (option_given(o, "encoding"))
+        return sotto_table_encoding_load(e, option_text(o, "encoding"));
+    if (!sotto_head_encoding(h))
+        return cli_fail(SOTTO_EINVAL, "%s carries no encoding of a table; give --encoding encoding.json",
+                        option_text(o, "head"));
+    return sotto_table_encoding_parse(e, sotto_head_encoding(h), option_text(o, "head"));
+}
+
+static sotto_status ask_about_table(struct sotto_array *out, const struct sotto_table_encoding *e,
+                                    const struct sotto_head *h, const struct sotto_network *n,
+                                    const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_array x = {0};
+    size_t inputs = h ? sotto_head_inputs(h) : sotto_network_inputs(n),
+           classes = h ? sotto_head_classes(h) : sotto_network_classes(n);
+    if (sotto_table_encoding_width(e) != inputs || sotto_table_encoding_classes(e) != classes)
+        return cli_fail(SOTTO_EINVAL, "the encoding makes %zu inputs for %zu classes; %s has %zu and %zu",
+                        sotto_table_encoding_width(e), sotto_table_encoding_classes(e),
+                        option_text(o, h ? "head" : "model"), inputs, classes);
+    sotto_status status = sotto_table_encode(&x, e, option_text(o, "table"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes});
+    if (status == SOTTO_OK)
+        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0)
+                   : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx);
+    sotto_array_clear(&x);
+    return status;
+}
+
+/* To standard output unless something else was asked for. */
+static sotto_status deliver_answers(const struct options *o, const struct sotto_table_encoding *e,
+                                    const struct sotto_array *out, int json)
+{
+    const char *path = option_text(o, "answers");
+    bool print = !path && !json && !option_given(o, "output") && !option_given(o, "labels");
+    sotto_status status = path || print ? sotto_table_answers(path, e, out) : SOTTO_OK;
+    if (status == SOTTO_OK && path && !json)
+        printf("%s: answers to %zu records, %zu classes\n", path, out->shape[0], out->shape[1]);
+    return status == SOTTO_OK && !print ? deliver(o, out, json) : status;
+}
+
+static sotto_status answer_table(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_table_encoding *e = NULL;
+    struct sotto_head *h = NULL;
+    struct sotto_network *n = NULL;
+    struct sotto_array out = {0};
+    sotto_status status = option_given(o, "model") ? sotto_network_load(&n, option_text(o, "model"))
+                                                   : sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK)
+        status = find_encoding(&e, h, o);
+    if (status == SOTTO_OK)
+        status = ask_about_table(&out, e, h, n, o, ctx);
+    if (status == SOTTO_OK)
+        status = deliver_answers(o, e, &out, json);
+    sotto_array_clear(&out);
+    sotto_table_encoding_free(e);
+    sotto_head_free(h);
+    sotto_network_free(n);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_head *h = NULL;
+    struct sotto_array x = {0};
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK && option_given(o, "table"))
+        return answer_table(o, ctx, json);
+    if (status == SOTTO_OK && option_given(o, "model"))
+        return ask_network(o, ctx, json);
+    if (status == SOTTO_OK)
+        status = sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK && option_given(o, "features"))
+        status = head_features_load(&x, option_text(o, "features"));
+    else if (status == SOTTO_OK)
+        status = embed_images(&x, h, o, ctx);
+    if (status == SOTTO_OK)
+        status = answer(o, h, &x, json);
+    sotto_array_clear(&x);
+    sotto_head_free(h);
+    return status;
+}
+
+const struct verb verb_predict = {
+    .name = "predict",
+    .summary = "answer queries from a head or a whole network: probabilities or logits",
+    .arguments = "",
+    .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
+                "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
+                "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
+                "--split test -o p.npy\n"
+                "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
+                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,170 @@
+/* sotto protect: one private release of a head or a vector. */
+#include "inputs/private_set.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise goes on ALL its tensors", NULL},
+    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy instead of a head", NULL},
+    {"mechanism", OPTION_TEXT, "NAME", "logistic",
+     "logistic, laplace, gaussian, knorm; discrete-laplace, discrete-gaussian (whole numbers); exponential "
+     "(scores "
+     "in, one index out); randomised-response (labels)",
+     NULL},
+    {"scale", OPTION_REAL, "S", NULL, "noise scale, in units of the values (s, b or sigma)", "sigma"},
+    {"epsilon", OPTION_REAL, "E", NULL, "target instead of a scale: the smallest scale that holds", NULL},
+    {"delta", OPTION_REAL, "D", NULL, "delta of the guarantee; none or 0: pure, by L1", NULL},
+    {"sensitivity", OPTION_TEXT, "FILE", NULL,
+     "sensitivity.json as written by 'sotto sensitivity': sampled, or proved", NULL},
+    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by you and not checked", NULL},
+    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by you and not checked", NULL},
+    {"value-step", OPTION_REAL, "R", "1",
+     "discrete mechanisms: the values are whole multiples of R, a power of two", NULL},
+    {"classes", OPTION_COUNT, "K", "0", "randomised-response: labels are 0 to K - 1", NULL},
+    {"constant-time", OPTION_FLAG, NULL, NULL,
+     "logistic and laplace: noise in a fixed number of steps; not exact, so no pure epsilon (needs --delta)",
+     NULL},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "identity of the private data set, for files that carry none", NULL},
+    {"records", OPTION_COUNT, "N", NULL, "records in the private data set (warns about delta >= 1/N)", NULL},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
+    PRIVATE_SET_ROWS(""),
+    {"budget-epsilon", OPTION_REAL, "E", NULL,
+     "record a budget in the ledger; later releases that exceed it are refused", NULL},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the release's)", NULL},
+    {"purpose", OPTION_TEXT, "TEXT", NULL, "recorded in ledger and certificate", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "seeded noise for tests and papers: NO privacy, stamped on every output", NULL},
+    {"output", OPTION_TEXT, "FILE", NULL, "protected file; FILE.certificate.json is written beside it", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+/* A head by a convex trainer brings its own: proved. */
+static sotto_status sensitivity_of_head(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
+                                        const struct options *o)
+{
+    struct sotto_head *h = NULL;
+    sotto_status status = SOTTO_OK;
+    if (option_given(o, "head"))
+        status = sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK && (!h || sotto_head_records(h) == 0))
+        status = cli_fail(SOTTO_EUSAGE,
+                          "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms "
+                          "(only a head by a convex trainer brings its own)");
+    sotto_head_free(h);
+    return status == SOTTO_OK ? sotto_sensitivity_of_head(p, sample) : status;
+}
+
+static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
+                                     const struct options *o)
+{
+    struct sotto_sensitivity *s = &p->release.sensitivity;
+    const char *file = option_text(o, "sensitivity");
+    *s = (struct sotto_sensitivity){
+        option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN, "", 0};
+    if (!file && isnan(s->l1) && isnan(s->l2))
+        return sensitivity_of_head(p, sample, o);
+    if (!file)
+        return SOTTO_OK;
+    if (!isnan(s->l1) || !isnan(s->l2))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: --sensitivity and --l1/--l2 contradict each other; give one of them");
+    sotto_status status = sotto_sensitivity_load(sample, file);
+    if (status != SOTTO_OK)
+        return status;
+    p->sensitivity_file = file;
+    if (sample->proved && !option_given(o, "head"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: %s proves the sensitivity of a head; give that head as --head", file);
+    if (sample->proved)
+        return sotto_sensitivity_of_head(p, sample);
+    sotto_sensitivity_of(s, sample);
+    p->sensitivity_data = sample->fingerprint;
+    return SOTTO_OK;
+}
+
+static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
+                         const struct options *o)
+{
+    struct sotto_release *r = &p->release;
+    if (option_given(o, "head") == option_given(o, "vector"))
+        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head and --vector");
+    if (option_given(o, "scale") == option_given(o, "epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    p->input = option_text(o, option_given(o, "head") ? "head" : "vector");
+    p->output = option_text(o, "output");
+    r->mechanism = option_text(o, "mechanism");
+    r->scale = option_real(o, "scale");
+    double delta = option_real(o, "delta");
+    r->target = (struct sotto_dp){option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
+    r->ledger = option_text(o, "ledger");
+    r->purpose = option_text(o, "purpose");
+    r->records = (size_t)option_count(o, "records");
+    if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "protect: --budget-delta goes with --budget-epsilon");
+    if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
+        return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
+    if (option_given(o, "budget-epsilon"))
+        r->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    r->constant_time = option_given(o, "constant-time");
+    p->classes = (size_t)option_count(o, "classes");
+    r->insecure = option_given(o, "insecure-noise-seed");
+    r->insecure_seed = option_count(o, "insecure-noise-seed");
+    sotto_status status = sensitivity_from(p, sample, o);
+    if (option_given(o, "value-step"))
+        r->sensitivity.value_step = option_real(o, "value-step");
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_protect p = {0};
+    struct sotto_sensitivity_sample sample = {0};
+    struct sotto_provenance whose = {0};
+    struct private_set set = {0};
+    char *certificate = NULL;
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK)
+        status = fill(&p, &sample, o);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_load(&whose, p.input);
+    if (status == SOTTO_OK)
+        status = private_set_identify(&set, o, &whose, "protect", p.input);
+    if (status == SOTTO_OK)
+        status = private_set_look_up(&set, ctx);
+    p.release.fingerprint = set.dataset_id;
+    p.release.source = &set.source;
+    if (status == SOTTO_OK)
+        status = sotto_protect_file(&certificate, &p, ctx);
+    private_set_clear(&set);
+    sotto_provenance_clear(&whose);
+    if (status != SOTTO_OK)
+        return status;
+    if (json) {
+        fputs(certificate, stdout);
+    } else {
+        char *line = NULL;
+        status = sotto_certificate_summary(&line, certificate);
+        if (status == SOTTO_OK)
+            printf("%s: %s\ncertificate: %s.certificate.json\n", p.output, line, p.output);
+        sotto_text_free(line);
+    }
+    sotto_text_free(certificate);
+    return status;
+}
+
+const struct verb verb_protect = {
+    .name = "protect",
+    .summary = "one private release: noise on all tensors of a head, with ledger entry and certificate",
+    .arguments = "",
+    .examples =
+        "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "
+        "protected.safetensors\n"
+        "  sotto protect --head convex.safetensors --epsilon 1 --delta 1e-5 -o protected.safetensors\n"
+        "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o "
+        "protected.safetensors\n"
+        "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
+        "survey -o out.npy",
+    .options = rows,
+    .run = run};

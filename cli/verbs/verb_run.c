@@ -1,0 +1,152 @@
+#include "options/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default runs/NAME; running again continues it)", NULL},
+    {"set", OPTION_LIST, "KEY=VALUE", NULL,
+     "override one value, e.g. -s pretrain.epochs=2 (repeatable; also -s)", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "start another folder instead of continuing", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "tests only: seeded noise; every output then says it protects nobody", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status print_folder(char *folder, int json)
+{
+    if (json)
+        printf("{\"schema\": \"sotto.run/1\", \"folder\": \"%s\"}\n", folder);
+    else
+        printf("%s/report.html\n", folder);
+    sotto_text_free(folder);
+    return SOTTO_OK;
+}
+
+static sotto_status execute(const char *config, const char *text, const char *name,
+                            const char *const *overrides, const struct options *o,
+                            const struct sotto_context *ctx, int json)
+{
+    struct sotto_run_options options = {.folder = option_text(o, "output"),
+                                        .overrides = overrides,
+                                        .fresh = option_flag(o, "fresh"),
+                                        .insecure = option_given(o, "insecure-noise-seed"),
+                                        .insecure_seed = option_count(o, "insecure-noise-seed"),
+                                        .command_line = option_command_line(o)};
+    char *folder = NULL;
+    sotto_status status = sotto_run(&folder, config, text, name, &options, ctx);
+    return status == SOTTO_OK ? print_folder(folder, json) : status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    return execute(option_argument(o, 0), NULL, NULL, option_list(o, "set"), o, ctx, json);
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .summary =
+        "a whole experiment from one YAML file; finished stages are reused, an interrupted one continues",
+    .arguments = "CONFIG.yaml",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto run experiments/demo.yaml\n"
+                "  sotto run experiments/demo.yaml -s seed=2 -o runs/demo-seed-2",
+    .options = rows,
+    .run = run};
+
+static const struct option_row demo_rows[] = {
+    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default runs/NAME; running again continues it)", NULL},
+    {"set", OPTION_LIST, "KEY=VALUE", NULL,
+     "override one value, e.g. -s pretrain.epochs=2 (repeatable; also -s)", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL, "start another folder instead of continuing", NULL},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "tests only: seeded noise; every output then says it protects nobody", NULL},
+    {"data", OPTION_TEXT, "NAME", NULL, "sde: data set (default: fashion-mnist, else synthetic-images)",
+     NULL},
+    {"row", OPTION_COUNT, "I", "0", "sde: which image", NULL},
+    {"seed", OPTION_COUNT, "N", "1", "sde: velocity field and noise", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static void print_sde(const struct sotto_sde_run *runs, const char *folder, int json)
+{
+    printf(json ? "{\"schema\": \"sotto.sde/1\", \"folder\": \"%s\", \"runs\": ["
+                : "%s: pictures and sde.json\n",
+           folder);
+    if (!json)
+        printf("%-20s %-22s %s\n", "run", "RMSE of recovered", "by the noise alone");
+    for (size_t i = 0; i < SOTTO_SDE_RUNS; i++) {
+        if (json)
+            printf("%s{\"name\": \"%s\", \"rmse\": %.17g}", i ? ", " : "", runs[i].name, runs[i].rmse);
+        else if (isnan(runs[i].predicted))
+            printf("%-20s %-22.3g -\n", runs[i].name, runs[i].rmse);
+        else
+            printf("%-20s %-22.3g %.3g\n", runs[i].name, runs[i].rmse, runs[i].predicted);
+    }
+    if (json)
+        printf("]}\n");
+    else
+        printf("Not privacy: that this procedure cannot undo the noise does not mean that nobody can. An "
+               "attacker may "
+               "take a posterior mean, or ask again and average.\n");
+}
+
+/* An image through the equations behind residual perturbation, and back. */
+static sotto_status run_sde(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_sde_run runs[SOTTO_SDE_RUNS];
+    const char *name = option_text(o, "data"), *folder = option_text(o, "output");
+    sotto_status status = sotto_dataset_open(&data, name ? name : "fashion-mnist", ctx);
+    if (status == SOTTO_ENOENT && !name) {
+        cli_warn("%s; the synthetic set stands in", sotto_error_text());
+        status = sotto_dataset_open(&data, "synthetic-images", ctx);
+    }
+    if (status != SOTTO_OK)
+        return status;
+    folder = folder ? folder : "runs/sde";
+    status = sotto_sde_demo(runs, folder, data, (int64_t)option_count(o, "row"), option_count(o, "seed"));
+    sotto_dataset_free(data);
+    if (status == SOTTO_OK)
+        print_sde(runs, folder, json);
+    return status;
+}
+
+/* Without the Fashion-MNIST package the demo still runs, on a made-up set that every page then calls
+ * synthetic. */
+static sotto_status run_demo(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    enum { MOST = 40 };
+    if (option_argument_count(o) > 0 && strcmp(option_argument(o, 0), "sde") == 0)
+        return run_sde(o, ctx, json);
+    if (option_argument_count(o) > 0)
+        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or nothing",
+                        option_argument(o, 0));
+    const char *overrides[MOST + 2] = {NULL};
+    const char *const *given = option_list(o, "set");
+    size_t count = 0;
+    int chosen = 0;
+    for (; given[count] && count < MOST; count++) {
+        overrides[count] = given[count];
+        chosen |= strncmp(given[count], "data.set=", 9) == 0;
+    }
+    struct sotto_dataset *data = NULL;
+    if (!chosen && sotto_dataset_open(&data, "fashion-mnist", ctx) == SOTTO_ENOENT) {
+        cli_warn("%s; the synthetic set stands in, and the report says so", sotto_error_text());
+        overrides[count] = "data.set=synthetic-images";
+    }
+    sotto_dataset_free(data);
+    return execute(NULL, sotto_demo_config(), "demo.yaml", overrides, o, ctx, json);
+}
+
+const struct verb verb_demo = {
+    .name = "demo",
+    .summary =
+        "the whole main job on the default data: pre-train, embed, fit, protect, query, attack, report",
+    .arguments = "[sde]",
+    .max_arguments = 1,
+    .examples = "  sotto demo\n"
+                "  sotto demo sde -o runs/sde\n"
+                "  sotto demo -o runs/demo -s data.set=synthetic-images",
+    .options = demo_rows,
+    .run = run_demo};

@@ -1,0 +1,84 @@
+/* sotto selftest: known answers on this machine; with --falsify an attack on every mechanism. */
+#include "options/options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_row rows[] = {
+    {"falsify", OPTION_FLAG, NULL, NULL,
+     "also attack every mechanism, copies of it with historical bugs planted, and this program itself on "
+     "neighbouring files, as black boxes (minutes)",
+     NULL},
+    {"draws", OPTION_COUNT, "N", "1000000", "with --falsify: draws per input and mechanism", NULL},
+    {"runs", OPTION_COUNT, "N", "200",
+     "with --falsify: runs of this program on each of two neighbouring files", NULL},
+    {"only", OPTION_TEXT, "TEXT", NULL, "with --falsify: only the attacks with this text in their names",
+     NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static void print_table(const struct sotto_selftest *t)
+{
+    const char *group = "";
+    for (size_t i = 0; i < t->count; i++) {
+        const struct sotto_check *c = &t->checks[i];
+        if (strcmp(c->group, group) != 0)
+            printf("%s\n", group = c->group);
+        printf("  %-4s  %-62s %s\n", c->ok ? "ok" : "FAIL", c->name, c->detail);
+    }
+    if (t->falsifier_tests)
+        printf("falsifier: %zu tests on %zu draws per input; a correct build is accused with probability "
+               "below %g\n",
+               t->falsifier_tests, t->falsifier_draws, t->falsifier_alarm);
+    printf("%zu checks, %zu failed\n", t->count, t->failed);
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    static const char *const with_falsify[] = {"draws", "runs", "only"};
+    char program[4096];
+    const struct sotto_selftest_options options = {.falsify = option_flag(o, "falsify"),
+                                                   .draws = (size_t)option_count(o, "draws"),
+                                                   .runs = (size_t)option_count(o, "runs"),
+                                                   .only = option_text(o, "only"),
+                                                   .program = program};
+    struct sotto_selftest t = {0};
+    sotto_status status;
+    for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)
+        if (option_given(o, with_falsify[i]) && !options.falsify)
+            return cli_fail(SOTTO_EUSAGE, "selftest: --%s goes with --falsify", with_falsify[i]);
+    if (option_given(o, "draws") && options.draws == 0)
+        return cli_fail(SOTTO_EINVAL, "selftest: --draws must be at least 1000 (got 0)");
+    if (option_given(o, "runs") && options.runs == 0)
+        return cli_fail(SOTTO_EINVAL, "selftest: --runs must be at least 20 (got 0)");
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return cli_fail(SOTTO_EIO,
+                        "selftest: /proc/self/exe cannot be read; expected the path of this program");
+    program[length] = '\0';
+    status = sotto_selftest(&t, &options, ctx);
+    if (status != SOTTO_OK && status != SOTTO_EGATE)
+        return status;
+    if (json) {
+        char *text = NULL;
+        sotto_status written = sotto_selftest_json(&text, &t);
+        if (written == SOTTO_OK)
+            printf("%s\n", text);
+        else
+            status = written;
+        sotto_text_free(text);
+    } else {
+        print_table(&t);
+    }
+    sotto_selftest_clear(&t);
+    return status;
+}
+
+const struct verb verb_selftest = {
+    .name = "selftest",
+    .summary = "known answers and samplers on this machine; --falsify attacks every mechanism",
+    .arguments = "",
+    .examples = "  sotto selftest\n"
+                "  sotto selftest --falsify --json",
+    .options = rows,
+    .run = run};

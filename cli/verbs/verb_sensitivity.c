@@ -1,0 +1,139 @@
+#include "inputs/head_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    {"head", OPTION_TEXT, "FILE", NULL, "head whose recipe is sampled; or the recipe's options below instead",
+     NULL},
+    HEAD_DATA_ROWS,
+    {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train", NULL},
+    HEAD_RECIPE_ROWS,
+    {"output", OPTION_TEXT, "FILE", NULL, "sensitivity.json to write", NULL},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_head *h, struct head_inputs *in,
+                              const struct options *o)
+{
+    static const char *const members[] = {"trainer", "hidden",    "epochs",   "batch",         "lr",
+                                          "seed",    "classes",   "clip",     "bias-constant", "lambda",
+                                          "steps",   "step-size", "tolerance"};
+    const char *path = option_text(o, "head");
+    if (!h)
+        return head_recipe_read(r, o);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (option_given(o, members[i]))
+            return cli_fail(SOTTO_EUSAGE,
+                            "--head and --%s contradict each other: the recipe comes from the head",
+                            members[i]);
+    if (!sotto_head_get_recipe(h))
+        return cli_fail(SOTTO_EINVAL,
+                        "%s: its recipe is unknown (not written by sotto head); give the recipe's options "
+                        "instead of --head",
+                        path);
+    if (in->d != sotto_head_inputs(h) || in->classes > sotto_head_classes(h))
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns and %zu classes but %s expects %zu and %zu",
+                        option_text(o, "features"), in->d, in->classes, path, sotto_head_inputs(h),
+                        sotto_head_classes(h));
+    in->classes = sotto_head_classes(h);
+    *r = *sotto_head_get_recipe(h);
+    return SOTTO_OK;
+}
+
+static void print_text(const struct sotto_sensitivity_sample *s, const char *output)
+{
+    printf("%s: empirical sensitivity over %zu replace-one pairs (not differential privacy)\n", output,
+           s->pairs);
+    printf("  L1 %.6g   L2 %.6g   Linf %.6g   (means: L1 %.6g, L2 %.6g)\n", s->l1, s->l2, s->linf, s->mean_l1,
+           s->mean_l2);
+    printf("  share of pairs that may exceed it: %.4g (DKW, as published), %.4g (exchangeability, on "
+           "average), %.4g "
+           "(with %.0f %% confidence)\n",
+           s->gamma_dkw, s->gamma_exchangeable, s->gamma_tolerance, 100 * s->confidence);
+    printf("  what the published 1-norm and 2-norm may have meant (no guarantee follows from these):\n");
+    for (int i = 0; i < SOTTO_PAPER_NORMS; i++)
+        printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", sotto_paper_norm_title((enum sotto_paper_norm)i),
+               s->paper[i].one, s->paper[i].two, s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : 0);
+    printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", "entrywise (what the theorem needs)", s->l1, s->l2,
+           s->l2 > 0 ? s->l1 / s->l2 : 0);
+    if (s->on_private_data > 0)
+        printf("  sampled on the head's own private data: a scale derived from it depends on that data\n");
+    else if (s->on_private_data < 0)
+        printf("  sampled on other data than the head was trained on: it says nothing certain about the "
+               "head's data\n");
+}
+
+/* Without records to sample from: what is proved about the head. */
+static sotto_status prove(const struct options *o, const struct sotto_head *h, int json)
+{
+    struct sotto_sensitivity_sample s;
+    const char *output = option_text(o, "output");
+    char *text = NULL;
+    sotto_status status = sotto_sensitivity_prove(&s, h);
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_save(output, &s);
+    if (status == SOTTO_OK && json)
+        status = sotto_sensitivity_json(&text, &s);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        printf("%s: proved sensitivity for replacing one of %zu records\n"
+               "  L1 %.6g   L2 %.6g   (of which rounding: %.2g)\n",
+               output, s.records, s.l1, s.l2, s.rounding);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct head_inputs in = {0};
+    struct sotto_head *h = NULL;
+    struct sotto_head_recipe recipe;
+    struct sotto_sensitivity_sample sample;
+    const char *output = option_text(o, "output");
+    char *text = NULL;
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK && option_given(o, "head"))
+        status = sotto_head_load(&h, option_text(o, "head"));
+    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs")) {
+        status = prove(o, h, json);
+        sotto_head_free(h);
+        return status;
+    }
+    if (status == SOTTO_OK)
+        status = option_require(o, "pairs");
+    if (status == SOTTO_OK)
+        status = head_inputs_load(&in, o, 0);
+    if (status == SOTTO_OK)
+        status = recipe_of(&recipe, h, &in, o);
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
+                                       (size_t)option_count(o, "pairs"), ctx);
+    if (status == SOTTO_OK && h && sotto_head_fingerprint(h)[0])
+        sample.on_private_data = strcmp(sotto_head_fingerprint(h), sample.fingerprint) == 0 ? 1 : -1;
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_save(output, &sample);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in.provenance);
+    if (status == SOTTO_OK && json)
+        status = sotto_sensitivity_json(&text, &sample);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        print_text(&sample, output);
+    sotto_text_free(text);
+    sotto_head_free(h);
+    head_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_sensitivity = {
+    .name = "sensitivity",
+    .summary = "how far one record moves a head's weights: sampled (evidence), or proved (convex trainers)",
+    .arguments = "",
+    .examples =
+        "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"
+        "  sotto sensitivity --head convex.safetensors -o proved.json\n"
+        "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,44 @@
+/* sotto verify: a certificate against its file, its recipe and its ledger. */
+#include "options/options.h"
+#include "verbs/verify_print.h"
+
+#include <stdio.h>
+
+static const struct option_row rows[] = {
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged; without it, whether it was stays open",
+     NULL},
+    {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
+     "output"},
+    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+sotto_status verify_print(const char *file, const char *released, const char *ledger, int json)
+{
+    char *report = NULL, *text = NULL;
+    sotto_status status = sotto_verify(&report, file, released, ledger), told = SOTTO_OK;
+    if (report && json)
+        printf("%s\n", report);
+    else if (report)
+        told = sotto_verify_text(&text, report);
+    if (text)
+        fputs(text, stdout);
+    sotto_text_free(text);
+    sotto_text_free(report);
+    return told == SOTTO_OK ? status : told;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    (void)ctx;
+    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), json);
+}
+
+const struct verb verb_verify = {.name = "verify",
+                                 .summary =
+                                     "what a certificate claims, what of it was checked, and what was not",
+                                 .arguments = "FILE",
+                                 .min_arguments = 1,
+                                 .max_arguments = 1,
+                                 .examples = "  sotto verify protected.safetensors --ledger ledger.jsonl\n"
+                                             "  sotto verify protected.safetensors.certificate.json --json",
+                                 .options = rows,
+                                 .run = run};

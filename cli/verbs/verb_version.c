@@ -1,0 +1,23 @@
+#include "options/options.h"
+
+#include <stdio.h>
+
+static const struct option_row rows[] = {{NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    (void)o, (void)ctx;
+    if (json)
+        printf("{\"schema\": \"sotto.version/1\", \"version\": \"%s\", \"build\": \"%s\"}\n", sotto_version(),
+               sotto_version_line());
+    else
+        printf("%s\n", sotto_version_line());
+    return SOTTO_OK;
+}
+
+const struct verb verb_version = {.name = "version",
+                                  .summary = "version and build facts, for bug reports",
+                                  .arguments = "",
+                                  .examples = "  sotto version\n  sotto --version --json",
+                                  .options = rows,
+                                  .run = run};

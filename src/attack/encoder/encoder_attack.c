@@ -1,0 +1,386 @@
+/* Membership of an encoder's pre-training set, learnt from a shadow encoder whose members the attacker knows.
+ * A fresh half of the shadow's records teaches what is learnt, the other half sets every threshold, so that
+ * nothing is judged on what taught it; the target's records are only scored. */
+#include "attack/encoder/encoder_scores.h"
+
+#include "audit/audit_private.h"
+#include "audit/measure/metrics.h"
+#include "attack/shadow/shadow_pool.h"
+#include "rng/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VECTOR, SET, THRESHOLD, CONTRAST, NORM, ATTACKS, LEAST = 20 };
+static const struct {
+    const char *name, *title, *source;
+} attacks[ATTACKS] = {
+    {"encoder-mi-vector", "views of a record are alike: a network on the sorted similarities",
+     "liu2021encodermi"},
+    {"encoder-mi-set", "the same on the set of similarities, in any order", "liu2021encodermi"},
+    {"encoder-mi-threshold", "the mean similarity of a record's views", "liu2021encodermi"},
+    {"encoder-contrastive", "how far two views of a record stand out among other records", "chen2020simclr"},
+    {"encoder-norm-ratio", "likelihood ratio of the embedding's norm", "lpla"},
+};
+
+/* One encoder's records, members first. */
+struct side {
+    struct encoder_records member, nonmember;
+    const float *bank;
+    size_t n, pairs, zero;
+    float *set, *sorted;    /* (n, pairs) */
+    double *score[ATTACKS]; /* (n) */
+};
+
+struct encoder_attack {
+    const struct sotto_encoder_attack_input *in;
+    const struct sotto_context *ctx;
+    uint64_t seed;
+    struct side target, shadow;
+    size_t *order; /* (shadow.n): those that teach, then those that set thresholds */
+    size_t taught; /* of them */
+    double threshold[ATTACKS], shadow_auc[ATTACKS];
+    float mean, scale; /* of the shadow's similarities, for the networks */
+    bool has_bank;
+};
+
+/* ---- what is given ---- */
+
+static sotto_status check_values(const float *x, size_t n, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < n; i++)
+        REQUIRE(isfinite(x[i]), "%s: value %zu is not finite; embeddings must be", what, i);
+done:
+    return status;
+}
+
+static sotto_status take_records(struct encoder_records *out, const struct sotto_encoder_views *v,
+                                 size_t views, size_t d, size_t least, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(v->views && v->plain && v->n >= least, "%s: %zu records; at least %zu are needed", what, v->n,
+            least);
+    TRY(check_values(v->views, v->n * views * d, what));
+    TRY(check_values(v->plain, v->n * d, what));
+    *out = (struct encoder_records){v->views, v->plain, v->n, views, d};
+done:
+    return status;
+}
+
+static sotto_status take_input(struct encoder_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_encoder_attack_input *in = a->in;
+    REQUIRE(in->views >= 2 && in->views <= 256 && in->width > 0 && in->shadow_width > 0,
+            "encoder attack: %zu views of width %zu and %zu; expected 2 to 256 views, and widths > 0",
+            in->views, in->width, in->shadow_width);
+    REQUIRE(!in->bank == !in->shadow_bank && !in->bank == !in->bank_n,
+            "encoder attack: the bank belongs to both encoders");
+    REQUIRE(!in->bank || (in->temperature > 0 && isfinite(in->temperature)),
+            "temperature must be > 0 (got %g)", in->temperature);
+    TRY(take_records(&a->target.member, &in->member, in->views, in->width, 2, "members"));
+    TRY(take_records(&a->target.nonmember, &in->nonmember, in->views, in->width, 2, "non-members"));
+    TRY(take_records(&a->shadow.member, &in->shadow_member, in->views, in->shadow_width, LEAST,
+                     "shadow's members"));
+    TRY(take_records(&a->shadow.nonmember, &in->shadow_nonmember, in->views, in->shadow_width, LEAST,
+                     "shadow's non-members"));
+    if (in->bank) {
+        TRY(check_values(in->bank, in->bank_n * in->width, "bank"));
+        TRY(check_values(in->shadow_bank, in->bank_n * in->shadow_width, "bank"));
+    }
+    a->target.bank = in->bank, a->shadow.bank = in->shadow_bank;
+    a->has_bank = in->bank != NULL;
+done:
+    return status;
+}
+
+/* ---- scores that nothing must be learnt for ---- */
+
+static sotto_status side_measure(struct side *s, const struct encoder_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    size_t m = s->member.n, zero[2] = {0, 0};
+    s->n = m + s->nonmember.n;
+    s->pairs = encoder_pairs(a->in->views);
+    s->set = base_alloc(s->n * s->pairs, sizeof *s->set);
+    s->sorted = base_alloc(s->n * s->pairs, sizeof *s->sorted);
+    for (int k = 0; k < ATTACKS; k++)
+        s->score[k] = base_alloc(s->n, sizeof *s->score[k]);
+    for (int k = 0; k < ATTACKS; k++)
+        if (!s->set || !s->sorted || !s->score[k])
+            FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
+    encoder_similarities(s->set, &zero[0], &s->member);
+    encoder_similarities(s->set + m * s->pairs, &zero[1], &s->nonmember);
+    s->zero = zero[0] + zero[1];
+    memcpy(s->sorted, s->set, s->n * s->pairs * sizeof *s->set);
+    encoder_sort(s->sorted, s->n, s->pairs);
+    encoder_means(s->score[THRESHOLD], s->set, s->n, s->pairs);
+    encoder_norms(s->score[NORM], &s->member);
+    encoder_norms(s->score[NORM] + m, &s->nonmember);
+    if (a->has_bank) {
+        encoder_contrast(s->score[CONTRAST], &s->member, s->bank, a->in->bank_n, a->in->temperature);
+        encoder_contrast(s->score[CONTRAST] + m, &s->nonmember, s->bank, a->in->bank_n, a->in->temperature);
+    }
+done:
+    return status;
+}
+
+static void side_clear(struct side *s)
+{
+    base_free(s->set);
+    base_free(s->sorted);
+    for (int k = 0; k < ATTACKS; k++)
+        base_free(s->score[k]);
+}
+
+/* ---- what the shadow teaches ---- */
+
+static bool shadow_is_member(const struct encoder_attack *a, size_t record)
+{
+    return record < a->shadow.member.n;
+}
+
+/* Half of either side, by lot. */
+static sotto_status draw_order(struct encoder_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = a->shadow.n, m = a->shadow.member.n, first = m / 2, teach = 0, rest = 0;
+    struct rng r = rng_stream(a->seed, RNG_SPLIT, 11, 0);
+    int64_t *drawn = base_alloc(n, sizeof *drawn);
+    a->order = base_alloc(n, sizeof *a->order);
+    if (!drawn || !a->order)
+        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", n);
+    for (size_t i = 0; i < n; i++)
+        drawn[i] = (int64_t)i;
+    rng_shuffle(&r, drawn, m);
+    rng_shuffle(&r, drawn + m, n - m);
+    a->taught = first + (n - m) / 2;
+    rest = a->taught;
+    for (size_t i = 0; i < n; i++)
+        a->order[i < first || (i >= m && i < m + (n - m) / 2) ? teach++ : rest++] = (size_t)drawn[i];
+done:
+    base_free(drawn);
+    return status;
+}
+
+/* The likelihood ratio of the norm replaces the norm. */
+static sotto_status learn_norm(struct encoder_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    double *norm = base_alloc(a->taught, sizeof *norm);
+    size_t members = 0, others = 0;
+    if (!norm)
+        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", a->taught);
+    for (size_t i = 0; i < a->taught; i++)
+        if (shadow_is_member(a, a->order[i]))
+            norm[members++] = a->shadow.score[NORM][a->order[i]];
+    for (size_t i = 0; i < a->taught; i++)
+        if (!shadow_is_member(a, a->order[i]))
+            norm[members + others++] = a->shadow.score[NORM][a->order[i]];
+    struct normal_pair p = normal_pair_fit(norm, members, norm + members, others);
+    for (size_t i = 0; i < a->shadow.n; i++)
+        a->shadow.score[NORM][i] = normal_pair_ratio(&p, a->shadow.score[NORM][i]);
+    for (size_t i = 0; i < a->target.n; i++)
+        a->target.score[NORM][i] = normal_pair_ratio(&p, a->target.score[NORM][i]);
+done:
+    base_free(norm);
+    return status;
+}
+
+static void standardise(struct encoder_attack *a)
+{
+    double sum = 0, squares = 0, n = (double)(a->taught * a->shadow.pairs);
+    for (size_t i = 0; i < a->taught; i++)
+        for (size_t k = 0; k < a->shadow.pairs; k++) {
+            double s = (double)a->shadow.set[a->order[i] * a->shadow.pairs + k];
+            sum += s, squares += s * s;
+        }
+    a->mean = (float)(sum / n);
+    a->scale = (float)(1 / fmax(sqrt(fmax(squares / n - sum / n * sum / n, 0)), 1e-6));
+}
+
+static void put_rows(float *out, const float *rows, const size_t *order, size_t n,
+                     const struct encoder_attack *a)
+{
+    size_t pairs = a->shadow.pairs;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < pairs; k++)
+            out[i * pairs + k] = (rows[(order ? order[i] : i) * pairs + k] - a->mean) * a->scale;
+}
+
+/* Two hidden layers of 256 on the sorted similarities; Adam at 1e-3. */
+static sotto_status train_vector(struct sotto_head **head, const struct head_data *own, uint64_t seed)
+{
+    struct sotto_head_recipe recipe;
+    sotto_head_defaults(&recipe);
+    recipe.hidden_count = 2;
+    recipe.hidden[0] = recipe.hidden[1] = 256;
+    recipe.epochs = 30;
+    recipe.batch = 64;
+    recipe.seed = seed;
+    return sotto_head_train(head, own->x, own->y, own->n, own->d, own->classes, &recipe, NULL);
+}
+
+static sotto_status train_set(struct sotto_network **net, const struct head_data *own, uint64_t seed,
+                              const struct sotto_context *ctx)
+{
+    struct sotto_train_options o;
+    sotto_train_defaults(&o);
+    o.model = "deep-sets";
+    o.channels = o.width = 1, o.height = own->d;
+    o.epochs = 60;
+    o.batch = 64;
+    o.lr = 3e-3;
+    o.dtype = "f32";
+    o.seed = seed;
+    return shadow_network_train(net, own, &o, NULL, 0, ctx);
+}
+
+/* Log-odds of membership of all records of one encoder. */
+static sotto_status ask(double *scores, const struct side *s, const float *rows,
+                        const struct sotto_head *head, const struct sotto_network *net,
+                        const struct encoder_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    float *x = base_alloc(s->n * s->pairs, sizeof *x), *logits = base_alloc(s->n, 2 * sizeof *logits);
+    if (!x || !logits)
+        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
+    put_rows(x, rows, NULL, s->n, a);
+    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1)
+             : sotto_network_predict(logits, net, x, s->n, s->pairs, 1, a->ctx));
+    for (size_t i = 0; i < s->n; i++)
+        scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
+done:
+    base_free(x);
+    base_free(logits);
+    return status;
+}
+
+static sotto_status learn_networks(struct encoder_attack *a)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *head = NULL;
+    struct sotto_network *net = NULL;
+    size_t pairs = a->shadow.pairs;
+    float *x = base_alloc(a->taught * pairs, sizeof *x);
+    int64_t *y = base_alloc(a->taught, sizeof *y);
+    if (!x || !y)
+        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", a->taught);
+    for (size_t i = 0; i < a->taught; i++)
+        y[i] = shadow_is_member(a, a->order[i]);
+    standardise(a);
+    struct head_data own = {x, y, a->taught, pairs, 2};
+    put_rows(x, a->shadow.sorted, a->order, a->taught, a);
+    TRY(train_vector(&head, &own, a->seed));
+    TRY(ask(a->shadow.score[VECTOR], &a->shadow, a->shadow.sorted, head, NULL, a));
+    TRY(ask(a->target.score[VECTOR], &a->target, a->target.sorted, head, NULL, a));
+    put_rows(x, a->shadow.set, a->order, a->taught, a);
+    TRY(train_set(&net, &own, a->seed, a->ctx));
+    TRY(ask(a->shadow.score[SET], &a->shadow, a->shadow.set, NULL, net, a));
+    TRY(ask(a->target.score[SET], &a->target, a->target.set, NULL, net, a));
+done:
+    sotto_head_free(head);
+    sotto_network_free(net);
+    base_free(x);
+    base_free(y);
+    return status;
+}
+
+/* On the half of the shadow's records that taught nothing. */
+static sotto_status set_threshold(struct encoder_attack *a, int k)
+{
+    sotto_status status = SOTTO_OK;
+    struct curve c = {0};
+    size_t members = 0, others = 0, n = a->shadow.n - a->taught;
+    double *score = base_alloc(2 * n, sizeof *score);
+    bool exact;
+    if (!score)
+        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", n);
+    for (size_t i = a->taught; i < a->shadow.n; i++) {
+        double s = a->shadow.score[k][a->order[i]];
+        if (shadow_is_member(a, a->order[i]))
+            score[members++] = s;
+        else
+            score[n + others++] = s;
+    }
+    TRY(curve_make(&c, score, members, score + n, others));
+    a->threshold[k] = curve_threshold_balanced(&c);
+    a->shadow_auc[k] = curve_auc(&c, 0.95, &exact).estimate;
+done:
+    curve_clear(&c);
+    base_free(score);
+    return status;
+}
+
+/* ---- what comes out ---- */
+
+static struct json *facts(const struct encoder_attack *a)
+{
+    struct json *j = json_make_object(), *shadow = json_make_object();
+    json_put_text(&j, "about",
+                  "members pre-trained the encoder; a head trained on its embeddings has members of its own");
+    json_put_integer(&j, "views", (int64_t)a->in->views);
+    json_put_integer(&j, "bank", (int64_t)a->in->bank_n);
+    json_put_integer(&j, "shadow_members", (int64_t)a->shadow.member.n);
+    json_put_integer(&j, "shadow_nonmembers", (int64_t)a->shadow.nonmember.n);
+    json_put_integer(&j, "views_without_direction", (int64_t)(a->target.zero + a->shadow.zero));
+    for (int k = 0; k < ATTACKS; k++)
+        if (k != CONTRAST || a->has_bank)
+            json_put_real(&shadow, attacks[k].name, a->shadow_auc[k]);
+    json_put(&j, "shadow_auc", shadow);
+    return j;
+}
+
+static sotto_status measure(char **out, const struct encoder_attack *a,
+                            const struct sotto_audit_options *options)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_scores named[ATTACKS];
+    struct sotto_audit_input arrays = {
+        .n_member = a->target.member.n, .n_nonmember = a->target.nonmember.n, .named = named};
+    char *text = NULL;
+    struct json *doc = NULL;
+    for (int k = 0; k < ATTACKS; k++)
+        if (k != CONTRAST || a->has_bank)
+            named[arrays.named_count++] =
+                (struct sotto_audit_scores){.name = attacks[k].name,
+                                            .title = attacks[k].title,
+                                            .source = attacks[k].source,
+                                            .member = a->target.score[k],
+                                            .nonmember = a->target.score[k] + arrays.n_member,
+                                            .has_threshold = 1,
+                                            .threshold = a->threshold[k]};
+    TRY(sotto_audit(&text, &arrays, options, a->ctx));
+    TRY(json_parse(&doc, text, strlen(text), "audit"));
+    json_put(&doc, "encoder_attack", facts(a));
+    TRY(json_dump(out, doc, JSON_LINE));
+done:
+    json_free(doc);
+    sotto_text_free(text);
+    return status;
+}
+
+sotto_status sotto_encoder_attack(char **json, double *scores, const struct sotto_encoder_attack_input *in,
+                                  const struct sotto_audit_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct encoder_attack a = {.in = in, .ctx = ctx, .seed = options ? (options->seed & 0xffffffff) : 1};
+    TRY(take_input(&a));
+    TRY(side_measure(&a.target, &a));
+    TRY(side_measure(&a.shadow, &a));
+    TRY(draw_order(&a));
+    TRY(learn_norm(&a));
+    TRY(learn_networks(&a));
+    for (int k = 0; k < ATTACKS; k++)
+        if (k != CONTRAST || a.has_bank)
+            TRY(set_threshold(&a, k));
+    TRY(measure(json, &a, options));
+    for (int k = 0; scores && k < ATTACKS; k++)
+        memcpy(scores + (size_t)k * a.target.n, a.target.score[k], a.target.n * sizeof *scores);
+done:
+    side_clear(&a.target);
+    side_clear(&a.shadow);
+    base_free(a.order);
+    return status;
+}

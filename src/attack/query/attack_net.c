@@ -1,0 +1,195 @@
+#include "attack/query/attack_net.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "par/par.h"
+
+struct sotto_head_recipe attack_net_recipe(uint64_t seed)
+{
+    struct sotto_head_recipe r;
+    sotto_head_defaults(&r);
+    r.hidden_count = 1;
+    r.hidden[0] = 64;
+    r.epochs = 50;
+    r.batch = 100;
+    r.seed = seed & INT64_MAX;
+    return r;
+}
+
+static sotto_status judge(double *scores, const struct sotto_head *net, const float *rows, size_t n,
+                          size_t width)
+{
+    sotto_status status = SOTTO_OK;
+    float *logits = base_alloc(2 * n, sizeof *logits);
+    if (!logits)
+        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", n);
+    if (n)
+        TRY(sotto_head_predict(logits, net, rows, n, width, 1));
+    for (size_t i = 0; i < n; i++)
+        scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
+done:
+    base_free(logits);
+    return status;
+}
+
+sotto_status attack_net_scores(double *scores, const struct answer_table *train, const float *rows, size_t n,
+                               uint64_t seed, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = attack_net_recipe(seed);
+    struct sotto_head *net = NULL;
+    TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
+    TRY(judge(scores, net, rows, n, train->width));
+done:
+    sotto_head_free(net);
+    return status;
+}
+
+/* Mean cross-entropy of membership from log-odds, which it takes. */
+static double loss_of(const double *odds, const int64_t *member, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double z = member[i] ? odds[i] : -odds[i];
+        sum += z > 0 ? log1p(exp(-z)) : log1p(exp(z)) - z;
+    }
+    return sum / (double)n;
+}
+
+sotto_status attack_net_scores_best(double *scores, double *chosen, const struct answer_table *train,
+                                    const float *rows, size_t n, const double *rates, size_t rate_count,
+                                    uint64_t seed, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r = attack_net_recipe(seed);
+    struct sotto_head *net = NULL;
+    double *known = base_alloc(train->n, sizeof *known), best = INFINITY;
+    if (!known)
+        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", train->n);
+    for (size_t i = 0; i < rate_count; i++) {
+        r.lr = rates[i];
+        TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
+        TRY(judge(known, net, train->x, train->n, train->width));
+        double loss = loss_of(known, train->member, train->n);
+        if (i == 0 || loss < best) {
+            best = loss;
+            *chosen = rates[i];
+            TRY(judge(scores, net, rows, n, train->width));
+        }
+        sotto_head_free(net);
+        net = NULL;
+    }
+done:
+    sotto_head_free(net);
+    base_free(known);
+    return status;
+}
+
+/* Networks of the classes, one a chunk. */
+struct bench {
+    double *scores;
+    const struct answer_table *train;
+    const float *rows;
+    const int64_t *labels;
+    size_t n;
+    uint64_t seed;
+    uint8_t *without; /* (classes): no network of its own */
+    const struct sotto_context *quiet;
+};
+
+/* The rows of one class, copied out; *where (count) their places, if wanted. */
+static sotto_status pick(float **x, int64_t **y, size_t **where, size_t *count, const float *rows,
+                         size_t width, const int64_t *labels, const int64_t *values, size_t n, size_t class)
+{
+    sotto_status status = SOTTO_OK;
+    size_t c = 0;
+    for (size_t i = 0; i < n; i++)
+        c += (size_t)labels[i] == class;
+    *count = c;
+    *x = base_alloc(c * width, sizeof **x);
+    *y = values ? base_alloc(c, sizeof **y) : NULL;
+    *where = base_alloc(c, sizeof **where);
+    if (!*x || (values && !*y) || !*where)
+        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu rows", c);
+    c = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((size_t)labels[i] == class) {
+            memcpy(*x + c * width, rows + i * width, width * sizeof **x);
+            if (values)
+                (*y)[c] = values[i];
+            (*where)[c++] = i;
+        }
+done:
+    return status;
+}
+
+static sotto_status train_class(void *arg, size_t class, int thread)
+{
+    (void)thread;
+    sotto_status status = SOTTO_OK;
+    struct bench *b = arg;
+    const struct answer_table *t = b->train;
+    float *known = NULL, *asked = NULL;
+    int64_t *member = NULL, *none = NULL;
+    size_t *places = NULL, *where = NULL, rows, count, in = 0;
+    double *scores = NULL;
+    TRY(pick(&known, &member, &places, &rows, t->x, t->width, t->label, t->member, t->n, class));
+    TRY(pick(&asked, &none, &where, &count, b->rows, t->width, b->labels, NULL, b->n, class));
+    for (size_t i = 0; i < rows; i++)
+        in += member[i] == 1;
+    bool same = true; /* a network cannot be trained on rows without any difference */
+    for (size_t i = t->width; same && i < rows * t->width; i++)
+        same = known[i] == known[i % t->width];
+    b->without[class] = in == 0 || in == rows || same;
+    if (b->without[class] || count == 0)
+        goto done;
+    struct answer_table own = {rows, t->width, known, NULL, member};
+    scores = base_alloc(count, sizeof *scores);
+    if (!scores)
+        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", count);
+    TRY(attack_net_scores(scores, &own, asked, count, b->seed + class, b->quiet));
+    for (size_t i = 0; i < count; i++)
+        b->scores[where[i]] = scores[i];
+done:
+    base_free(known);
+    base_free(asked);
+    base_free(member);
+    base_free(none);
+    base_free(places);
+    base_free(where);
+    base_free(scores);
+    return status;
+}
+
+sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const struct answer_table *train,
+                                        const float *rows, const int64_t *labels, size_t n, size_t classes,
+                                        uint64_t seed, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_context quiet = {.stop = ctx ? ctx->stop : NULL};
+    struct bench b = {scores, train, rows, labels, n, seed, base_alloc(classes, 1), &quiet};
+    double *global = NULL;
+    size_t needed = 0;
+    if (!b.without)
+        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu classes", classes);
+    TRY(par_chunks(classes, par_threads(ctx), train_class, &b));
+    *fallback = 0;
+    for (size_t k = 0; k < classes; k++)
+        *fallback += b.without[k];
+    for (size_t i = 0; i < n; i++)
+        needed += b.without[labels[i]];
+    if (needed > 0) {
+        global = base_alloc(n, sizeof *global);
+        if (!global)
+            FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", n);
+        TRY(attack_net_scores(global, train, rows, n, seed + classes, ctx));
+        for (size_t i = 0; i < n; i++)
+            if (b.without[labels[i]])
+                scores[i] = global[i];
+    }
+done:
+    base_free(b.without);
+    base_free(global);
+    return status;
+}

@@ -1,0 +1,43 @@
+#include "attack/query/label_moves.h"
+
+enum { BLOCK = 64 };
+
+sotto_status label_shape(struct picture_shape *out, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_attack_options *o = in->options;
+    size_t pixels;
+    REQUIRE(size_multiply(&pixels, o->height, o->width) && size_multiply(&pixels, pixels, o->channels) &&
+                pixels == in->records.d,
+            "attack: images of %zux%zux%zu do not fill rows of %zu", o->channels, o->height, o->width,
+            in->records.d);
+    *out = (struct picture_shape){o->channels, o->height, o->width};
+done:
+    return status;
+}
+
+sotto_status label_moves(float *bits, struct sotto_target *t, const struct head_data *records,
+                         const struct picture_shape *shape, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t d = records->d;
+    float *rows = base_alloc(BLOCK * PICTURE_MOVES, d * sizeof *rows);
+    int64_t *label = base_alloc(BLOCK * PICTURE_MOVES, sizeof *label);
+    if (!rows || !label)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for rows of %zu", d);
+    for (size_t first = 0; first < records->n; first += BLOCK) {
+        size_t count = records->n - first < BLOCK ? records->n - first : BLOCK;
+        if (context_stopped(ctx))
+            FAIL(SOTTO_ESTOPPED, "attack: stopped after %zu of %zu records", first, records->n);
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 0; k < PICTURE_MOVES; k++)
+                picture_move(rows + (i * PICTURE_MOVES + k) * d, records->x + (first + i) * d, shape, k);
+        TRY(target_labels(t, label, rows, count * PICTURE_MOVES));
+        for (size_t b = 0; b < count * PICTURE_MOVES; b++)
+            bits[first * PICTURE_MOVES + b] = label[b] == records->y[first + b / PICTURE_MOVES];
+    }
+done:
+    base_free(rows);
+    base_free(label);
+    return status;
+}

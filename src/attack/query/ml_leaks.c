@@ -1,0 +1,30 @@
+#include "attack/query/ml_leaks.h"
+
+enum { LOOKED_AT = 3 };
+
+size_t ml_leaks_width(size_t classes, size_t other_classes)
+{
+    size_t fewer = classes < other_classes ? classes : other_classes;
+    return fewer < LOOKED_AT ? fewer : LOOKED_AT;
+}
+
+sotto_status ml_leaks_judge(double *scores, struct model_result *result, const struct answer_table *answers,
+                            const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = in->records.n, classes = in->records.classes;
+    float *rows = base_alloc(n * answers->width, sizeof *rows), *p = base_alloc(classes, sizeof *p);
+    if (!rows || !p)
+        FAIL(SOTTO_ENOMEM, "ml-leaks: out of memory for %zu records", n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < classes; k++)
+            p[k] = (float)in->posteriors[i * classes + k];
+        answer_top(rows + i * answers->width, answers->width, p, classes);
+    }
+    TRY(attack_net_scores(scores, answers, rows, n, in->options->seed, in->ctx));
+    result->threshold = 0;
+done:
+    base_free(rows);
+    base_free(p);
+    return status;
+}

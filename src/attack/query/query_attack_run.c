@@ -1,0 +1,472 @@
+/* The life of an attack on a model: check what was given, ask the target about the records, let the attack
+ * score them, and leave the statistics to the audit. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/audit_private.h"
+#include "attack/query_attack.h"
+#include "attack/query/query_decision.h"
+#include "attack/query/record_overlap.h"
+#include "nn/nn.h"
+#include "par/par.h"
+#include "train/private/dp_sgd.h"
+#include "train/network/network.h"
+
+void sotto_attack_defaults(struct sotto_attack_options *o)
+{
+    *o = (struct sotto_attack_options){.shards = 1, .synthetic_records = 10000, .flip = 0.1, .seed = 1};
+}
+
+/* Everything of one run that must be freed. */
+struct model_work {
+    float *x, *answers;
+    int64_t *y;
+    double *posteriors;
+    struct sotto_head_recipe recipe;
+    struct sotto_train_options network;
+    struct sotto_train_privacy privacy;
+};
+
+static void clear(struct model_work *w)
+{
+    base_free(w->x);
+    base_free(w->answers);
+    base_free(w->y);
+    base_free(w->posteriors);
+}
+
+static sotto_status check_records(const struct sotto_records *r, size_t d, size_t classes, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < r->n * d; i++)
+        REQUIRE(isfinite(r->x[i]), "%s: row %zu, column %zu is not finite; features must be", what, i / d,
+                i % d);
+    for (size_t i = 0; i < r->n; i++)
+        REQUIRE(r->y[i] >= 0 && (uint64_t)r->y[i] < classes,
+                "%s: row %zu has label %lld; the target has classes 0 to %zu", what, i, (long long)r->y[i],
+                classes - 1);
+done:
+    return status;
+}
+
+static sotto_status check_input(const struct model_attack *a, const struct sotto_attack_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t d = in->target->inputs, classes = in->target->classes;
+    REQUIRE(in->member.n > 0 && in->nonmember.n > 0,
+            "attack: %zu members and %zu non-members; both must be > 0", in->member.n, in->nonmember.n);
+    TRY(check_records(&in->member, d, classes, "members"));
+    TRY(check_records(&in->nonmember, d, classes, "non-members"));
+    TRY(check_records(&in->attacker, d, classes, "attacker's records"));
+    TRY(check_records(&in->other, in->other_inputs, in->other_classes, "other set"));
+    if ((a->needs & MODEL_WEIGHTS) && !in->target->head && !in->target->network)
+        FAIL(SOTTO_EUSAGE, "attack: %s looks inside a model; this target only answers queries", a->name);
+    if ((a->needs & MODEL_ATTACKER) && in->attacker.n == 0)
+        FAIL(SOTTO_EUSAGE, "attack: %s needs records of the attacker's own (--attacker-features, -labels)",
+             a->name);
+    if ((a->needs & MODEL_OTHER) && in->other.n == 0)
+        FAIL(SOTTO_EUSAGE, "attack: %s needs records of another set (--other-features, --other-labels)",
+             a->name);
+done:
+    return status;
+}
+
+/* Two recipes that give the same model on the same records, but for chance. */
+static bool same_recipe(const struct sotto_head_recipe *a, const struct sotto_head_recipe *b)
+{
+    char one[HEAD_RECIPE_TEXT], two[HEAD_RECIPE_TEXT];
+    struct sotto_head_recipe other = *b;
+    other.seed = a->seed;
+    head_recipe_text(one, a, 1, 1);
+    head_recipe_text(two, &other, 1, 1);
+    return strcmp(one, two) == 0;
+}
+
+/* The shadows' recipe: as asked, else the target's. */
+static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct model_attack *a,
+                                  const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_head *h = in->target->head;
+    const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
+    if (!o->recipe && !own)
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s trains shadow models, but how the target was trained is not known; give their "
+             "recipe (--hidden, --epochs, --batch, --lr)",
+             a->name);
+    *out = o->recipe ? *o->recipe : *own;
+    TRY(head_recipe_check(out));
+    if (own && !same_recipe(own, out) && !o->mismatch && !(a->needs & MODEL_OTHER)) {
+        char theirs[HEAD_RECIPE_TEXT], ours[HEAD_RECIPE_TEXT];
+        head_recipe_text(theirs, own, in->target->inputs, in->target->classes);
+        head_recipe_text(ours, out, in->target->inputs, in->target->classes);
+        FAIL(SOTTO_EUSAGE,
+             "attack: shadows would be trained as %.200s but the target was as %.200s; say "
+             "--mismatch if that is meant",
+             ours, theirs);
+    }
+done:
+    return status;
+}
+
+static const struct sotto_train_options *network_recipe(const struct sotto_attack_input *in)
+{
+    return in->target->network ? sotto_network_recipe(in->target->network) : NULL;
+}
+
+/* Are shadows whole networks? */
+static bool shadows_are_networks(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    return o->network || (!o->recipe && network_recipe(in));
+}
+
+/* dtype and backend: as asked, else the target's. Where the target's are not known, f32 on what this machine
+ * has, without a measurement, so that a cache of shadows goes on whenever it is continued. */
+static sotto_status choose_kernels(struct sotto_train_options *n, const struct sotto_train_options *own)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_backend *backend;
+    enum nn_dtype dtype;
+    bool any = !n->backend || strcmp(n->backend, "auto") == 0;
+    if (any && (!own || !own->backend || nn_backend_find(&backend, own->backend) != SOTTO_OK))
+        TRY(nn_backend_find(&backend, "auto"));
+    else if (!any)
+        TRY(nn_backend_find(&backend, n->backend));
+    if (!n->dtype || strcmp(n->dtype, "auto") == 0)
+        n->dtype = own ? own->dtype : "f32";
+    TRY(nn_dtype_find(&dtype, n->dtype, backend));
+    n->dtype = dtype == NN_BF16 ? "bf16" : "f32";
+    n->backend = nn_backend_name(backend);
+done:
+    return status;
+}
+
+/* The same for networks. */
+static sotto_status choose_network(struct sotto_train_options *out, const struct model_attack *a,
+                                   const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_options *own = network_recipe(in);
+    struct sotto_train_options n = o->network ? *o->network : *own;
+    bool mismatch = o->mismatch || o->plain_shadows;
+    if (o->plain_shadows)
+        n.residual = (struct sotto_residual_noise){0};
+    char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
+    n.checkpoint = n.metrics = NULL;
+    if (n.channels == 0)
+        n.channels = o->channels, n.height = o->height, n.width = o->width;
+    TRY(train_options_check(&n));
+    TRY(choose_kernels(&n, own));
+    if (own && !mismatch && !(a->needs & MODEL_OTHER)) {
+        struct sotto_train_options other = n;
+        other.seed = own->seed;
+        TRY(train_recipe_text(theirs, own));
+        TRY(train_recipe_text(ours, &other));
+        if (strcmp(theirs, ours) != 0)
+            FAIL(SOTTO_EUSAGE,
+                 "attack: shadows would be trained as %.300s but the target was as %.300s; say --mismatch if "
+                 "that "
+                 "is meant",
+                 ours, theirs);
+    }
+    *out = n;
+done:
+    return status;
+}
+
+/* A target of DP-SGD has shadows of DP-SGD, by the fast sampler: the law is the same. Those who ask for
+ * another recipe, or none of its noise, have shadows without. */
+static sotto_status choose_privacy(struct model_input *out, struct model_work *w,
+                                   const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = in->target->network ? network_fact(in->target->network, "private_recipe") : NULL;
+    if (!text || o->mismatch || o->plain_shadows)
+        goto done;
+    TRY(dp_sgd_parse(&w->privacy, text, "the target", &w->network));
+    w->privacy.noise_mode = SOTTO_NOISE_FAST;
+    out->privacy = &w->privacy;
+done:
+    return status;
+}
+
+/* Are there records and a recipe for a shadow? */
+static bool can_rehearse(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    const struct sotto_head *h = in->target->head;
+    return in->attacker.n > 0 &&
+           (o->recipe || (h && sotto_head_get_recipe(h)) || shadows_are_networks(in, o));
+}
+
+static sotto_status choose(struct model_input *out, struct model_work *w, const struct model_attack *a,
+                           const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    if (!(a->needs & MODEL_SHADOWS) && !((a->needs & MODEL_SHADOW_IF_ANY) && can_rehearse(in, o)))
+        goto done;
+    REQUIRE(!o->recipe || !o->network, "attack: shadows are either heads or networks");
+    if (shadows_are_networks(in, o)) {
+        TRY(choose_network(&w->network, a, in, o));
+        TRY(choose_privacy(out, w, in, o));
+        out->network = &w->network;
+    } else {
+        TRY(choose_recipe(&w->recipe, a, in, o));
+        out->recipe = &w->recipe;
+    }
+done:
+    return status;
+}
+
+/* What the target decides about the records, as posteriors of 1. */
+static sotto_status ask_decisions(struct model_work *w, struct sotto_target *t, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    int64_t *label = base_alloc(n, sizeof *label);
+    if (!label)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    TRY(target_labels(t, label, w->x, n));
+    for (size_t i = 0; i < n; i++)
+        w->posteriors[i * t->classes + (size_t)label[i]] = 1;
+done:
+    base_free(label);
+    return status;
+}
+
+/* Members first, then non-members: one table, and the target's answers on it. */
+static sotto_status gather(struct model_work *w, const struct model_attack *a,
+                           const struct sotto_attack_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_target *t = in->target;
+    size_t m = in->member.n, n = m + in->nonmember.n, d = t->inputs, k = t->classes, cells;
+    REQUIRE(size_multiply(&cells, n, d > k ? d : k), "attack: %zu records do not fit in memory", n);
+    w->x = base_alloc(n * d, sizeof *w->x);
+    w->y = base_alloc(n, sizeof *w->y);
+    w->answers = base_alloc(n * k, sizeof *w->answers);
+    w->posteriors = base_alloc(n * k, sizeof *w->posteriors);
+    if (!w->x || !w->y || !w->answers || !w->posteriors)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    memcpy(w->x, in->member.x, m * d * sizeof *w->x);
+    memcpy(w->x + m * d, in->nonmember.x, (n - m) * d * sizeof *w->x);
+    memcpy(w->y, in->member.y, m * sizeof *w->y);
+    memcpy(w->y + m, in->nonmember.y, (n - m) * sizeof *w->y);
+    if (a->needs & MODEL_POSTERIORS) {
+        TRY(sotto_target_query(t, w->answers, w->x, n));
+        for (size_t i = 0; i < n * k; i++)
+            w->posteriors[i] = (double)w->answers[i];
+    } else if (a->needs & MODEL_DECISIONS) {
+        TRY(ask_decisions(w, t, n));
+    }
+done:
+    return status;
+}
+
+/* The entries of "attacks" with the last, which is ours, first. */
+static struct json *ours_first(const struct json *attacks)
+{
+    struct json *list = json_make_array();
+    size_t count = json_count(attacks);
+    for (size_t i = 0; i < count; i++)
+        json_push(&list, json_clone(json_at(attacks, (i + count - 1) % count)));
+    return list;
+}
+
+/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
+ */
+static sotto_status measure(struct json **out, const double *scores, double threshold,
+                            const struct model_attack *a, const struct model_input *in,
+                            const struct sotto_attack_input *given)
+{
+    sotto_status status = SOTTO_OK;
+    static const double usual[] = {0.01, 0.001};
+    static const char *const baselines[] = {"loss", "correctness", NULL};
+    size_t m = given->member.n, k = in->records.classes;
+    struct sotto_audit_options options = in->options->audit;
+    struct sotto_audit_scores own = {.name = a->name,
+                                     .title = a->title,
+                                     .source = a->source,
+                                     .member = scores,
+                                     .nonmember = scores + m,
+                                     .has_threshold = !isnan(threshold),
+                                     .threshold = threshold};
+    struct sotto_audit_input arrays = {.n_member = m,
+                                       .n_nonmember = given->nonmember.n,
+                                       .classes = k,
+                                       .probabilities = 1,
+                                       .member_features = given->member.x,
+                                       .nonmember_features = given->nonmember.x,
+                                       .feature_count = in->records.d,
+                                       .named = &own,
+                                       .named_count = 1};
+    char *text = NULL;
+    struct json *doc = NULL;
+    if (in->posteriors) {
+        arrays.member_f8 = in->posteriors, arrays.nonmember_f8 = in->posteriors + m * k;
+        arrays.member_labels = given->member.y, arrays.nonmember_labels = given->nonmember.y;
+        options.names = baselines + !(a->needs & MODEL_POSTERIORS); /* a decision has no loss */
+    }
+    options.seed = in->options->seed;
+    if (options.fpr_count == 0)
+        options.fpr = usual, options.fpr_count = 2;
+    if (options.confidence == 0)
+        options.confidence = 0.95;
+    TRY(sotto_audit(&text, &arrays, &options, in->ctx));
+    TRY(json_parse(&doc, text, strlen(text), "audit"));
+    json_put(&doc, "attacks", ours_first(json_find(doc, "attacks")));
+    *out = doc;
+    doc = NULL;
+done:
+    json_free(doc);
+    sotto_text_free(text);
+    return status;
+}
+
+/* An attacker whose records trained the target needs no attack; what is measured is then something else. */
+static sotto_status check_overlap(struct json **doc, const struct sotto_attack_input *given,
+                                  const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t shared = 0, d = given->target->inputs;
+    char text[256];
+    TRY(record_overlap(&shared, given->attacker.x, given->attacker.n, given->member.x, given->member.n, d));
+    if (shared == 0)
+        goto done;
+    snprintf(text, sizeof text,
+             "%zu of the attacker's %zu records are also among the members: he would not need to attack "
+             "those, and the "
+             "result flatters him",
+             shared, given->attacker.n);
+    context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
+    struct json *warnings = json_clone(json_find(*doc, "warnings"));
+    json_push(&warnings, json_make_text(text));
+    json_put(doc, "warnings", warnings);
+done:
+    return status;
+}
+
+/* Precision and recall at each of the attack's further thresholds. */
+static sotto_status describe_thresholds(struct json **facts, const double *scores,
+                                        const struct model_result *r, const struct model_input *in,
+                                        size_t n_member)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array(), *one = NULL;
+    double confidence = in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95;
+    for (size_t t = 0; t < r->also_count; t++) {
+        TRY(model_decision(&one, scores, in->records.y, n_member, in->records.n, in->records.classes,
+                           r->also[t], confidence));
+        json_push(&list, one);
+        one = NULL;
+    }
+    json_put(facts, "thresholds", list);
+    list = NULL;
+done:
+    json_free(list);
+    return status;
+}
+
+static sotto_status describe(struct json **doc, const double *scores, struct model_result *r,
+                             const struct model_attack *a, const struct model_input *in, size_t n_member)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *facts = r->facts ? r->facts : json_make_object(), *decision = json_make_null();
+    r->facts = NULL;
+    json_put_text(&facts, "name", a->name);
+    json_put_integer(&facts, "queries", (int64_t)in->target->used);
+    if (in->options->repeats > 1)
+        json_put_integer(&facts, "repeats", (int64_t)in->options->repeats);
+    if (!isnan(r->threshold)) {
+        json_free(decision);
+        decision = NULL;
+        TRY(model_decision(&decision, scores, in->records.y, n_member, in->records.n, in->records.classes,
+                           r->threshold,
+                           in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95));
+    }
+    json_put(&facts, "decision", decision);
+    decision = NULL;
+    if (r->also_count)
+        TRY(describe_thresholds(&facts, scores, r, in, n_member));
+    json_put(doc, "model_attack", facts);
+    facts = NULL;
+done:
+    json_free(facts);
+    return status;
+}
+
+/* A network knows how its rows are images. */
+static void take_image_shape(struct sotto_attack_options *o, const struct sotto_network *n)
+{
+    if (n && n->record.height > 1 && n->record.width > 1) {
+        o->channels = n->record.channels;
+        o->height = n->record.height;
+        o->width = n->record.width;
+    }
+}
+
+static sotto_status find(const struct model_attack **out, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    char known[512];
+    size_t used = 0;
+    *out = name ? model_attack_find(name) : NULL;
+    for (size_t i = 0; model_attack_table[i] && used < sizeof known - 64; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 model_attack_table[i]->name);
+    if (!*out)
+        FAIL(SOTTO_EUSAGE, "attack: unknown attack '%s'; expected one of %s", name ? name : "", known);
+done:
+    return status;
+}
+
+sotto_status sotto_attack(char **json, double *scores, int *finished, const struct sotto_attack_input *given,
+                          const struct sotto_attack_options *o, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct model_attack *a;
+    struct model_work w = {0};
+    struct model_result result = {.threshold = NAN};
+    struct json *doc = NULL;
+    double *fresh = NULL;
+    size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
+    struct sotto_attack_options own = *o;
+    struct model_input in = {.target = given->target, .options = &own, .ctx = ctx};
+    if (o->channels == 0)
+        take_image_shape(&own, given->target->network);
+    TRY(find(&a, o->name));
+    REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
+            o->shard, o->shards);
+    TRY(check_input(a, given));
+    REQUIRE(!o->plain_shadows || shadows_are_networks(given, o),
+            "attack: only networks have residual perturbation that shadows could lack");
+    TRY(choose(&in, &w, a, given, &own));
+    given->target->repeats = o->repeats;
+    TRY(gather(&w, a, given));
+    in.records = (struct head_data){w.x, w.y, n, d, k};
+    in.posteriors = a->needs & (MODEL_POSTERIORS | MODEL_DECISIONS) ? w.posteriors : NULL;
+    in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
+    in.other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
+                                  given->other_classes};
+    fresh = base_alloc(n, sizeof *fresh);
+    if (!fresh)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
+    TRY(a->run(fresh, &result, &in));
+    if (result.pending) {
+        doc = json_make_object();
+        json_put_text(&doc, "schema", "sotto.shadows/1");
+    } else {
+        TRY(measure(&doc, fresh, result.threshold, a, &in, given));
+        TRY(check_overlap(&doc, given, ctx));
+    }
+    TRY(describe(&doc, fresh, &result, a, &in, given->member.n));
+    TRY(json_dump(json, doc, JSON_LINE));
+    if (!result.pending)
+        memcpy(scores, fresh, n * sizeof *scores);
+    *finished = !result.pending;
+done:
+    clear(&w);
+    base_free(fresh);
+    json_free(result.facts);
+    json_free(doc);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* The list, expanded twice: declarations, then the table. */
+#include "attack/query_attack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ROW(name) extern const struct model_attack model_##name;
+#include "attack/query/query_attack_list.h"
+#undef ROW
+
+const struct model_attack *const model_attack_table[] = {
+#define ROW(name) &model_##name,
+#include "attack/query/query_attack_list.h"
+#undef ROW
+    NULL};
+
+const struct model_attack *model_attack_find(const char *name)
+{
+    for (size_t i = 0; model_attack_table[i]; i++)
+        if (strcmp(model_attack_table[i]->name, name) == 0)
+            return model_attack_table[i];
+    return NULL;
+}
+
+sotto_status sotto_attack_table(char **text)
+{
+    enum { LINE = 256 };
+    sotto_status status = SOTTO_OK;
+    size_t rows = 0, used = 0;
+    while (model_attack_table[rows])
+        rows++;
+    char *out = base_alloc(rows + 1, LINE);
+    if (!out)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory");
+    for (size_t i = 0; i < rows; i++) {
+        const struct model_attack *m = model_attack_table[i];
+        char shadows[48] = "";
+        if (m->default_shadows)
+            snprintf(shadows, sizeof shadows, " (%zu model%s)", m->default_shadows,
+                     m->default_shadows == 1 ? "" : "s");
+        used += (size_t)snprintf(out + used, LINE, "  %-18s %.160s%s\n", m->name, m->title, shadows);
+    }
+    *text = out;
+done:
+    return status;
+}

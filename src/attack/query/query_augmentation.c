@@ -1,0 +1,64 @@
+/* Augmentation, from labels alone: for each turned or shifted copy of an image, does the target still give
+ * its class? A network that saw those bits on a shadow's members and others judges them (one for all classes,
+ * 64 ReLU units; the paper has 10-10 for each class). */
+#include "attack/query/attack_net.h"
+#include "attack/query/label_moves.h"
+#include "attack/shadow/shadow_calibration.h"
+
+enum { REHEARSED = 5000 };
+
+static sotto_status learn(struct answer_table *t, const struct rehearsal *r,
+                          const struct picture_shape *shape, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = r->records.n;
+    t->width = PICTURE_MOVES;
+    t->x = base_alloc(n * PICTURE_MOVES, sizeof *t->x);
+    t->member = base_alloc(n, sizeof *t->member);
+    if (!t->x || !t->member)
+        FAIL(SOTTO_ENOMEM, "augmentation: out of memory for %zu records", n);
+    t->n = n;
+    for (size_t i = 0; i < n; i++)
+        t->member[i] = i < r->n_member;
+    TRY(label_moves(t->x, r->target, &r->records, shape, ctx));
+done:
+    return status;
+}
+
+static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_attack_options *o = in->options;
+    struct picture_shape shape;
+    struct rehearsal r = {0};
+    struct answer_table known = {0};
+    size_t n = in->records.n;
+    float *bits = base_alloc(n * PICTURE_MOVES, sizeof *bits);
+    if (!bits)
+        FAIL(SOTTO_ENOMEM, "augmentation: out of memory for %zu records", n);
+    if (o->channels == 0)
+        FAIL(SOTTO_EUSAGE,
+             "attack: augmentation turns and shifts images; say how a row is one (--image C,H,W)");
+    TRY(label_shape(&shape, in));
+    TRY(rehearsal_make(&r, result, in, REHEARSED));
+    if (result->pending)
+        goto done;
+    TRY(learn(&known, &r, &shape, in->ctx));
+    TRY(label_moves(bits, in->target, &in->records, &shape, in->ctx));
+    TRY(attack_net_scores(scores, &known, bits, n, o->seed, in->ctx));
+    result->threshold = 0;
+    json_put_integer(&result->facts, "queries_per_record", PICTURE_MOVES);
+done:
+    answer_table_clear(&known);
+    rehearsal_clear(&r);
+    base_free(bits);
+    return status;
+}
+
+const struct model_attack model_augmentation = {
+    .name = "augmentation",
+    .title = "Label only: turned and shifted copies that keep the class",
+    .source = "Choquette-Choo et al. 2021",
+    .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_SHADOWS | MODEL_QUERIES,
+    .default_shadows = 1,
+    .run = run};

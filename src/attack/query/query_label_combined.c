@@ -1,0 +1,173 @@
+/* The combined label-only attack: everything that labels can tell about a record, weighed by a regression
+ * that saw the same of a shadow's members and others. On images: the distance to the boundary from the record
+ * and from its copies shifted by one pixel, as published (5 x 2,500 queries), and which moved copies keep the
+ * class. On any record: its distance, and the share of noisy copies that keep the class at every strength.
+ *
+ * The weights are those of a logistic regression with a ridge: a few hundred rehearsed records are too few
+ * for the network that weighs the bits of the augmentation attack. */
+#include "attack/query/label_attack.h"
+#include "attack/query/label_moves.h"
+#include "audit/fit/linear_model.h"
+
+#include <string.h>
+
+enum { QUERIES = 12500, REHEARSED = 200, SHIFTED = 4, FIRST_SHIFT = 9, IMAGE_COPIES = 50, COPIES = 500 };
+static const double ridge = 1e-2;
+
+struct plan {
+    bool image;
+    struct picture_shape shape;
+    size_t distances, width; /* columns: distances, shares of noisy copies, bits of moved copies */
+    size_t each, copies;     /* queries for a distance; noisy copies at each strength */
+    struct label_setting *setting;
+};
+
+/* Cuts the queries of one record: a quarter for noise (of an image a twentieth), one for each moved copy, the
+ * rest for distances. */
+static sotto_status cut(struct plan *p, const struct model_input *in, struct label_setting *s)
+{
+    sotto_status status = SOTTO_OK;
+    *p = (struct plan){.image = in->options->channels > 0, .setting = s};
+    if (p->image)
+        TRY(label_shape(&p->shape, in));
+    size_t moves = p->image ? PICTURE_MOVES : 0;
+    p->distances = p->image ? 1 + SHIFTED : 1;
+    p->width = p->distances + LABEL_LEVELS + moves;
+    size_t most = p->image ? IMAGE_COPIES : COPIES;
+    p->copies = s->queries / ((p->image ? 20 : 4) * LABEL_LEVELS);
+    p->copies = p->copies < 1 ? 1 : p->copies > most ? most : p->copies;
+    size_t others = LABEL_LEVELS * p->copies + moves, least = others + 2 * p->distances;
+    if (s->queries < least)
+        FAIL(SOTTO_EBUDGET, "attack: label-combined has %zu queries for each record; expected at least %zu",
+             s->queries, least);
+    p->each = (s->queries - others) / p->distances;
+done:
+    return status;
+}
+
+static void put_column(float *rows, const double *column, size_t n, size_t width, size_t j)
+{
+    for (size_t i = 0; i < n; i++)
+        rows[i * width + j] = (float)column[i];
+}
+
+/* Distances of the records and of their shifted copies. */
+static sotto_status ask_distances(float *rows, struct sotto_target *t, const struct head_data *records,
+                                  const struct plan *p, double *column)
+{
+    sotto_status status = SOTTO_OK;
+    size_t d = records->d;
+    struct head_data moved = *records;
+    float *x = p->image ? base_alloc(records->n, d * sizeof *x) : NULL;
+    uint64_t seed = p->setting->seed;
+    p->setting->queries = p->each;
+    if (p->image && !x)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", records->n);
+    for (size_t k = 0; k < p->distances; k++) {
+        for (size_t i = 0; k && i < records->n; i++)
+            picture_move(x + i * d, records->x + i * d, &p->shape, FIRST_SHIFT + k - 1);
+        moved.x = k ? x : records->x;
+        p->setting->seed = seed + k;
+        TRY(label_boundary(column, t, &moved, 0, p->setting));
+        put_column(rows, column, records->n, p->width, k);
+    }
+done:
+    p->setting->seed = seed;
+    base_free(x);
+    return status;
+}
+
+/* rows (n, width): all that labels tell about the records. */
+static sotto_status ask(float *rows, struct sotto_target *t, const struct head_data *records,
+                        const struct plan *p, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = records->n, first = p->distances + LABEL_LEVELS;
+    double *column = base_alloc(n, sizeof *column);
+    float *bits = p->image ? base_alloc(n, PICTURE_MOVES * sizeof *bits) : NULL;
+    if (!column || (p->image && !bits))
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    TRY(ask_distances(rows, t, records, p, column));
+    p->setting->queries = p->copies;
+    for (size_t level = 0; level < LABEL_LEVELS; level++) {
+        TRY(label_noise(column, t, records, (double)level, p->setting));
+        put_column(rows, column, n, p->width, p->distances + level);
+    }
+    if (p->image)
+        TRY(label_moves(bits, t, records, &p->shape, ctx));
+    for (size_t i = 0; p->image && i < n; i++)
+        memcpy(rows + i * p->width + first, bits + i * PICTURE_MOVES, PICTURE_MOVES * sizeof *rows);
+done:
+    base_free(column);
+    base_free(bits);
+    return status;
+}
+
+static sotto_status weigh(struct linear_model *out, const struct rehearsal *r, const struct plan *p,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = r->records.n;
+    float *rows = base_alloc(n, p->width * sizeof *rows);
+    int64_t *member = base_alloc(n, sizeof *member);
+    size_t *row = base_alloc(n, sizeof *row);
+    if (!rows || !member || !row)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    for (size_t i = 0; i < n; i++) {
+        member[i] = i < r->n_member;
+        row[i] = i;
+    }
+    TRY(ask(rows, r->target, &r->records, p, ctx));
+    TRY(linear_model_fit(out, &(struct linear_rows){rows, member, row, n, p->width}, 2, ridge));
+done:
+    base_free(rows);
+    base_free(member);
+    base_free(row);
+    return status;
+}
+
+static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct label_setting s = {0};
+    struct rehearsal r = {0};
+    struct linear_model m = {0};
+    struct plan p;
+    size_t n = in->records.n;
+    float *rows = NULL;
+    TRY(label_setting_make(&s, in, QUERIES, 0));
+    TRY(cut(&p, in, &s));
+    TRY(rehearsal_make(&r, result, in, REHEARSED));
+    if (result->pending)
+        goto done;
+    if (!(rows = base_alloc(n, p.width * sizeof *rows)))
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    TRY(weigh(&m, &r, &p, in->ctx));
+    s.unreachable = 0;
+    TRY(ask(rows, in->target, &in->records, &p, in->ctx));
+    for (size_t i = 0; i < n; i++) {
+        double logits[2];
+        linear_model_logits(logits, &m, rows + i * p.width);
+        scores[i] = logits[1];
+    }
+    result->threshold = 0;
+    json_put_integer(&result->facts, "distances", (int64_t)p.distances);
+    json_put_integer(&result->facts, "queries_per_distance", (int64_t)p.each);
+    json_put_integer(&result->facts, "noisy_copies", (int64_t)(LABEL_LEVELS * p.copies));
+    json_put_integer(&result->facts, "moved_copies", p.image ? PICTURE_MOVES : 0);
+    json_put_integer(&result->facts, "without_boundary", (int64_t)s.unreachable);
+done:
+    base_free(rows);
+    linear_model_clear(&m);
+    rehearsal_clear(&r);
+    label_setting_clear(&s);
+    return status;
+}
+
+const struct model_attack model_label_combined = {
+    .name = "label-combined",
+    .title = "Label only: distances, noise and moved copies, weighed together",
+    .source = "Choquette-Choo et al. 2021, combined attack",
+    .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_SHADOWS | MODEL_QUERIES,
+    .default_shadows = 1,
+    .run = run};

@@ -1,0 +1,171 @@
+/* Long et al. 2018: a well-generalised model still gives single records away. Reference models that never saw
+ * the records to judge say how rare a record is (few of the attacker's records look like it to them) and what
+ * loss it has without being a member; a rare record whose loss under the target is below nearly all of those
+ * is called a member, all others are left alone. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/score/posterior.h"
+#include "attack/shadow/shadow_set.h"
+#include "par/par.h"
+
+enum { REFERENCES = 100, LOOKERS = 10 /* references whose answers are compared */ };
+static const double near = 0.1;       /* cosine distance of neighbours */
+static const double neighbours = 10;  /* expected in the target's records: more, and a record is not rare */
+static const double level = 0.01;     /* of the test */
+static const double smallest = 1e-12; /* p-value that is still told apart */
+static const double abstains = -1;    /* score of a record that is not rare: below every other */
+
+/* Unit vectors (n, looker answers) of what the first references say about each record. */
+static sotto_status portraits(float *out, const struct shadow_army *a, const struct head_data *data,
+                              size_t lookers)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = data->n, classes = data->classes, width = lookers * classes;
+    float *p = base_alloc(n * classes, sizeof *p);
+    if (!p)
+        FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", n);
+    for (size_t m = 0; m < lookers; m++) {
+        TRY(shadow_pool_ask(p, &a->pool, m, data->x, n, data->d, 0, a->plan.ctx));
+        for (size_t i = 0; i < n; i++)
+            memcpy(out + i * width + m * classes, p + i * classes, classes * sizeof *p);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double square = 0;
+        for (size_t j = 0; j < width; j++)
+            square += (double)out[i * width + j] * (double)out[i * width + j];
+        for (size_t j = 0; j < width; j++)
+            out[i * width + j] = (float)((double)out[i * width + j] / sqrt(square));
+    }
+done:
+    base_free(p);
+    return status;
+}
+
+struct crowd {
+    const float *judged, *pool; /* portraits */
+    size_t n, pool_n, width;
+    size_t *count; /* (n): records of the pool nearby */
+};
+
+static sotto_status count_near(void *arg, size_t i, int thread)
+{
+    (void)thread;
+    const struct crowd *c = arg;
+    const float *a = c->judged + i * c->width;
+    for (size_t k = 0; k < c->pool_n; k++) {
+        const float *b = c->pool + k * c->width;
+        float part[8] = {0}; /* eight sums at a time: the compiler may not reorder one */
+        size_t j = 0;
+        for (; j + 8 <= c->width; j += 8)
+            for (size_t l = 0; l < 8; l++)
+                part[l] += a[j + l] * b[j + l];
+        for (; j < c->width; j++)
+            part[0] += a[j] * b[j];
+        double dot = 0;
+        for (size_t l = 0; l < 8; l++)
+            dot += (double)part[l];
+        c->count[i] += 1 - dot < near;
+    }
+    return SOTTO_OK;
+}
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double loss_of(double signal)
+{
+    return signal > 0 ? log1p(exp(-signal)) : -signal + log1p(exp(signal));
+}
+
+/* P(reference loss <= loss): the empirical distribution, linear between the losses and from 0 at loss 0. */
+static double p_value(double *losses, size_t k, double loss)
+{
+    qsort(losses, k, sizeof *losses, rising);
+    size_t below = 0;
+    while (below < k && losses[below] <= loss)
+        below++;
+    double from = below ? losses[below - 1] : 0, rank = (double)below;
+    if (below < k && losses[below] > from)
+        rank += (loss - from) / (losses[below] - from);
+    return fmax(rank / (double)(k + 1), smallest);
+}
+
+static sotto_status test(double *scores, size_t *selected, const struct model_input *in,
+                         const struct crowd *c, const double *signals, size_t models)
+{
+    sotto_status status = SOTTO_OK;
+    struct attack_input target = {.outputs = in->posteriors,
+                                  .probabilities = true,
+                                  .labels = in->records.y,
+                                  .n = in->records.n,
+                                  .classes = in->records.classes};
+    double *losses = base_alloc(models, sizeof *losses);
+    if (!losses)
+        FAIL(SOTTO_ENOMEM, "long: out of memory for %zu references", models);
+    *selected = 0;
+    for (size_t i = 0; i < in->records.n; i++) {
+        /* Members are half of the records, as far as the attacker knows. */
+        double expected = (double)c->count[i] * (double)in->records.n / 2 / (double)c->pool_n;
+        scores[i] = abstains;
+        if (expected >= neighbours)
+            continue;
+        for (size_t m = 0; m < models; m++)
+            losses[m] = loss_of(signals[i * models + m]);
+        scores[i] = -log(p_value(losses, models, loss_of(posterior_signal(&target, i))));
+        ++*selected;
+    }
+done:
+    base_free(losses);
+    return status;
+}
+
+static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_army army = {0};
+    struct crowd c = {.n = in->records.n};
+    float *judged = NULL, *pool = NULL;
+    double *signals = NULL;
+    size_t selected = 0;
+    TRY(shadow_army_make(&army, in, REFERENCES, NULL));
+    shadow_army_report(result, &army);
+    if (result->pending)
+        goto done;
+    size_t lookers = army.pool.models < LOOKERS ? army.pool.models : LOOKERS;
+    c.width = lookers * in->records.classes;
+    c.pool_n = army.data.n;
+    c.judged = judged = base_alloc(c.n * c.width, sizeof *judged);
+    c.pool = pool = base_alloc(c.pool_n * c.width, sizeof *pool);
+    c.count = base_alloc(c.n, sizeof *c.count);
+    signals = base_alloc(c.n * army.pool.models, sizeof *signals);
+    if (!judged || !pool || !c.count || !signals)
+        FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", c.n);
+    TRY(portraits(judged, &army, &in->records, lookers));
+    TRY(portraits(pool, &army, &army.data, lookers));
+    TRY(par_chunks(c.n, par_threads(in->ctx), count_near, &c));
+    TRY(shadow_pool_signals(signals, &army.pool, &in->records, NULL, in->ctx));
+    TRY(test(scores, &selected, in, &c, signals, army.pool.models));
+    result->threshold = -log(level);
+    json_put_integer(&result->facts, "rare_records", (int64_t)selected);
+    json_put_real(&result->facts, "neighbour_distance", near);
+    json_put_real(&result->facts, "level", level);
+done:
+    shadow_army_clear(&army);
+    base_free(judged);
+    base_free(pool);
+    base_free(c.count);
+    base_free(signals);
+    return status;
+}
+
+const struct model_attack model_long = {.name = "long",
+                                        .title = "Rare records of a well-generalised model",
+                                        .source = "Long et al. 2018",
+                                        .needs = MODEL_POSTERIORS | MODEL_LABELS | MODEL_SHADOWS,
+                                        .default_shadows = REFERENCES,
+                                        .run = run};

@@ -1,0 +1,133 @@
+/* ML-Leaks, the combining attack: the attacker does not know the target's architecture, so the answers of
+ * three kinds of shadows teach one network. The kinds are the published ones: a network (the given recipe),
+ * logistic regression (a linear head) and a random forest, each trained on the same records. */
+#include <string.h>
+
+#include "attack/query/ml_leaks.h"
+#include "audit/fit/random_forest.h"
+
+enum { KINDS = 3, HEADS = 2 };
+
+/* The IN records of one shadow, copied out. */
+static sotto_status own_records(struct head_data *out, float **x, int64_t **y, const struct shadow_army *a,
+                                size_t model)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *data = &a->data;
+    const uint8_t *use = a->use + model * data->n;
+    size_t n = 0;
+    for (size_t i = 0; i < data->n; i++)
+        n += use[i] == SHADOW_IN;
+    *x = base_alloc(n, data->d * sizeof **x);
+    *y = base_alloc(n, sizeof **y);
+    if (!*x || !*y)
+        FAIL(SOTTO_ENOMEM, "ml-leaks-combined: out of memory for %zu records", n);
+    n = 0;
+    for (size_t i = 0; i < data->n; i++)
+        if (use[i] == SHADOW_IN) {
+            memcpy(*x + n * data->d, data->x + i * data->d, data->d * sizeof **x);
+            (*y)[n++] = data->y[i];
+        }
+    *out = (struct head_data){*x, *y, n, data->d, data->classes};
+done:
+    return status;
+}
+
+/* Grows the forest of one shadow and asks it. arg: the seed. */
+static sotto_status answer_of_forest(float *p, const struct shadow_army *a, size_t model, const float *x,
+                                     size_t n, void *arg)
+{
+    sotto_status status = SOTTO_OK;
+    const uint64_t *seed = arg;
+    struct random_forest *forest = NULL;
+    struct head_data own = {0};
+    float *own_x = NULL;
+    int64_t *own_y = NULL;
+    struct sotto_context quiet = {.threads = 1, /* shadows are asked side by side */
+                                  .stop = a->plan.ctx ? a->plan.ctx->stop : NULL};
+    TRY(own_records(&own, &own_x, &own_y, a, model));
+    TRY(random_forest_fit(&forest, &(struct forest_data){own.x, own.y, own.n, own.d, own.classes}, FOREST_TREES, *seed + model, &quiet));
+    random_forest_predict(p, forest, x, n);
+done:
+    random_forest_free(forest);
+    base_free(own_x);
+    base_free(own_y);
+    return status;
+}
+
+static struct json *forest_facts(const struct shadow_army *a)
+{
+    struct json *j = json_make_object();
+    json_put_integer(&j, "models", (int64_t)a->pool.models);
+    json_put_integer(&j, "trained", (int64_t)a->pool.models);
+    json_put_text(&j, "recipe", "random forest");
+    json_put_integer(&j, "trees", FOREST_TREES);
+    return j;
+}
+
+/* The shadow by the given recipe, or a linear one trained like it. */
+static sotto_status make_heads(struct shadow_army *a, const struct model_input *in, bool linear)
+{
+    struct sotto_head_recipe recipe = *in->recipe;
+    if (head_recipe_convex(&recipe))
+        return status_fail(SOTTO_EUSAGE, "ml-leaks-combined: shadows need --trainer adam or sgd, not %s",
+                           recipe.trainer);
+    recipe.hidden_count = linear ? 0 : recipe.hidden_count;
+    return shadow_army_make(a, in, 1, &recipe);
+}
+
+static sotto_status make_networks(struct shadow_army *a, const struct model_input *in, bool linear)
+{
+    struct sotto_train_options network = *in->network;
+    if (linear) {
+        network.model = "mlp";
+        network.norm = "batch";
+        network.hidden_count = 0;
+    }
+    return shadow_army_make_networks(a, in, 1, &network);
+}
+
+static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct answer_table answers = {0};
+    struct shadow_army army = {0};
+    uint64_t seed = in->options->seed;
+    bool pending = false;
+    size_t width = ml_leaks_width(in->records.classes, in->records.classes);
+    struct json *all = json_make_array();
+    for (size_t i = 0; i < HEADS; i++) {
+        struct model_result part = {0};
+        shadow_army_clear(&army);
+        TRY(in->network ? make_networks(&army, in, i == 1) : make_heads(&army, in, i == 1));
+        shadow_army_report(&part, &army);
+        json_push(&all, json_clone(json_member(part.facts, "shadows")));
+        json_free(part.facts);
+        pending |= part.pending;
+        if (!pending)
+            TRY(answer_table_add(&answers, &army, width, in->ctx));
+    }
+    if (!pending) {
+        json_push(&all, forest_facts(&army));
+        TRY(answer_table_add_of(&answers, &army, width, answer_of_forest, &seed, in->ctx));
+    }
+    result->facts = json_make_object();
+    json_put(&result->facts, "shadows", all);
+    all = NULL;
+    result->pending = pending;
+    if (!pending)
+        TRY(ml_leaks_judge(scores, result, &answers, in));
+done:
+    json_free(all);
+    answer_table_clear(&answers);
+    shadow_army_clear(&army);
+    return status;
+}
+
+const struct model_attack model_ml_leaks_combined = {
+    .name = "ml-leaks-combined",
+    .title = "A network, logistic regression and a forest as shadows",
+    .source = "Salem et al. 2019, combining attack",
+    .needs = MODEL_POSTERIORS | MODEL_SHADOWS,
+    .default_shadows = KINDS,
+    .run = run};

@@ -1,0 +1,65 @@
+/* Robustness to noise, from labels alone: bits are flipped, other columns get Gaussian noise. The strength
+ * and the threshold are the best ones on a shadow of the attacker's own. */
+#include "attack/query/label_attack.h"
+
+#include <math.h>
+
+enum { QUERIES = 500, REHEARSED = 300, TUNING = 100, UNTUNED = 3 };
+
+/* Tries every strength with fewer queries, then rehearses the best in full for its threshold. */
+static sotto_status tune(size_t *level, double *auc, double *threshold, const struct rehearsal *r,
+                         struct label_setting *s)
+{
+    sotto_status status = SOTTO_OK;
+    size_t full = s->queries;
+    double best = -1, at;
+    s->queries = full < TUNING ? full : TUNING;
+    for (size_t l = 0; l < LABEL_LEVELS; l++) {
+        double area;
+        TRY(rehearsal_run(&area, &at, r, label_noise, (double)l, s));
+        if (area > best) {
+            best = area;
+            *level = l;
+        }
+    }
+    s->queries = full;
+    TRY(rehearsal_run(auc, threshold, r, label_noise, (double)*level, s));
+done:
+    return status;
+}
+
+static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct label_setting s = {0};
+    struct rehearsal r = {0};
+    size_t level = UNTUNED;
+    double auc = NAN;
+    TRY(label_setting_make(&s, in, QUERIES, 0));
+    if (model_has_recipe(in)) {
+        TRY(rehearsal_make(&r, result, in, REHEARSED));
+        if (result->pending)
+            goto done;
+        TRY(tune(&level, &auc, &result->threshold, &r, &s));
+    } else {
+        result->facts = json_make_object();
+    }
+    TRY(label_noise(scores, in->target, &in->records, (double)level, &s));
+    json_put_real(&result->facts, "flip", label_flip(level));
+    json_put_real(&result->facts, "sigma", label_sigma(level));
+    json_put_boolean(&result->facts, "tuned", model_has_recipe(in));
+    json_put_real(&result->facts, "shadow_auc", auc);
+    json_put_integer(&result->facts, "queries_per_record", (int64_t)s.queries);
+done:
+    rehearsal_clear(&r);
+    label_setting_clear(&s);
+    return status;
+}
+
+const struct model_attack model_noise = {.name = "noise",
+                                         .title = "Label only: share of noisy copies that keep the class",
+                                         .source = "Choquette-Choo et al. 2021",
+                                         .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_QUERIES |
+                                                  MODEL_SHADOW_IF_ANY,
+                                         .default_shadows = 1,
+                                         .run = run};

@@ -1,0 +1,196 @@
+#include "attack/query/query_reference.h"
+
+#include "audit/score/posterior.h"
+#include "attack/shadow/shadow_set.h"
+#include "train/network/record_input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHIFT = 2, MIRRORED = 2, SHIFTED = 18 }; /* how many views there may be */
+
+/* (n, models): 1 where a shadow trained on the record. Online, the pool starts with the n records. */
+static uint8_t *trained_on(const struct shadow_army *a, size_t n, bool offline)
+{
+    uint8_t *trained = base_alloc(n * a->pool.models, 1);
+    for (size_t i = 0; trained && !offline && i < n; i++)
+        for (size_t m = 0; m < a->pool.models; m++)
+            trained[i * a->pool.models + m] = a->use[m * a->data.n + i] == SHADOW_IN;
+    return trained;
+}
+
+/* The record itself, its mirror image, and both shifted by -2, 0 and 2 pixels in each direction. */
+static struct record_view view_of(size_t number)
+{
+    static const int shift[3] = {0, -SHIFT, SHIFT};
+    size_t at = number / 2;
+    return (struct record_view){shift[at / 3], shift[at % 3], number % 2 == 1};
+}
+
+static sotto_status check_views(struct nn_shape *shape, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_attack_options *o = in->options;
+    size_t views = o->views, count;
+    *shape = (struct nn_shape){o->channels, o->height, o->width};
+    REQUIRE(views <= 1 || views == MIRRORED || views == SHIFTED,
+            "attack: %zu views; expected 1, %d (mirrored) or %d (mirrored and shifted)", views, MIRRORED,
+            SHIFTED);
+    if (views > 1 && o->channels == 0)
+        FAIL(SOTTO_EUSAGE,
+             "attack: several views mirror and shift images; say how a row is one (--image C,H,W)");
+    REQUIRE(views <= 1 || (size_multiply(&count, o->channels, o->height) &&
+                           size_multiply(&count, count, o->width) && count == in->records.d),
+            "attack: images of %zux%zux%zu do not fill rows of %zu", o->channels, o->height, o->width,
+            in->records.d);
+done:
+    return status;
+}
+
+/* Signals of the target on records x: its posteriors' log odds of the true class. */
+static sotto_status ask_target(double *signals, const struct model_input *in, const float *x, float *answers)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = in->records.n, k = in->records.classes;
+    double *row = base_alloc(k, sizeof *row);
+    if (!row)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu classes", k);
+    TRY(sotto_target_query(in->target, answers, x, n));
+    for (size_t i = 0; i < n; i++) {
+        struct attack_input one = {
+            .outputs = row, .probabilities = true, .labels = in->records.y + i, .n = 1, .classes = k};
+        for (size_t j = 0; j < k; j++)
+            row[j] = (double)answers[i * k + j];
+        signals[i] = posterior_signal(&one, 0);
+    }
+done:
+    base_free(row);
+    return status;
+}
+
+/* Every view of every record, asked of the target and of the shadows. */
+struct view_table {
+    size_t views;
+    double *signals, *reference; /* (views, n), (views, n, models) */
+    float *moved, *planar, *answers;
+};
+
+static void view_table_clear(struct view_table *t)
+{
+    base_free(t->signals);
+    base_free(t->reference);
+    base_free(t->moved);
+    base_free(t->planar);
+    base_free(t->answers);
+}
+
+/* From (H, W, C) back to rows (C, H, W). */
+static void to_planes(float *out, const float *pixels, size_t n, struct nn_shape s)
+{
+    size_t plane = s.height * s.width;
+    for (size_t i = 0; i < n; i++, out += plane * s.channels, pixels += plane * s.channels)
+        for (size_t p = 0; p < plane; p++)
+            for (size_t c = 0; c < s.channels; c++)
+                out[c * plane + p] = pixels[p * s.channels + c];
+}
+
+static sotto_status view_table_make(struct view_table *t, const struct model_input *in, struct nn_shape shape,
+                                    const struct shadow_army *a)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = in->records.n, d = in->records.d, cells;
+    struct sotto_dataset set = {.features = in->records.x};
+    struct record_input source;
+    struct record_view *views = base_alloc(n, sizeof *views);
+    int64_t *rows = base_alloc(n, sizeof *rows);
+    if (!size_multiply(&cells, t->views * a->pool.models, n))
+        FAIL(SOTTO_EINVAL, "attack: %zu views of %zu records do not fit in memory", t->views, n);
+    t->signals = base_alloc(t->views, n * sizeof *t->signals);
+    t->reference = base_alloc(cells, sizeof *t->reference);
+    t->moved = base_alloc(n, d * sizeof *t->moved);
+    t->planar = base_alloc(n, d * sizeof *t->planar);
+    t->answers = base_alloc(n, in->records.classes * sizeof *t->answers);
+    if (!views || !rows || !t->signals || !t->reference || !t->moved || !t->planar || !t->answers)
+        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu views of %zu records", t->views, n);
+    record_input_make(&source, &set, shape, shape, par_threads(in->ctx));
+    for (size_t v = 0; v < t->views; v++) {
+        struct head_data moved = in->records;
+        for (size_t i = 0; i < n; i++) {
+            views[i] = view_of(v);
+            rows[i] = (int64_t)i;
+        }
+        record_input_fill(t->moved, &source, rows, n, views);
+        to_planes(t->planar, t->moved, n, shape);
+        moved.x = t->planar;
+        TRY(ask_target(t->signals + v * n, in, t->planar, t->answers));
+        TRY(shadow_pool_signals(t->reference + v * n * a->pool.models, &a->pool, &moved, NULL, in->ctx));
+    }
+done:
+    base_free(views);
+    base_free(rows);
+    return status;
+}
+
+static sotto_status judge(double *scores, const struct model_input *in, const char *name,
+                          const struct shadow_army *army, const uint8_t *trained, struct nn_shape shape)
+{
+    sotto_status status = SOTTO_OK;
+    struct view_table table = {.views = in->options->views};
+    double *signals = NULL;
+    char key[64];
+    size_t n = in->records.n, cells;
+    bool several = table.views > 1;
+    snprintf(key, sizeof key, "%s%s", name, several ? "-views" : "");
+    struct attack_input arrays = {.outputs = in->posteriors,
+                                  .probabilities = true,
+                                  .labels = in->records.y,
+                                  .trained = trained,
+                                  .n = n,
+                                  .classes = in->records.classes,
+                                  .models = army->pool.models};
+    if (several) {
+        TRY(view_table_make(&table, in, shape, army));
+        arrays.views = table.views;
+        arrays.view_signals = table.signals;
+        arrays.view_reference = table.reference;
+        arrays.reference = table.reference;
+    } else {
+        if (!size_multiply(&cells, n, army->pool.models) || !(signals = base_alloc(cells, sizeof *signals)))
+            FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, n,
+                 army->pool.models);
+        TRY(shadow_pool_signals(signals, &army->pool, &in->records, NULL, in->ctx));
+        arrays.reference = signals;
+    }
+    TRY(attack_run(scores, attack_find(key), &arrays));
+done:
+    view_table_clear(&table);
+    base_free(signals);
+    return status;
+}
+
+sotto_status model_reference_run(double *scores, struct model_result *result, const struct model_input *in,
+                                 const char *name, bool offline)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_army army = {0};
+    struct nn_shape shape;
+    uint8_t *trained = NULL;
+    TRY(check_views(&shape, in));
+    if (offline)
+        TRY(shadow_army_make(&army, in, MODEL_REFERENCES, NULL));
+    else
+        TRY(shadow_army_halves(&army, in, MODEL_REFERENCES));
+    shadow_army_report(result, &army);
+    if (result->pending)
+        goto done;
+    trained = trained_on(&army, in->records.n, offline);
+    if (!trained)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, in->records.n,
+             army.pool.models);
+    TRY(judge(scores, in, name, &army, trained, shape));
+    json_put_integer(&result->facts, "views", in->options->views > 1 ? (int64_t)in->options->views : 1);
+done:
+    base_free(trained);
+    shadow_army_clear(&army);
+    return status;
+}

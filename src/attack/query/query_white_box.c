@@ -1,0 +1,195 @@
+/* White box after Nasr et al. 2019, reduced: a network learns on shadows, inside which the attacker sees as
+ * well, what gradients, activations, loss and posteriors of members look like. Their network reads raw
+ * gradients of the target itself and trains on known members of it; units of two models correspond to
+ * nothing, so here each layer is told by numbers that do not depend on the order of its units:
+ *
+ *   once         log odds of the class, entropy, is it right, the three largest posteriors
+ *   every layer  ln of the norm of its gradient, of the gradient that arrives at it, and of its input
+ *   hidden ones  share of active units, mean and largest activation
+ *
+ * Columns are standardised by the shadows' and clipped at 5 deviations. */
+#include "attack/query/attack_net.h"
+#include "audit/score/posterior.h"
+#include "attack/query/whitebox_layer.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ONCE = 6, EVERY = 3, HIDDEN = 3, TOP = 3 };
+
+static size_t width_of(const struct sotto_head *h)
+{
+    return ONCE + EVERY * h->layers + HIDDEN * (h->layers - 1);
+}
+
+static double log_norm(const double *x, size_t n)
+{
+    double squares = 1e-300;
+    for (size_t i = 0; i < n; i++)
+        squares += x[i] * x[i];
+    return 0.5 * log(squares);
+}
+
+static size_t put_once(float *out, const struct white_view *v)
+{
+    size_t layers = v->head->layers, classes = v->head->width[layers], best = 0;
+    int64_t y = (int64_t)v->y;
+    struct attack_input one = {.outputs = v->value[layers], .labels = &y, .n = 1, .classes = classes};
+    double top[TOP] = {0};
+    for (size_t k = 0; k < classes; k++) {
+        double p = exp(v->log_p[k]);
+        best = v->log_p[k] > v->log_p[best] ? k : best;
+        for (size_t t = 0; t < TOP; t++)
+            if (p > top[t]) {
+                double smaller = top[t];
+                top[t] = p;
+                p = smaller;
+            }
+    }
+    out[0] = (float)posterior_signal(&one, 0);
+    out[1] = (float)posterior_entropy(&one, 0);
+    out[2] = best == v->y;
+    for (size_t t = 0; t < TOP; t++)
+        out[3 + t] = (float)top[t];
+    return ONCE;
+}
+
+static void put_features(float *out, const struct white_view *v)
+{
+    const struct sotto_head *h = v->head;
+    size_t at = put_once(out, v);
+    for (size_t l = 1; l <= h->layers; l++) {
+        out[at++] = (float)white_view_gradient(v, l);
+        out[at++] = (float)log_norm(v->diff[l], h->width[l]);
+        out[at++] = (float)log_norm(v->value[l - 1], h->width[l - 1]);
+    }
+    for (size_t l = 1; l < h->layers; l++) {
+        double active = 0, sum = 0, largest = 0;
+        for (size_t i = 0; i < h->width[l]; i++) {
+            active += v->value[l][i] > 0;
+            sum += v->value[l][i];
+            largest = fmax(largest, v->value[l][i]);
+        }
+        out[at++] = (float)(active / (double)h->width[l]);
+        out[at++] = (float)(sum / (double)h->width[l]);
+        out[at++] = (float)largest;
+    }
+}
+
+/* Adds the IN and OUT records of one shadow to the table. */
+static sotto_status learn_from(struct answer_table *t, const struct shadow_army *a, size_t model)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *data = &a->data;
+    struct sotto_head *h = NULL;
+    struct white_side side = {0};
+    struct white_view v = {0};
+    if (!a->pool.networks)
+        TRY(shadow_pool_head(&h, &a->pool, model));
+    TRY(white_side_make(&side, h, h ? NULL : a->pool.networks[model], data, a->plan.ctx));
+    TRY(white_view_make(&v, side.head));
+    for (size_t i = 0; i < data->n; i++) {
+        enum shadow_use use = a->use[model * data->n + i];
+        if (use == SHADOW_UNUSED)
+            continue;
+        white_view_look(&v, side.records.x + i * side.records.d, data->y[i]);
+        put_features(t->x + t->n * t->width, &v);
+        t->member[t->n++] = use == SHADOW_IN;
+    }
+done:
+    white_view_clear(&v);
+    white_side_clear(&side);
+    sotto_head_free(h);
+    return status;
+}
+
+static sotto_status learn(struct answer_table *t, const struct shadow_army *a, size_t width)
+{
+    sotto_status status = SOTTO_OK;
+    size_t most = a->pool.models * a->data.n;
+    t->width = width;
+    t->x = base_alloc(most, t->width * sizeof *t->x);
+    t->member = base_alloc(most, sizeof *t->member);
+    if (!t->x || !t->member)
+        FAIL(SOTTO_ENOMEM, "white box: out of memory for %zu records", most);
+    for (size_t m = 0; m < a->pool.models; m++)
+        TRY(learn_from(t, a, m));
+done:
+    return status;
+}
+
+static void standardise(float *rows, size_t n, struct answer_table *t)
+{
+    for (size_t j = 0; j < t->width; j++) {
+        double mean = 0, squares = 0;
+        for (size_t i = 0; i < t->n; i++) {
+            double x = (double)t->x[i * t->width + j], gap = x - mean;
+            mean += gap / (double)(i + 1);
+            squares += gap * (x - mean);
+        }
+        double spread = sqrt(squares / (double)t->n);
+        for (size_t i = 0; i < t->n + n; i++) {
+            float *x = i < t->n ? &t->x[i * t->width + j] : &rows[(i - t->n) * t->width + j];
+            double z = spread > 0 ? ((double)*x - mean) / spread : 0;
+            *x = (float)fmax(-5, fmin(5, z));
+        }
+    }
+}
+
+static sotto_status look_at_target(float *rows, const struct white_side *side, size_t width)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *records = &side->records;
+    struct white_view v = {0};
+    TRY(white_view_make(&v, side->head));
+    for (size_t i = 0; i < records->n; i++) {
+        white_view_look(&v, records->x + i * records->d, records->y[i]);
+        put_features(rows + i * width, &v);
+    }
+done:
+    white_view_clear(&v);
+    return status;
+}
+
+static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_army army = {0};
+    struct answer_table known = {0};
+    struct white_side side = {0};
+    size_t n = in->records.n, width;
+    float *rows = NULL;
+    TRY(white_side_make(&side, in->target->head, in->target->network, &in->records, in->ctx));
+    width = width_of(side.head);
+    rows = base_alloc(n, width * sizeof *rows);
+    if (!rows)
+        FAIL(SOTTO_ENOMEM, "white box: out of memory for %zu records", n);
+    TRY(shadow_army_make(&army, in, 4, NULL));
+    shadow_army_report(result, &army);
+    if (result->pending)
+        goto done;
+    size_t shadow_layers = army.pool.networks ? 1 : army.pool.shape->layers; /* of networks, the last alone */
+    REQUIRE(shadow_layers == side.head->layers,
+            "attack: white-box needs shadows of as many layers as the target (%zu); they have %zu",
+            side.head->layers, shadow_layers);
+    TRY(learn(&known, &army, width));
+    TRY(look_at_target(rows, &side, width));
+    standardise(rows, n, &known);
+    TRY(attack_net_scores(scores, &known, rows, n, in->options->seed, in->ctx));
+    result->threshold = 0;
+    json_put_integer(&result->facts, "features", (int64_t)width);
+done:
+    answer_table_clear(&known);
+    shadow_army_clear(&army);
+    white_side_clear(&side);
+    base_free(rows);
+    return status;
+}
+
+const struct model_attack model_white_box = {
+    .name = "white-box",
+    .title = "White box: a network on gradients and activations, learnt on shadows",
+    .source = "Nasr et al. 2019, reduced",
+    .needs = MODEL_POSTERIORS | MODEL_LABELS | MODEL_WEIGHTS | MODEL_SHADOWS,
+    .default_shadows = 4,
+    .run = run};

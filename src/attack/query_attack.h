@@ -1,0 +1,64 @@
+/* query_attack.h - attacks that query a model or train models of their own: one const record per file, one
+ * row in query_attack_list.h.
+ *
+ * As in score_attack.h an attack gives one score per record, HIGHER = MORE MEMBER-LIKE, and never sees who is
+ * a member. It may also fix a threshold from the attacker's own data, to which the evaluation holds it. */
+#ifndef ATTACK_QUERY_ATTACK_H
+#define ATTACK_QUERY_ATTACK_H
+
+#include "attack/target/target.h"
+#include "head/model/head_model.h"
+#include "io/json/json.h"
+
+/* What an attack needs; sotto_attack() refuses to run it without. */
+enum model_need {
+    MODEL_POSTERIORS = 1,  /* the target's answers on the records, as probabilities */
+    MODEL_LABELS = 2,      /* the records' true classes */
+    MODEL_WEIGHTS = 4,     /* the target itself, a head or a network */
+    MODEL_ATTACKER = 8,    /* records of the attacker, of the target's kind */
+    MODEL_SHADOWS = 16,    /* trains models of the target's kind: needs a recipe */
+    MODEL_OTHER = 32,      /* records of another set */
+    MODEL_QUERIES = 64,    /* asks for more than the records */
+    MODEL_DECISIONS = 128, /* only the classes that the target decides for: `posteriors` is one-hot */
+    MODEL_SHADOW_IF_ANY =
+        256 /* rehearses on a shadow where records and a recipe are at hand: recipe may be NULL */
+};
+
+struct model_input {
+    struct sotto_target *target;
+    struct head_data records; /* to judge: members and non-members, without saying where one ends */
+    const double *posteriors; /* (n, classes): the target's answers on the records; NULL without the need */
+    struct head_data attacker, other;
+    const struct sotto_head_recipe
+        *recipe; /* of shadow heads, checked; NULL without a need for shadows, or */
+    const struct sotto_train_options *network; /* of shadow networks, checked */
+    const struct sotto_train_privacy *privacy; /* of shadow networks trained by DP-SGD, else NULL */
+    const struct sotto_attack_options *options;
+    const struct sotto_context *ctx;
+};
+/* Is it known how shadows are trained? */
+static inline bool model_has_recipe(const struct model_input *in)
+{
+    return in->recipe || in->network;
+}
+enum { MODEL_THRESHOLDS = 8 };
+struct model_result {
+    double threshold;              /* member if score > threshold; NAN: the attack fixes none */
+    double also[MODEL_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
+    size_t also_count;
+    struct json *facts; /* members for "model_attack": what was trained, asked, refused; NULL: none */
+    bool pending;       /* other shards of the shadows are not done: no scores yet, facts say what is */
+};
+
+struct model_attack {
+    const char *name, *title, *source;
+    unsigned needs;         /* of enum model_need */
+    size_t default_shadows; /* 0: trains none */
+    sotto_status (*run)(double *scores, struct model_result *result, const struct model_input *in);
+};
+
+/* NULL-terminated, in list order. */
+extern const struct model_attack *const model_attack_table[];
+const struct model_attack *model_attack_find(const char *name);
+
+#endif

@@ -1,0 +1,289 @@
+/* Shadow networks, one per thread: a small network's barriers cost more than a second core brings, and a
+ * large one gains nothing from sharing (bench/LOG.md). Only a pool with fewer networks than threads trains
+ * them one after the other on all threads. Each is sotto_train() on its IN records, or the same by DP-SGD;
+ * the bits depend on threads and backend, so these are part of a shadow's name in the cache. */
+#include "attack/shadow/shadow_cache.h"
+#include "attack/shadow/shadow_pool.h"
+
+#include "base/file.h"
+#include "nn/nn.h"
+#include "rng/rng.h"
+#include "train/private/dp_sgd.h"
+#include "train/plain/supervised.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct network_trainer {
+    const struct shadow_plan *plan;
+    struct shadow_pool *pool;
+    const struct nn_backend *backend;
+    char fingerprint[SHA256_HEX], machine[160];
+    int lanes; /* networks that train side by side */
+    struct sotto_context
+        own; /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    size_t *todo, count;
+    atomic_size_t finished;
+};
+
+static struct sotto_train_options options_of(const struct network_trainer *t, size_t model)
+{
+    const struct shadow_plan *p = t->plan;
+    struct sotto_train_options o = *p->network;
+    struct rng draw = rng_stream(p->seed, RNG_SPLIT, 3, model);
+    o.backend = nn_backend_name(t->backend);
+    if (!p->same_start)
+        o.seed = rng_u64(&draw) >> 1;
+    return o;
+}
+
+/* Every shadow has noise of its own, also from the same start. */
+static uint64_t noise_seed_of(const struct shadow_plan *p, size_t model)
+{
+    struct rng draw = rng_stream(p->seed, RNG_SPLIT, 6, model);
+    return rng_u64(&draw);
+}
+
+static sotto_status identity(struct shadow_identity *out, const struct network_trainer *t, size_t model)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    struct sotto_train_options o = options_of(t, model);
+    char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "";
+    *out = (struct shadow_identity){.fingerprint = t->fingerprint,
+                                    .use = p->use + model * p->data->n,
+                                    .n = p->data->n,
+                                    .shape = t->machine,
+                                    .split_seed = p->seed};
+    TRY(train_recipe_text(text, &o));
+    if (p->privacy)
+        TRY(dp_sgd_describe(privately, p->privacy));
+    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes%s%s", text, o.channels, o.height,
+             o.width, p->data->classes, p->privacy ? " " : "", privately);
+done:
+    return status;
+}
+
+/* The attacker rehearses on records of his own: nothing is spent, and the ledger goes when it is done. The
+ * noise is seeded, so that a shadow has the same bits whoever trains it. */
+static sotto_status train_privately(struct sotto_network **out, const struct sotto_dataset *rows,
+                                    const struct sotto_train_options *o,
+                                    const struct sotto_train_privacy *privacy, uint64_t noise_seed,
+                                    const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_privacy p = *privacy;
+    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "", *certificate = NULL;
+    TRY(folder_temporary(folder, sizeof folder, "sotto-shadow"));
+    snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
+    p.ledger = ledger;
+    p.purpose = "shadow of an attack";
+    p.fingerprint = "records of an attacker";
+    p.provenance = NULL;
+    p.source = &(const struct sotto_source_records){.public_set = 1};
+    p.insecure = 1;
+    p.insecure_seed = noise_seed;
+    TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
+done:
+    sotto_text_free(certificate);
+    if (ledger[0]) {
+        unlink(ledger);
+        rmdir(folder);
+    }
+    return status;
+}
+
+sotto_status shadow_network_train(struct sotto_network **out, const struct head_data *own,
+                                  const struct sotto_train_options *options,
+                                  const struct sotto_train_privacy *privacy, uint64_t noise_seed,
+                                  const struct sotto_context *ctx)
+{
+    struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
+    struct sotto_dataset rows = {.name = "attacker's records",
+                                 .n = own->n,
+                                 .features = own->x,
+                                 .columns = own->d,
+                                 .labels = own->y,
+                                 .classes = own->classes};
+    struct sotto_train_options o = *options;
+    o.batch = o.batch < own->n ? o.batch : own->n;
+    return privacy ? train_privately(out, &rows, &o, privacy, noise_seed, &quiet)
+                   : sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);
+}
+
+static sotto_status accuracy(double *out, const struct network_trainer *t, size_t model, enum shadow_use kind,
+                             const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_data part;
+    float *x = NULL, *logits = NULL;
+    int64_t *y = NULL;
+    *out = NAN;
+    TRY(shadow_records(&x, &y, &part, t->plan, model, kind));
+    if (part.n == 0)
+        goto done;
+    logits = base_alloc(part.n * part.classes, sizeof *logits);
+    if (!logits)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", part.n);
+    TRY(sotto_network_predict(logits, n, x, part.n, part.d, 1, &t->own));
+    *out = (double)supervised_right(logits, y, part.n, part.classes) / (double)part.n;
+done:
+    base_free(x);
+    base_free(y);
+    base_free(logits);
+    return status;
+}
+
+static void keep(struct shadow_pool *s, size_t model, struct sotto_network *n,
+                 const struct shadow_facts *facts)
+{
+    s->networks[model] = n;
+    s->train_accuracy[model] = facts->train_accuracy;
+    s->test_accuracy[model] = facts->test_accuracy;
+    s->ready[model] = 1;
+}
+
+static sotto_status train_one(void *arg, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_trainer *t = arg;
+    const struct shadow_plan *p = t->plan;
+    size_t model = t->todo[chunk];
+    struct sotto_train_options o = options_of(t, model);
+    struct shadow_identity id;
+    struct shadow_facts facts;
+    struct sotto_network *n = NULL;
+    struct head_data own;
+    char path[SHADOW_PATH];
+    float *x = NULL;
+    int64_t *y = NULL;
+    TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
+    TRY(shadow_network_train(&n, &own, &o, p->privacy, noise_seed_of(p, model), &t->own));
+    TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
+    TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
+    if (p->cache) {
+        TRY(identity(&id, t, model));
+        TRY(shadow_cache_path(path, p->cache, &id));
+        TRY(sotto_network_save(path, n));
+        TRY(shadow_cache_add(p->cache, &id, &facts));
+    }
+    keep(t->pool, model, n, &facts);
+    n = NULL;
+    size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
+    if (thread == 0)
+        context_progress(p->ctx, "shadows", finished, t->count, "models");
+done:
+    sotto_network_free(n);
+    base_free(x);
+    base_free(y);
+    return status;
+}
+
+/* From the cache into the pool. */
+static sotto_status fetch(bool *found, struct network_trainer *t, size_t model,
+                          const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    char path[SHADOW_PATH];
+    struct shadow_facts facts;
+    struct sotto_network *n = NULL;
+    TRY(shadow_cache_find(found, &facts, path, t->plan->cache, id));
+    if (!*found)
+        goto done;
+    TRY(sotto_network_load(&n, path));
+    if (sotto_network_inputs(n) != t->plan->data->d || sotto_network_classes(n) != t->plan->data->classes)
+        FAIL(SOTTO_EFORMAT, "%s: is a network of %zu inputs and %zu classes; expected %zu and %zu", path,
+             sotto_network_inputs(n), sotto_network_classes(n), t->plan->data->d, t->plan->data->classes);
+    keep(t->pool, model, n, &facts);
+    t->pool->reused++;
+    n = NULL;
+done:
+    sotto_network_free(n);
+    return status;
+}
+
+sotto_status shadow_network_ask(float *out, const struct shadow_pool *s, size_t model, const float *x,
+                                size_t n, size_t d, int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_network *network = s->networks[model];
+    size_t cells = n * sotto_network_classes(network);
+    float *once = NULL;
+    double *sum = NULL;
+    if (s->repeats < 2 || !network_is_noisy(network))
+        return sotto_network_predict(out, network, x, n, d, logits, ctx);
+    once = base_alloc(cells, sizeof *once);
+    sum = base_alloc(cells, sizeof *sum);
+    if (!once || !sum)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
+    for (size_t r = 0; r < s->repeats; r++) {
+        TRY(sotto_network_predict(once, network, x, n, d, 0, ctx));
+        for (size_t i = 0; i < cells; i++)
+            sum[i] += (double)once[i];
+    }
+    for (size_t i = 0; i < cells; i++) {
+        double p = sum[i] / (double)s->repeats;
+        out[i] = (float)(logits ? log(fmax(p, 1e-45)) : p);
+    }
+done:
+    base_free(once);
+    base_free(sum);
+    return status;
+}
+
+static sotto_status plan_machine(struct network_trainer *t)
+{
+    const char *backend = t->plan->network->backend;
+    const struct sotto_context *ctx = t->plan->ctx;
+    int threads = par_threads(ctx);
+    bool alone = t->plan->models < (size_t)threads;
+    t->lanes = alone ? 1 : threads;
+    t->own = (struct sotto_context){.threads = alone ? threads : 1, .stop = ctx ? ctx->stop : NULL};
+    sotto_status status = nn_backend_find(&t->backend, backend ? backend : "auto");
+    if (status == SOTTO_OK)
+        snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", t->own.threads,
+                 nn_backend_title(t->backend));
+    return status;
+}
+
+/* What the cache has goes into the pool, what this shard must train onto the list. */
+static sotto_status take_stock(struct network_trainer *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    struct shadow_identity id;
+    for (size_t m = 0; m < p->models; m++) {
+        bool found = false;
+        TRY(identity(&id, t, m));
+        if (p->cache)
+            TRY(fetch(&found, t, m, &id));
+        if (!found && (p->shards < 2 || m % p->shards == p->shard))
+            t->todo[t->count++] = m;
+        else if (!found)
+            t->pool->missing++;
+    }
+done:
+    return status;
+}
+
+sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_trainer t = {.plan = p, .pool = s};
+    t.todo = base_alloc(s->models, sizeof *t.todo);
+    s->networks = base_alloc(s->models, sizeof *s->networks);
+    if (!t.todo || !s->networks)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
+    TRY(plan_machine(&t));
+    if (p->cache)
+        head_data_fingerprint(t.fingerprint, p->data);
+    TRY(take_stock(&t));
+    TRY(par_chunks(t.count, t.lanes, train_one, &t));
+    s->trained = t.count;
+done:
+    base_free(t.todo);
+    return status;
+}

@@ -1,0 +1,466 @@
+#include "attack/shadow/shadow_pool.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "audit/score/posterior.h"
+#include "attack/shadow/shadow_cache.h"
+#include "base/file.h"
+#include "head/kernel/head_bits.h"
+#include "head/many/head_batch_train.h"
+#include "par/par.h"
+#include "rng/rng.h"
+#include "sotto/dp.h"
+#include "train/private/dp_sgd.h"
+
+enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
+
+struct trainer {
+    const struct shadow_plan *plan;
+    struct shadow_pool *pool;
+    char fingerprint[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a
+                                     training */
+    const char *shape;
+    struct sotto_head_recipe block; /* of linear heads */
+    uint64_t *bits;     /* of MLPs: the records, once for all models, if they are bits (head_bits.h) */
+    const size_t *todo; /* models to train */
+    size_t count;
+    struct sotto_context quiet; /* the caller's, without its sinks: those need not be thread-safe */
+    atomic_size_t finished;
+};
+
+struct sotto_head_recipe shadow_recipe(const struct shadow_plan *p, size_t model)
+{
+    struct sotto_head_recipe r = *p->recipe;
+    struct rng draw = rng_stream(p->seed, RNG_SPLIT, 3, model);
+    if (!p->same_start && !head_recipe_convex(&r))
+        r.seed = rng_u64(&draw) >> 1;
+    return r;
+}
+
+static bool in_blocks(const struct shadow_plan *p)
+{
+    return p->recipe->hidden_count == 0;
+}
+
+/* Linear heads share batches over all records, so a batch is larger by the share that a head does not see (on
+ * average: all heads of a plan have the same batch). */
+static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
+{
+    struct sotto_head_recipe r = *p->recipe;
+    double in = 0, all = (double)p->models * (double)p->data->n;
+    for (size_t i = 0; i < p->models * p->data->n; i++)
+        in += p->use[i] == SHADOW_IN;
+    if (in > 0)
+        r.batch = (size_t)((double)r.batch * all / in + 0.5);
+    return r;
+}
+
+static struct shadow_identity identity(const struct trainer *t, size_t model)
+{
+    const struct shadow_plan *p = t->plan;
+    struct shadow_identity id = {.fingerprint = t->fingerprint,
+                                 .use = p->use + model * p->data->n,
+                                 .n = p->data->n,
+                                 .shape = t->shape,
+                                 .split_seed = p->seed};
+    struct sotto_head_recipe recipe = in_blocks(p) ? t->block : shadow_recipe(p, model);
+    head_recipe_text(id.recipe, &recipe, p->data->d, p->data->classes);
+    return id;
+}
+
+sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,
+                            size_t model, enum shadow_use kind)
+{
+    sotto_status status = SOTTO_OK;
+    const uint8_t *use = p->use + model * p->data->n;
+    size_t n = 0, d = p->data->d, at = 0;
+    for (size_t i = 0; i < p->data->n; i++)
+        n += use[i] == kind;
+    *x = base_alloc(n * d, sizeof **x);
+    *y = base_alloc(n, sizeof **y);
+    if (!*x || !*y)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
+    for (size_t i = 0; i < p->data->n; i++)
+        if (use[i] == kind) {
+            memcpy(*x + at * d, p->data->x + i * d, d * sizeof **x);
+            (*y)[at++] = p->data->y[i];
+        }
+    *out = (struct head_data){*x, *y, n, d, p->data->classes};
+done:
+    return status;
+}
+
+/* The records of one kind that a shadow uses, where they lie. Free *record with base_free(). */
+static sotto_status part_of(struct head_part *out, size_t **record, const struct trainer *t, size_t model,
+                            enum shadow_use kind)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *data = t->plan->data;
+    const uint8_t *use = t->plan->use + model * data->n;
+    size_t n = 0;
+    *record = base_alloc(data->n, sizeof **record);
+    if (!*record)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the numbers of %zu records", data->n);
+    for (size_t i = 0; i < data->n; i++)
+        if (use[i] == kind)
+            (*record)[n++] = i;
+    *out = (struct head_part){.data = data, .record = *record, .n = n, .bits = t->bits};
+done:
+    return status;
+}
+
+static sotto_status accuracy(double *out, const struct trainer *t, size_t model, enum shadow_use kind,
+                             const struct sotto_head *h)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_part part;
+    size_t *record = NULL;
+    *out = NAN;
+    TRY(part_of(&part, &record, t, model, kind));
+    if (part.n)
+        TRY(head_part_accuracy(out, h, &part));
+done:
+    base_free(record);
+    return status;
+}
+
+/* A trained shadow: into the pool, and into the cache. `h` has the weights. */
+static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *h)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_pool *s = t->pool;
+    struct shadow_facts facts;
+    TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, h));
+    TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, h));
+    if (t->plan->cache) {
+        struct shadow_identity id = identity(t, model);
+        char path[SHADOW_PATH];
+        TRY(shadow_cache_path(path, t->plan->cache, &id));
+        TRY(sotto_head_save(path, h));
+        TRY(shadow_cache_add(t->plan->cache, &id, &facts));
+    }
+    memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
+    s->train_accuracy[model] = facts.train_accuracy;
+    s->test_accuracy[model] = facts.test_accuracy;
+    s->ready[model] = 1;
+done:
+    return status;
+}
+
+/* One MLP, on one thread, from its own records alone. */
+static sotto_status train_one(void *arg, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    struct trainer *t = arg;
+    const struct shadow_plan *p = t->plan;
+    size_t model = t->todo[chunk];
+    struct sotto_head_recipe recipe = shadow_recipe(p, model);
+    struct head_plain trainer = {0};
+    struct head_part own;
+    struct sotto_head *h = NULL;
+    size_t *record = NULL;
+    TRY(part_of(&own, &record, t, model, SHADOW_IN));
+    TRY(head_part_check(&own, &t->quiet));
+    TRY(head_plain_plan_part(&trainer, &own, &recipe));
+    TRY(head_plain_run(&trainer, NULL, NULL, &t->quiet, NULL));
+    TRY(sotto_head_copy(&h, t->pool->shape));
+    head_plain_export(&trainer, h->parameters);
+    h->recipe = recipe;
+    head_recipe_hash(h->recipe_hash, &recipe, p->data->d, p->data->classes);
+    TRY(deliver(t, model, h));
+    size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
+    if (thread == 0)
+        context_progress(p->ctx, "shadows", finished, t->count, "models");
+done:
+    head_plain_clear(&trainer);
+    sotto_head_free(h);
+    base_free(record);
+    return status;
+}
+
+static sotto_status train_block(struct trainer *t, size_t first, size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    size_t n = p->data->n, size = t->pool->parameters;
+    struct sotto_head_recipe recipe = t->block;
+    struct sotto_head *h = NULL;
+    uint8_t *member = base_alloc(n, count);
+    float *weights = base_alloc(count * size, sizeof *weights);
+    if (!member || !weights)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu heads", count);
+    for (size_t i = 0; i < n; i++)
+        for (size_t m = 0; m < count; m++)
+            member[i * count + m] = p->use[t->todo[first + m] * n + i] == SHADOW_IN;
+    TRY(head_many_train(weights, p->data, &recipe, member, count, &t->quiet));
+    TRY(sotto_head_copy(&h, t->pool->shape));
+    for (size_t m = 0; m < count; m++) {
+        memcpy(h->parameters, weights + m * size, size * sizeof *weights);
+        TRY(deliver(t, t->todo[first + m], h));
+    }
+    context_progress(p->ctx, "shadows", first + count, t->count, "models");
+done:
+    sotto_head_free(h);
+    base_free(member);
+    base_free(weights);
+    return status;
+}
+
+/* From the cache into the pool. */
+static sotto_status fetch(bool *found, struct shadow_pool *s, size_t model, const char *folder,
+                          const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    char path[SHADOW_PATH];
+    struct shadow_facts facts;
+    struct sotto_head *h = NULL;
+    TRY(shadow_cache_find(found, &facts, path, folder, id));
+    if (!*found)
+        goto done;
+    TRY(sotto_head_load(&h, path));
+    if (h->count != s->parameters)
+        FAIL(SOTTO_EFORMAT, "%s: holds %zu parameters; expected %zu", path, h->count, s->parameters);
+    memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
+    s->train_accuracy[model] = facts.train_accuracy;
+    s->test_accuracy[model] = facts.test_accuracy;
+    s->ready[model] = 1;
+    s->reused++;
+done:
+    sotto_head_free(h);
+    return status;
+}
+
+/* What the cache has, and what is left for this shard. */
+static sotto_status look_up(struct trainer *t, size_t *todo)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shadow_plan *p = t->plan;
+    struct shadow_pool *s = t->pool;
+    for (size_t m = 0; m < s->models; m++) {
+        bool found = false;
+        if (p->cache) {
+            struct shadow_identity id = identity(t, m);
+            TRY(fetch(&found, s, m, p->cache, &id));
+        }
+        if (found)
+            continue;
+        if (p->shards < 2 || m % p->shards == p->shard)
+            todo[t->count++] = m;
+        else
+            s->missing++;
+    }
+done:
+    return status;
+}
+
+static sotto_status make_room(struct shadow_pool *s, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    s->models = p->models;
+    s->repeats = p->repeats;
+    s->train_accuracy = base_alloc(s->models, sizeof *s->train_accuracy);
+    s->test_accuracy = base_alloc(s->models, sizeof *s->test_accuracy);
+    s->ready = base_alloc(s->models, 1);
+    if (!s->train_accuracy || !s->test_accuracy || !s->ready)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
+done:
+    return status;
+}
+
+static sotto_status make_weights(struct shadow_pool *s, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    size_t width[HEAD_MAX_LAYERS + 1] = {p->data->d}, count;
+    memcpy(width + 1, p->recipe->hidden, p->recipe->hidden_count * sizeof *width);
+    width[p->recipe->hidden_count + 1] = p->data->classes;
+    TRY(head_create(&s->shape, p->recipe->hidden_count + 1, width));
+    s->shape->has_recipe = true; /* queries are clipped as in training */
+    s->shape->recipe = *p->recipe;
+    head_recipe_hash(s->shape->recipe_hash, p->recipe, p->data->d, p->data->classes);
+    s->parameters = s->shape->count;
+    REQUIRE(size_multiply(&count, s->models, s->parameters), "shadows: %zu models do not fit in memory",
+            s->models);
+    s->weights = base_alloc(count, sizeof *s->weights);
+    if (!s->weights)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models of %zu parameters", s->models,
+             s->parameters);
+done:
+    return status;
+}
+
+static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct trainer t = {.plan = p, .pool = s, .shape = in_blocks(p) ? "block" : "one"};
+    size_t *todo = base_alloc(p->models, sizeof *todo);
+    if (!todo)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", p->models);
+    t.todo = todo;
+    t.block = block_recipe(p);
+    t.quiet =
+        (struct sotto_context){.threads = p->ctx ? p->ctx->threads : 0, .stop = p->ctx ? p->ctx->stop : NULL};
+    TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
+    TRY(make_weights(s, p));
+    if (p->cache)
+        head_data_fingerprint(t.fingerprint, p->data);
+    TRY(look_up(&t, todo));
+    if (in_blocks(p)) {
+        for (size_t first = 0; first < t.count; first += BLOCK)
+            TRY(train_block(&t, first, t.count - first < BLOCK ? t.count - first : BLOCK));
+    } else {
+        TRY(head_bits_make(&t.bits, p->data->x, p->data->n, p->data->d));
+        TRY(par_chunks(t.count, par_threads(p->ctx), train_one, &t));
+    }
+    s->trained = t.count;
+done:
+    base_free(t.bits);
+    base_free(todo);
+    return status;
+}
+
+sotto_status shadow_pool_make(struct shadow_pool *out, const struct shadow_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_pool s = {0};
+    TRY(make_room(&s, p));
+    if (p->cache)
+        TRY(folder_make(p->cache));
+    TRY(p->network ? shadow_networks_make(&s, p) : make_heads(&s, p));
+    *out = s;
+done:
+    if (status != SOTTO_OK)
+        shadow_pool_clear(&s);
+    return status;
+}
+
+void shadow_pool_clear(struct shadow_pool *s)
+{
+    base_free(s->weights);
+    base_free(s->train_accuracy);
+    base_free(s->test_accuracy);
+    base_free(s->ready);
+    sotto_head_free(s->shape);
+    for (size_t m = 0; s->networks && m < s->models; m++)
+        sotto_network_free(s->networks[m]);
+    base_free(s->networks);
+    *s = (struct shadow_pool){0};
+}
+
+sotto_status shadow_pool_head(struct sotto_head **out, const struct shadow_pool *s, size_t model)
+{
+    sotto_status status = sotto_head_copy(out, s->shape);
+    if (status == SOTTO_OK)
+        memcpy((*out)->parameters, s->weights + model * s->parameters, s->parameters * sizeof *s->weights);
+    return status;
+}
+
+sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t model, const float *x, size_t n,
+                             size_t d, int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    if (s->networks)
+        return shadow_network_ask(out, s, model, x, n, d, logits, ctx);
+    TRY(shadow_pool_head(&h, s, model));
+    TRY(sotto_head_predict(out, h, x, n, d, logits));
+done:
+    sotto_head_free(h);
+    return status;
+}
+
+sotto_status shadow_pool_each(const struct shadow_pool *s, par_body body, void *arg,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    if (!s->networks)
+        return par_chunks(s->models, par_threads(ctx), body, arg);
+    for (size_t m = 0; m < s->models; m++)
+        TRY(body(arg, m, 0));
+done:
+    return status;
+}
+
+struct asker {
+    double *signals;
+    const struct shadow_pool *pool;
+    const struct head_data *data;
+    const struct shadow_noise *noise;
+    const struct sotto_context *ctx;
+};
+
+static sotto_status ask_noised(float *logits, const struct asker *a, size_t model)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *head = NULL;
+    REQUIRE(!a->pool->networks, "shadows: noise belongs to heads; these are networks");
+    TRY(shadow_pool_head(&head, a->pool, model));
+    TRY(sotto_noise_evaluate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
+                             a->noise->seed, model));
+    TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1));
+done:
+    sotto_head_free(head);
+    return status;
+}
+
+static sotto_status ask_one(void *arg, size_t model, int thread)
+{
+    (void)thread;
+    sotto_status status = SOTTO_OK;
+    const struct asker *a = arg;
+    size_t n = a->data->n, classes = a->data->classes;
+    float *logits = base_alloc(n * classes, sizeof *logits);
+    double *row = base_alloc(classes, sizeof *row);
+    if (!logits || !row)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
+    if (a->noise)
+        TRY(ask_noised(logits, a, model));
+    else
+        TRY(shadow_pool_ask(logits, a->pool, model, a->data->x, n, a->data->d, 1, a->ctx));
+    for (size_t i = 0; i < n; i++) {
+        struct attack_input one = {.outputs = row, .labels = &a->data->y[i], .n = 1, .classes = classes};
+        for (size_t k = 0; k < classes; k++)
+            row[k] = (double)logits[i * classes + k];
+        a->signals[i * a->pool->models + model] = posterior_signal(&one, 0);
+    }
+done:
+    base_free(logits);
+    base_free(row);
+    return status;
+}
+
+sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
+                                 const struct shadow_noise *noise, const struct sotto_context *ctx)
+{
+    struct asker a = {signals, s, data, noise, ctx};
+    return shadow_pool_each(s, ask_one, &a, ctx);
+}
+
+static double mean_of(const double *x, const struct shadow_pool *s)
+{
+    double sum = 0;
+    for (size_t m = 0; m < s->models; m++)
+        sum += s->ready[m] ? x[m] : 0;
+    return sum / (double)(s->models - s->missing);
+}
+
+struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_plan *p)
+{
+    char recipe[TRAIN_RECIPE_TEXT] = "";
+    struct json *j = json_make_object();
+    if (!p->network)
+        head_recipe_text(recipe, p->recipe, p->data->d, p->data->classes);
+    else if (train_recipe_text(recipe, p->network) != SOTTO_OK)
+        recipe[0] = 0;
+    json_put_integer(&j, "models", (int64_t)s->models);
+    json_put_integer(&j, "trained", (int64_t)s->trained);
+    json_put_integer(&j, "reused", (int64_t)s->reused);
+    json_put_integer(&j, "missing", (int64_t)s->missing);
+    json_put_real(&j, "train_accuracy", mean_of(s->train_accuracy, s));
+    json_put_real(&j, "test_accuracy", mean_of(s->test_accuracy, s));
+    json_put_text(&j, "recipe", recipe);
+    if (p->privacy && dp_sgd_describe(recipe, p->privacy) == SOTTO_OK)
+        json_put_text(&j, "private_recipe", recipe);
+    return j;
+}

@@ -1,0 +1,317 @@
+#include "attack/shadow/shadow_set.h"
+
+#include <string.h>
+
+#include "par/par.h"
+
+static sotto_status make_up(struct shadow_army *a, const struct model_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_attack_options *o = in->options;
+    const struct head_data *known = in->attacker.n ? &in->attacker : &in->records;
+    struct feature_space space = {0};
+    size_t classes = in->target->classes;
+    struct climb climb = climb_defaults(in->target->inputs);
+    if (o->data != SOTTO_SHADOW_SYNTHESIS && in->attacker.n == 0)
+        FAIL(SOTTO_EUSAGE, "attack: shadows need records of the attacker's own (--attacker-features and "
+                           "--attacker-labels), or --shadow-data synthesis");
+    switch (o->data) {
+    case SOTTO_SHADOW_REAL:
+        a->data = in->attacker;
+        goto done;
+    case SOTTO_SHADOW_SYNTHESIS:
+        TRY(feature_space_make(&space, known));
+        TRY(synthetic_climb(&a->made, in->target, &space, &climb,
+                            (o->synthetic_records + classes - 1) / classes, o->seed, in->ctx));
+        break;
+    case SOTTO_SHADOW_MARGINALS:
+    case SOTTO_SHADOW_CLASS_MARGINALS:
+        TRY(synthetic_marginals(&a->made, in->target, &in->attacker, o->synthetic_records,
+                                o->data == SOTTO_SHADOW_CLASS_MARGINALS, o->seed));
+        break;
+    case SOTTO_SHADOW_NOISY:
+        TRY(synthetic_noisy(&a->made, &in->attacker, o->flip, o->seed));
+        break;
+    }
+    a->data = (struct head_data){a->made.x, a->made.y, a->made.n, in->target->inputs, classes};
+done:
+    feature_space_clear(&space);
+    return status;
+}
+
+/* How the shadows are trained: heads by `recipe`, or networks. */
+struct drill {
+    const struct sotto_head_recipe *recipe;
+    const struct sotto_train_options *network;
+    const struct sotto_train_privacy *privacy;
+};
+
+static struct drill usual_drill(const struct model_input *in, const struct sotto_head_recipe *recipe)
+{
+    return (struct drill){recipe ? recipe : in->recipe, recipe ? NULL : in->network,
+                          recipe ? NULL : in->privacy};
+}
+
+/* Records of another length than the target's are rows of a table, for all that is known. */
+static void take_network(struct shadow_army *a, const struct drill *drill)
+{
+    const struct sotto_train_options *network = drill->network;
+    size_t record = network->channels * network->height * network->width;
+    a->network = *network;
+    if (record && record != a->data.d)
+        a->network.channels = a->network.height = a->network.width = 0;
+    a->plan.network = &a->network;
+    a->plan.privacy = drill->privacy;
+}
+
+static sotto_status enlist(struct shadow_army *a, const struct model_input *in, size_t models,
+                           struct drill drill, bool halves)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_attack_options *o = in->options;
+    size_t cells, sharing = 2 * (o->disjoint ? models : 1);
+    size_t own = o->shadow_records ? o->shadow_records : a->data.n / sharing;
+    if (!size_multiply(&cells, models, a->data.n) || !(a->use = base_alloc(cells, 1)))
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models of %zu records", models, a->data.n);
+    if (halves)
+        TRY(shadow_split_halves(a->use, models, a->data.n, o->seed));
+    else
+        TRY(shadow_split_draw(a->use, models, a->data.n, own, o->disjoint != 0, o->seed));
+    if (drill.recipe)
+        a->recipe = *drill.recipe;
+    a->plan = (struct shadow_plan){.data = &a->data,
+                                   .use = a->use,
+                                   .models = models,
+                                   .recipe = drill.recipe ? &a->recipe : NULL,
+                                   .same_start = halves,
+                                   .shard = o->shard,
+                                   .shards = o->shards,
+                                   .cache = o->cache,
+                                   .seed = o->seed,
+                                   .repeats = o->repeats,
+                                   .ctx = in->ctx};
+    if (drill.network)
+        take_network(a, &drill);
+    TRY(shadow_pool_make(&a->pool, &a->plan));
+done:
+    return status;
+}
+
+static size_t how_many(const struct model_input *in, size_t models)
+{
+    return in->options->shadows ? in->options->shadows : models;
+}
+
+sotto_status shadow_army_make(struct shadow_army *out, const struct model_input *in, size_t models,
+                              const struct sotto_head_recipe *recipe)
+{
+    sotto_status status = SOTTO_OK;
+    *out = (struct shadow_army){0};
+    TRY(make_up(out, in));
+    TRY(enlist(out, in, how_many(in, models), usual_drill(in, recipe), false));
+done:
+    if (status != SOTTO_OK)
+        shadow_army_clear(out);
+    return status;
+}
+
+sotto_status shadow_army_make_networks(struct shadow_army *out, const struct model_input *in, size_t models,
+                                       const struct sotto_train_options *network)
+{
+    sotto_status status = SOTTO_OK;
+    *out = (struct shadow_army){0};
+    TRY(make_up(out, in));
+    TRY(enlist(out, in, how_many(in, models), (struct drill){.network = network, .privacy = in->privacy},
+               false));
+done:
+    if (status != SOTTO_OK)
+        shadow_army_clear(out);
+    return status;
+}
+
+sotto_status shadow_army_make_on(struct shadow_army *out, const struct model_input *in,
+                                 const struct head_data *data, size_t models,
+                                 const struct sotto_head_recipe *recipe)
+{
+    *out = (struct shadow_army){.data = *data};
+    sotto_status status = enlist(out, in, how_many(in, models), usual_drill(in, recipe), false);
+    if (status != SOTTO_OK)
+        shadow_army_clear(out);
+    return status;
+}
+
+sotto_status shadow_army_halves(struct shadow_army *out, const struct model_input *in, size_t models)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_data *r = &in->records, *own = &in->attacker;
+    size_t n = r->n + own->n, d = r->d;
+    *out = (struct shadow_army){0};
+    out->joined_x = base_alloc(n * d, sizeof *out->joined_x);
+    out->joined_y = base_alloc(n, sizeof *out->joined_y);
+    if (!out->joined_x || !out->joined_y)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
+    memcpy(out->joined_x, r->x, r->n * d * sizeof *r->x);
+    memcpy(out->joined_y, r->y, r->n * sizeof *r->y);
+    if (own->n) {
+        memcpy(out->joined_x + r->n * d, own->x, own->n * d * sizeof *own->x);
+        memcpy(out->joined_y + r->n, own->y, own->n * sizeof *own->y);
+    }
+    out->data = (struct head_data){out->joined_x, out->joined_y, n, d, r->classes};
+    TRY(enlist(out, in, how_many(in, models), usual_drill(in, NULL), true));
+done:
+    if (status != SOTTO_OK)
+        shadow_army_clear(out);
+    return status;
+}
+
+void shadow_army_clear(struct shadow_army *a)
+{
+    synthetic_clear(&a->made);
+    shadow_pool_clear(&a->pool);
+    base_free(a->use);
+    base_free(a->joined_x);
+    base_free(a->joined_y);
+    *a = (struct shadow_army){0};
+}
+
+void shadow_army_report(struct model_result *result, const struct shadow_army *a)
+{
+    struct json *shadows = shadow_pool_facts(&a->pool, &a->plan);
+    if (!result->facts)
+        result->facts = json_make_object();
+    if (a->made.x)
+        json_put(&result->facts, "synthetic", synthetic_facts(&a->made, a->data.classes));
+    json_put(&result->facts, "shadows", shadows);
+    result->pending = a->pool.missing > 0;
+}
+
+void answer_top(float *out, size_t width, const float *p, size_t classes)
+{
+    for (size_t w = 0; w < width; w++)
+        out[w] = -1;
+    for (size_t k = 0; k < classes; k++) {
+        float v = p[k];
+        for (size_t w = 0; w < width; w++)
+            if (v > out[w]) {
+                float smaller = out[w];
+                out[w] = v;
+                v = smaller;
+            }
+    }
+}
+
+/* What one thread works with: shadow m fills the rows from start[m] on. */
+struct asker {
+    struct answer_table *table;
+    const struct shadow_army *army;
+    const size_t *start;
+    size_t width;
+    shadow_answer answer;
+    void *arg;
+};
+
+static sotto_status answer_of_shadow(float *p, const struct shadow_army *a, size_t model, const float *x,
+                                     size_t n, void *unused)
+{
+    (void)unused;
+    return shadow_pool_ask(p, &a->pool, model, x, n, a->data.d, 0, a->plan.ctx);
+}
+
+static sotto_status ask_one(void *arg, size_t model, int thread)
+{
+    (void)thread;
+    sotto_status status = SOTTO_OK;
+    const struct asker *q = arg;
+    const struct head_data *data = &q->army->data;
+    const uint8_t *use = q->army->use + model * data->n;
+    struct answer_table *t = q->table;
+    size_t rows = q->start[model + 1] - q->start[model], at = 0, classes = data->classes;
+    float *x = base_alloc(rows * data->d, sizeof *x), *p = base_alloc(rows * classes, sizeof *p);
+    if (!x || !p)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", rows);
+    for (size_t i = 0; i < data->n; i++)
+        if (use[i] != SHADOW_UNUSED) {
+            memcpy(x + at * data->d, data->x + i * data->d, data->d * sizeof *x);
+            t->label[q->start[model] + at] = data->y[i];
+            t->member[q->start[model] + at++] = use[i] == SHADOW_IN;
+        }
+    TRY(q->answer(p, q->army, model, x, rows, q->arg));
+    for (size_t i = 0; i < rows; i++) {
+        float *out = t->x + (q->start[model] + i) * t->width;
+        if (q->width)
+            answer_top(out, t->width, p + i * classes, classes);
+        else
+            memcpy(out, p + i * classes, classes * sizeof *out);
+    }
+done:
+    base_free(x);
+    base_free(p);
+    return status;
+}
+
+static sotto_status grow(struct answer_table *t, size_t width, size_t more)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = t->n + more, cells;
+    float *x;
+    int64_t *label, *member;
+    REQUIRE(size_multiply(&cells, n, width), "shadows: %zu answers do not fit in memory", n);
+    x = base_regrow(t->x, t->n * width, cells, sizeof *x);
+    if (!x)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu answers", n);
+    t->x = x;
+    t->width = width;
+    label = base_regrow(t->label, t->n, n, sizeof *label);
+    if (!label)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu answers", n);
+    t->label = label;
+    member = base_regrow(t->member, t->n, n, sizeof *member);
+    if (!member)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu answers", n);
+    t->member = member;
+done:
+    return status;
+}
+
+sotto_status answer_table_add(struct answer_table *t, const struct shadow_army *a, size_t width,
+                              const struct sotto_context *ctx)
+{
+    return answer_table_add_of(t, a, width, answer_of_shadow, NULL, ctx);
+}
+
+sotto_status answer_table_add_of(struct answer_table *t, const struct shadow_army *a, size_t width,
+                                 shadow_answer answer, void *arg, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t models = a->pool.models, n = a->data.n;
+    struct asker q = {.table = t, .army = a, .width = width, .answer = answer, .arg = arg};
+    size_t *start = base_alloc(models + 1, sizeof *start);
+    if (!start)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", models);
+    for (size_t m = 0; m < models; m++) {
+        start[m + 1] = start[m];
+        for (size_t i = 0; i < n; i++)
+            start[m + 1] += a->use[m * n + i] != SHADOW_UNUSED;
+    }
+    size_t before = t->n, more = start[models];
+    TRY(grow(t, width ? width : a->data.classes, more));
+    for (size_t m = 0; m <= models; m++)
+        start[m] += before;
+    q.start = start;
+    if (answer == answer_of_shadow)
+        TRY(shadow_pool_each(&a->pool, ask_one, &q, ctx));
+    else
+        TRY(par_chunks(models, par_threads(ctx), ask_one, &q));
+    t->n = before + more;
+done:
+    base_free(start);
+    return status;
+}
+
+void answer_table_clear(struct answer_table *t)
+{
+    base_free(t->x);
+    base_free(t->label);
+    base_free(t->member);
+    *t = (struct answer_table){0};
+}

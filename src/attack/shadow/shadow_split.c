@@ -1,0 +1,61 @@
+#include "attack/shadow/shadow_split.h"
+
+#include "rng/rng.h"
+
+#include <string.h>
+
+static void number(int64_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = (int64_t)i;
+}
+
+sotto_status shadow_split_draw(uint8_t *use, size_t models, size_t n, size_t in, bool disjoint, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    int64_t *order = NULL;
+    size_t needed;
+    REQUIRE(models > 0 && in > 0, "shadows: %zu models of %zu records; both must be > 0", models, in);
+    REQUIRE(size_multiply(&needed, disjoint ? models : 1, 2) && size_multiply(&needed, needed, in) &&
+                needed <= n,
+            "shadows: %zu records to train %zu%s on and as many to compare with; the attacker has %zu%s", in,
+            disjoint ? models : (size_t)1, disjoint ? " disjoint shadows" : " shadow", n,
+            disjoint ? "; fewer shadows or records, or no --disjoint" : "");
+    order = base_alloc(n, sizeof *order);
+    if (!order)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
+    memset(use, SHADOW_UNUSED, models * n);
+    for (size_t m = 0; m < models; m++) {
+        size_t first = disjoint ? m * 2 * in : 0;
+        if (m == 0 || !disjoint) {
+            struct rng r = rng_stream(seed, RNG_SPLIT, 1, m);
+            number(order, n);
+            rng_shuffle(&r, order, n);
+        }
+        for (size_t i = 0; i < 2 * in; i++)
+            use[m * n + (size_t)order[first + i]] = i < in ? SHADOW_IN : SHADOW_OUT;
+    }
+done:
+    base_free(order);
+    return status;
+}
+
+sotto_status shadow_split_halves(uint8_t *use, size_t models, size_t n, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    int64_t *order = NULL;
+    REQUIRE(models >= 4 && models % 2 == 0, "shadows: %zu models; expected an even number >= 4", models);
+    order = base_alloc(models, sizeof *order);
+    if (!order)
+        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", models);
+    for (size_t i = 0; i < n; i++) {
+        struct rng r = rng_stream(seed, RNG_SPLIT, 2, i);
+        number(order, models);
+        rng_shuffle(&r, order, models);
+        for (size_t m = 0; m < models; m++)
+            use[(size_t)order[m] * n + i] = m < models / 2 ? SHADOW_IN : SHADOW_OUT;
+    }
+done:
+    base_free(order);
+    return status;
+}

@@ -1,0 +1,182 @@
+/* Many climbs walk side by side, so that the target is asked in batches: every round asks for one candidate
+ * of each climb that still walks. */
+#include "attack/shadow/synthesis.h"
+
+#include <string.h>
+
+enum { TOGETHER = 512 };
+
+struct climb climb_defaults(size_t inputs)
+{
+    size_t half = inputs / 2 < 1 ? 1 : inputs / 2, most = half < 128 ? half : 128;
+    return (struct climb){.redraw_max = most,
+                          .redraw_min = most < 4 ? most : 4,
+                          .rejections_max = 10,
+                          .iterations_max = 1000,
+                          .confidence_min = 0.2};
+}
+
+struct walker {
+    size_t class, redraw, rejections, iterations;
+    float best; /* posterior of the class at the best record so far */
+    bool walking;
+    struct rng random;
+};
+
+struct party {
+    struct walker *walkers; /* (TOGETHER) */
+    float *candidate;       /* (TOGETHER, d) */
+    float *accepted;        /* (TOGETHER, d): best records so far */
+    float *rows, *answers;  /* (TOGETHER, d), (TOGETHER, classes): what is asked this round */
+    size_t *who;            /* (TOGETHER): whose row it is */
+};
+
+static void party_clear(struct party *p)
+{
+    base_free(p->walkers);
+    base_free(p->candidate);
+    base_free(p->accepted);
+    base_free(p->rows);
+    base_free(p->answers);
+    base_free(p->who);
+}
+
+static sotto_status party_make(struct party *p, size_t d, size_t classes)
+{
+    sotto_status status = SOTTO_OK;
+    p->walkers = base_alloc(TOGETHER, sizeof *p->walkers);
+    p->candidate = base_alloc(TOGETHER * d, sizeof *p->candidate);
+    p->accepted = base_alloc(TOGETHER * d, sizeof *p->accepted);
+    p->rows = base_alloc(TOGETHER * d, sizeof *p->rows);
+    p->answers = base_alloc(TOGETHER * classes, sizeof *p->answers);
+    p->who = base_alloc(TOGETHER, sizeof *p->who);
+    if (!p->walkers || !p->candidate || !p->accepted || !p->rows || !p->answers || !p->who)
+        FAIL(SOTTO_ENOMEM, "synthesis: out of memory for %d climbs", TOGETHER);
+done:
+    return status;
+}
+
+static void start(struct walker *w, float *candidate, const struct feature_space *space,
+                  const struct climb *c, size_t class, size_t number, uint64_t seed)
+{
+    *w = (struct walker){.class = class, .redraw = c->redraw_max, .walking = true};
+    w->random = rng_stream(seed, RNG_SYNTHETIC, 2 + class, number);
+    feature_draw_row(candidate, space, &w->random);
+}
+
+static size_t largest(const float *p, size_t classes)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < classes; k++)
+        best = p[k] > p[best] ? k : best;
+    return best;
+}
+
+/* The next candidate: the best record with `redraw` of its features, chosen without repetition, drawn anew.
+ */
+static void propose(struct walker *w, float *candidate, const float *accepted,
+                    const struct feature_space *space)
+{
+    size_t left = w->redraw;
+    memcpy(candidate, accepted, space->d * sizeof *candidate);
+    for (size_t j = 0; j < space->d && left > 0; j++)
+        if (rng_below(&w->random, space->d - j) < left) { /* every subset of that size is as likely */
+            candidate[j] = space->bit[j] ? 1 - candidate[j] : feature_draw(space, j, &w->random);
+            left--;
+        }
+}
+
+/* One round of one climb. True: the candidate is a record of the class. */
+static bool advance(struct walker *w, float *candidate, float *accepted, const float *p, size_t classes,
+                    const struct feature_space *space, const struct climb *c)
+{
+    w->iterations++;
+    if (p[w->class] >= w->best) {
+        if ((double)p[w->class] > c->confidence_min && largest(p, classes) == w->class &&
+            rng_unit(&w->random) < (double)p[w->class])
+            return true;
+        memcpy(accepted, candidate, space->d * sizeof *accepted);
+        w->best = p[w->class];
+        w->rejections = 0;
+    } else if (++w->rejections > c->rejections_max) {
+        size_t half = (w->redraw + 1) / 2;
+        w->redraw = half < c->redraw_min ? c->redraw_min : half;
+        w->rejections = 0;
+    }
+    w->walking = w->iterations < c->iterations_max;
+    if (w->walking)
+        propose(w, candidate, accepted, space);
+    return false;
+}
+
+/* Asks once for everybody who still walks, and moves them. Returns how many still walk. */
+static sotto_status walk(size_t *walking, struct party *p, struct synthetic *s, size_t count,
+                         struct sotto_target *t, const struct feature_space *space, const struct climb *c)
+{
+    sotto_status status = SOTTO_OK;
+    size_t d = space->d, asked = 0;
+    for (size_t i = 0; i < count; i++)
+        if (p->walkers[i].walking) {
+            memcpy(p->rows + asked * d, p->candidate + i * d, d * sizeof *p->rows);
+            p->who[asked++] = i;
+        }
+    TRY(sotto_target_query(t, p->answers, p->rows, asked));
+    *walking = 0;
+    for (size_t a = 0; a < asked; a++) {
+        size_t i = p->who[a];
+        struct walker *w = &p->walkers[i];
+        if (advance(w, p->candidate + i * d, p->accepted + i * d, p->answers + a * t->classes, t->classes,
+                    space, c)) {
+            memcpy(s->x + s->n * d, p->candidate + i * d, d * sizeof *s->x);
+            s->y[s->n++] = (int64_t)w->class;
+            s->made[w->class]++;
+            w->walking = false;
+        } else if (!w->walking) {
+            s->failed[w->class]++;
+        }
+        *walking += w->walking;
+    }
+done:
+    return status;
+}
+
+sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, const struct feature_space *space,
+                             const struct climb *c, size_t per_class, uint64_t seed,
+                             const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct synthetic s = {.kind = "synthesis"};
+    struct party p = {0};
+    size_t d = t->inputs, classes = t->classes, most, cells;
+    uint64_t before = t->used;
+    REQUIRE(size_multiply(&most, classes, per_class) && size_multiply(&cells, most, d) && most > 0,
+            "synthesis: %zu records of each of %zu classes; expected at least 1, and room for them",
+            per_class, classes);
+    s.x = base_alloc(cells, sizeof *s.x);
+    s.y = base_alloc(most, sizeof *s.y);
+    s.made = base_alloc(classes, sizeof *s.made);
+    s.failed = base_alloc(classes, sizeof *s.failed);
+    if (!s.x || !s.y || !s.made || !s.failed)
+        FAIL(SOTTO_ENOMEM, "synthesis: out of memory for %zu records", most);
+    TRY(party_make(&p, d, classes));
+    for (size_t first = 0; first < most; first += TOGETHER) {
+        size_t count = most - first < TOGETHER ? most - first : TOGETHER, walking = count;
+        for (size_t i = 0; i < count; i++)
+            start(&p.walkers[i], p.candidate + i * d, space, c, (first + i) / per_class,
+                  (first + i) % per_class, seed);
+        while (walking > 0) {
+            if (context_stopped(ctx))
+                FAIL(SOTTO_ESTOPPED, "stopped after %zu of %zu synthetic records; nothing was written", s.n,
+                     most);
+            TRY(walk(&walking, &p, &s, count, t, space, c));
+        }
+        context_progress(ctx, "synthesis", first + count, most, "records");
+    }
+    s.queries = t->used - before;
+    *out = s;
+done:
+    if (status != SOTTO_OK)
+        synthetic_clear(&s);
+    party_clear(&p);
+    return status;
+}

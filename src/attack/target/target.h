@@ -1,0 +1,30 @@
+/* target.h - a model that is reached by queries; one struct of this kind per way of reaching one.
+ *
+ * Whoever makes a target fills in inputs, classes, query and close, and keeps what it needs behind the struct
+ * (this one is its first member). Attacks ask through sotto_target_query(), which counts, and checks answers.
+ */
+#ifndef ATTACK_TARGET_TARGET_H
+#define ATTACK_TARGET_TARGET_H
+
+#include "base/memory.h"
+#include "sotto/query.h"
+#include "sotto/train.h"
+
+struct sotto_target {
+    const char *name;              /* for errors: a file or a command; owned by whoever made the target */
+    size_t inputs, classes;        /* of a row and of an answer */
+    uint64_t used, budget;         /* rows; budget UINT64_MAX: no limit */
+    size_t repeats;                /* answers averaged for every row, all counted; 0 and 1: one */
+    const struct sotto_head *head; /* weights, for white-box attacks; NULL: none to see */
+    const struct sotto_network *network; /* likewise; at most one of the two */
+    /* posteriors (n, classes) of rows (n, inputs); both were checked to be there, rows to be finite. */
+    sotto_status (*query)(struct sotto_target *t, float *posteriors, const float *rows, size_t n);
+    void (*close)(struct sotto_target *t); /* frees the target too */
+};
+
+/* What every maker starts from: no budget, nothing used. */
+struct sotto_target target_make(const char *name, size_t inputs, size_t classes);
+/* label (n): the largest posterior's class, ties to the lower one. Counts like a query. */
+sotto_status target_labels(struct sotto_target *t, int64_t *label, const float *rows, size_t n);
+
+#endif

@@ -1,0 +1,80 @@
+/* A whole network, answered here: one plan for all queries. */
+#include "attack/target/target_network.h"
+
+struct network_target {
+    struct sotto_target target;
+    struct sotto_network *network;
+    bool owned;
+    struct network_asker asker;
+    char *path; /* NULL: the name is somebody else's */
+};
+
+static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+{
+    struct network_target *w = (struct network_target *)t;
+    network_asker_run(posteriors, &w->asker, rows, n, NULL);
+    network_softmax(posteriors, n, t->classes);
+    return SOTTO_OK;
+}
+
+static void close_network(struct sotto_target *t)
+{
+    struct network_target *w = (struct network_target *)t;
+    network_asker_clear(&w->asker);
+    if (w->owned)
+        sotto_network_free(w->network);
+    base_free(w->path);
+    base_free(w);
+}
+
+sotto_status target_network(struct sotto_target **out, const char *name, struct sotto_network *network,
+                            bool owned, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_target *w = base_alloc(1, sizeof *w);
+    if (!w) {
+        if (owned)
+            sotto_network_free(network);
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    }
+    w->network = network;
+    w->owned = owned;
+    TRY(network_asker_make(&w->asker, network, false, ctx));
+    w->target = target_make(name, sotto_network_inputs(network), sotto_network_classes(network));
+    w->target.network = network;
+    w->target.query = query;
+    w->target.close = close_network;
+    *out = &w->target;
+    w = NULL;
+done:
+    if (w)
+        close_network(&w->target);
+    return status;
+}
+
+static sotto_status open_network(struct sotto_target **out, const char *path, const struct sotto_tensors *t,
+                                 const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_network *n = NULL;
+    char *name = base_strdup(path);
+    if (!name)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    TRY(network_from_tensors(&n, t, path));
+    TRY(target_network(out, name, n, true, ctx));
+    ((struct network_target *)*out)->path = name;
+    name = NULL;
+done:
+    base_free(name);
+    return status;
+}
+
+sotto_status sotto_target_open(struct sotto_target **out, const char *path, const struct sotto_context *ctx)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    if (status == SOTTO_OK)
+        status = network_is(&t) ? open_network(out, path, &t, ctx) : sotto_target_open_head(out, path);
+    sotto_tensors_clear(&t);
+    return status;
+}

@@ -1,0 +1,384 @@
+/* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of range.
+ */
+#include "audit/audit_private.h"
+
+#include <math.h>
+#include <string.h>
+
+static sotto_status check_finite(const double *x, size_t n, size_t classes, const char *side,
+                                 const char *what)
+{
+    size_t bad = 0, first_row = 0, first_column = 0;
+    bool nan = false;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < classes; k++) {
+            if (isfinite(x[i * classes + k]))
+                continue;
+            if (bad++ == 0)
+                first_row = i, first_column = k, nan = isnan(x[i * classes + k]);
+            break;
+        }
+    }
+    if (bad == 0)
+        return SOTTO_OK;
+    return status_fail(SOTTO_EINVAL,
+                       "%s: %zu of %zu rows contain %s (first: row %zu, column %zu); %s must be finite", side,
+                       bad, n, nan ? "NaN" : "an infinity", first_row, first_column, what);
+}
+
+static sotto_status check_probabilities(const double *p, size_t n, size_t classes, const char *side)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < classes; k++) {
+            double x = p[i * classes + k];
+            if (x < 0)
+                return status_fail(SOTTO_EINVAL, "%s: row %zu, column %zu is %g; probabilities must be >= 0",
+                                   side, i, k, x);
+            sum += x;
+        }
+        if (fabs(sum - 1) > 1e-3)
+            return status_fail(
+                SOTTO_EINVAL,
+                "%s: row %zu sums to %g; probabilities must sum to 1 within 0.001 (are these logits?)", side,
+                i, sum);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status check_labels(const int64_t *y, size_t n, size_t classes, const char *side)
+{
+    for (size_t i = 0; i < n; i++)
+        if (y[i] < 0 || (uint64_t)y[i] >= classes)
+            return status_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; expected 0 .. %zu", side, i,
+                               (long long)y[i], classes - 1);
+    return SOTTO_OK;
+}
+
+static sotto_status check_reals(const double *x, size_t n, const char *side, const char *what)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return status_fail(SOTTO_EINVAL, "%s: row %zu is %s; %s must be finite", side, i,
+                               isnan(x[i]) ? "NaN" : "an infinity", what);
+    return SOTTO_OK;
+}
+
+static sotto_status check_trained(const uint8_t *trained, size_t count, const char *side)
+{
+    for (size_t i = 0; i < count; i++)
+        if (trained[i] > 1)
+            return status_fail(SOTTO_EINVAL, "%s: training mask holds %d; expected 0 or 1", side, trained[i]);
+    return SOTTO_OK;
+}
+
+static sotto_status check_side(const struct attack_input *s, const char *side)
+{
+    sotto_status status = SOTTO_OK;
+    if (s->outputs) {
+        TRY(check_finite(s->outputs, s->n, s->classes, side, s->probabilities ? "probabilities" : "logits"));
+        if (s->probabilities)
+            TRY(check_probabilities(s->outputs, s->n, s->classes, side));
+        if (s->labels)
+            TRY(check_labels(s->labels, s->n, s->classes, side));
+    }
+    if (s->losses)
+        TRY(check_reals(s->losses, s->n, side, "losses"));
+    if (s->scores)
+        TRY(check_reals(s->scores, s->n, side, "scores"));
+    if (s->reference)
+        TRY(check_finite(s->reference, s->n, s->models, side, "reference signals"));
+    if (s->trained)
+        TRY(check_trained(s->trained, s->n * s->models, side));
+done:
+    return status;
+}
+
+static sotto_status both(const void *member, const void *nonmember, const char *what)
+{
+    if (!member == !nonmember)
+        return SOTTO_OK;
+    return status_fail(SOTTO_EUSAGE, "audit: %s were given for %s only; both sides need them", what,
+                       member ? "members" : "non-members");
+}
+
+/* Records first .. first + n - 1 of all. */
+static struct attack_input part(const struct attack_input *all, size_t first, size_t n)
+{
+    struct attack_input p = *all;
+    p.n = n;
+    if (p.outputs)
+        p.outputs += first * p.classes;
+    if (p.labels)
+        p.labels += first;
+    if (p.losses)
+        p.losses += first;
+    if (p.scores)
+        p.scores += first;
+    if (p.reference)
+        p.reference += first * p.models;
+    if (p.trained)
+        p.trained += first * p.models;
+    if (p.features)
+        p.features += first * p.width;
+    p.views = 0; /* are not stored by record */
+    p.view_signals = p.view_reference = NULL;
+    return p;
+}
+
+/* Means may be a rounding error beyond 0 and 1; the attack keeps its distance from both anyway. */
+static bool all_shares(const struct attack_input *all)
+{
+    const double slack = 1e-6;
+    for (size_t j = 0; j < all->width; j++)
+        if (!(fabs(all->released_mean[j] - 0.5) <= 0.5 + slack &&
+              fabs(all->reference_mean[j] - 0.5) <= 0.5 + slack))
+            return false;
+    for (size_t i = 0; i < all->n * all->width; i++)
+        if (all->features[i] < 0 || all->features[i] > 1)
+            return false;
+    return true;
+}
+
+static unsigned holdings(const struct attack_input *all)
+{
+    unsigned have = 0;
+    bool seen = false, unseen = false;
+    if (all->outputs)
+        have |= NEED_OUTPUTS | (all->labels ? NEED_LABELS | NEED_LOSSES : 0u);
+    if (all->losses)
+        have |= NEED_LOSSES;
+    if (all->scores)
+        have |= NEED_SCORES;
+    for (size_t i = 0; all->reference && i < all->n * all->models; i++) {
+        bool trained = all->trained && all->trained[i];
+        seen |= trained;
+        unseen |= !trained;
+    }
+    if (all->shadow_outputs)
+        have |= NEED_SHADOW;
+    if (all->released_mean)
+        have |= NEED_MEANS | (all_shares(all) ? NEED_SHARES : 0u);
+    if (all->population)
+        have |= NEED_POPULATION | (all->population->reference ? NEED_POPULATION_REFERENCE : 0u);
+    if (all->view_reference)
+        have |= NEED_VIEWS;
+    return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
+}
+
+static sotto_status check_references(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    bool outputs = in->reference_outputs || in->reference_outputs_f8;
+    if (outputs && (in->member_reference || in->member_trained))
+        FAIL(SOTTO_EUSAGE, "audit: give the reference models' outputs or their signals, not both");
+    if (in->reference_outputs && in->reference_outputs_f8)
+        FAIL(SOTTO_EUSAGE, "audit: the reference models' outputs were given twice");
+    if (outputs && !((in->member || in->member_f8) && in->member_labels))
+        FAIL(SOTTO_EUSAGE,
+             "audit: outputs of reference models need the target's logits or probabilities, with labels");
+    if (!in->member_reference && !outputs) {
+        if (in->reference_outputs_trained)
+            FAIL(SOTTO_EUSAGE, "audit: the reference models' membership needs their outputs");
+        if (in->member_trained)
+            FAIL(SOTTO_EUSAGE, "audit: a training mask needs the reference models' signals");
+        return SOTTO_OK;
+    }
+    REQUIRE(in->reference_models >= 2, "audit: %zu reference model; at least 2 are needed",
+            in->reference_models);
+    if (!in->member_losses && !((in->member || in->member_f8) && in->member_labels))
+        FAIL(SOTTO_EUSAGE,
+             "audit: reference models need the target's logits or probabilities with labels, or its "
+             "losses");
+done:
+    return status;
+}
+
+static sotto_status check_shadow(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t trained = 0;
+    if (!in->shadow && !in->shadow_labels && !in->shadow_trained)
+        return SOTTO_OK;
+    if (!in->shadow || !in->shadow_labels || !in->shadow_trained)
+        FAIL(SOTTO_EUSAGE, "audit: a shadow model needs its outputs, labels and membership");
+    if (!(in->member || in->member_f8) || !in->member_labels)
+        FAIL(SOTTO_EUSAGE, "audit: a shadow model needs the target's logits or probabilities, with labels");
+    TRY(check_side(&(struct attack_input){.outputs = in->shadow,
+                                          .probabilities = in->probabilities != 0,
+                                          .labels = in->shadow_labels,
+                                          .n = in->n_shadow,
+                                          .classes = in->classes},
+                   "shadow"));
+    TRY(check_trained(in->shadow_trained, in->n_shadow, "shadow"));
+    for (size_t i = 0; i < in->n_shadow; i++)
+        trained += in->shadow_trained[i];
+    REQUIRE(trained >= 2 && in->n_shadow - trained >= 2,
+            "shadow: %zu members and %zu non-members; at least 2 of each are needed", trained,
+            in->n_shadow - trained);
+done:
+    return status;
+}
+
+/* (models, n, classes); reported by model and row. */
+static sotto_status check_reference_outputs(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = in->n_member + in->n_nonmember;
+    for (size_t m = 0; m < in->reference_models; m++)
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0, least = 0;
+            for (size_t k = 0; k < in->classes; k++) {
+                size_t at = (m * n + i) * in->classes + k;
+                double x =
+                    in->reference_outputs ? (double)in->reference_outputs[at] : in->reference_outputs_f8[at];
+                sum += x;
+                least = x < least ? x : least;
+            }
+            if (!isfinite(sum))
+                FAIL(SOTTO_EINVAL, "reference outputs: model %zu, row %zu is not finite", m, i);
+            if (in->probabilities && (least < 0 || fabs(sum - 1) > 1e-3))
+                FAIL(SOTTO_EINVAL,
+                     "reference outputs: model %zu, row %zu sums to %g; probabilities must be >= 0 and sum "
+                     "to 1 within "
+                     "0.001 (are these logits?)",
+                     m, i, sum);
+        }
+    if (in->reference_outputs_trained)
+        TRY(check_trained(in->reference_outputs_trained, n * in->reference_models, "reference models"));
+done:
+    return status;
+}
+
+static sotto_status check_population(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    bool outputs = in->member || in->member_f8;
+    if (!in->population && !in->population_losses) {
+        if (in->population_labels || in->population_reference || in->population_features)
+            FAIL(SOTTO_EUSAGE, "audit: a population needs its logits, probabilities or losses");
+        return SOTTO_OK;
+    }
+    if (in->population && !(outputs && in->member_labels && in->population_labels))
+        FAIL(SOTTO_EUSAGE,
+             "audit: the population's outputs need its labels, and the target's outputs and labels");
+    if (in->population_losses && !in->member_losses)
+        FAIL(SOTTO_EUSAGE, "audit: the population's losses need the target's losses");
+    if (in->population_reference && !in->member_reference && !in->reference_outputs &&
+        !in->reference_outputs_f8)
+        FAIL(SOTTO_EUSAGE, "audit: reference signals of the population need those of the records");
+    REQUIRE(in->n_population >= 10, "population: %zu records; at least 10 are needed", in->n_population);
+done:
+    return status;
+}
+
+static sotto_status check_named(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < in->named_count; i++) {
+        const struct sotto_audit_scores *s = &in->named[i];
+        REQUIRE(s->name && s->name[0] && s->member && s->nonmember,
+                "audit: attack %zu has no name or no scores", i);
+        TRY(check_reals(s->member, in->n_member, "members", s->name));
+        TRY(check_reals(s->nonmember, in->n_nonmember, "non-members", s->name));
+        REQUIRE(!s->has_threshold || !isnan(s->threshold), "audit: the threshold of '%s' is NaN", s->name);
+    }
+done:
+    return status;
+}
+
+/* What is given at all, and whether it fits together; no value is looked at. */
+static sotto_status check_shape(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    bool outputs = in->member || in->member_f8;
+    TRY(both(in->member, in->nonmember, "logits or probabilities"));
+    TRY(both(in->member_f8, in->nonmember_f8, "logits or probabilities"));
+    TRY(both(in->member_labels, in->nonmember_labels, "labels"));
+    TRY(both(in->member_losses, in->nonmember_losses, "losses"));
+    TRY(both(in->member_scores, in->nonmember_scores, "scores"));
+    TRY(both(in->member_reference, in->nonmember_reference, "reference signals"));
+    TRY(both(in->member_trained, in->nonmember_trained, "training masks"));
+    TRY(both(in->member_features, in->nonmember_features, "features"));
+    if (in->member && in->member_f8)
+        FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
+    if (!in->released_mean != !in->reference_mean || (in->released_mean && !in->member_features))
+        FAIL(SOTTO_EUSAGE, "audit: a released mean needs the mean of a population and the records' features");
+    if (!outputs && !in->member_losses && !in->member_scores && !in->named_count && !in->released_mean)
+        FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
+    REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
+            "audit: %zu members and %zu non-members; at least 2 of each are needed", in->n_member,
+            in->n_nonmember);
+    REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; at least 2 are needed", in->classes);
+    REQUIRE(!in->member_features || in->feature_count > 0, "audit: features have no columns");
+    TRY(check_references(in));
+    TRY(check_population(in));
+done:
+    return status;
+}
+
+static sotto_status check_features(const float *x, size_t n, size_t width, const char *side)
+{
+    for (size_t i = 0; x && i < n * width; i++)
+        if (!isfinite(x[i]))
+            return status_fail(SOTTO_EINVAL, "%s: row %zu, column %zu of the features is not finite", side,
+                               i / width, i % width);
+    return SOTTO_OK;
+}
+
+sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    struct audit_sides s = {0};
+    bool references = in->member_reference || in->reference_outputs || in->reference_outputs_f8;
+    TRY(check_shape(in));
+    TRY(check_shadow(in));
+    s.all = (struct attack_input){.probabilities = in->probabilities != 0,
+                                  .n = in->n_member + in->n_nonmember,
+                                  .classes = in->classes,
+                                  .models = references ? in->reference_models : 0,
+                                  .shadow_outputs = in->shadow,
+                                  .shadow_labels = in->shadow_labels,
+                                  .shadow_trained = in->shadow_trained,
+                                  .shadow_n = in->n_shadow};
+    s.member.n = in->n_member;
+    s.reference_outputs = in->reference_outputs;
+    s.reference_outputs_f8 = in->reference_outputs_f8;
+    TRY(audit_join(&s, in));
+    s.member = part(&s.all, 0, in->n_member);
+    s.nonmember = part(&s.all, in->n_member, in->n_nonmember);
+    TRY(check_side(&s.member, "members"));
+    TRY(check_side(&s.nonmember, "non-members"));
+    TRY(check_features(s.member.features, s.member.n, s.member.width, "members"));
+    TRY(check_features(s.nonmember.features, s.nonmember.n, s.nonmember.width, "non-members"));
+    if (in->released_mean) {
+        TRY(check_reals(in->released_mean, in->feature_count, "released mean", "means"));
+        TRY(check_reals(in->reference_mean, in->feature_count, "reference mean", "means"));
+    }
+    TRY(check_named(in));
+    if (in->reference_outputs || in->reference_outputs_f8)
+        TRY(check_reference_outputs(in));
+    if (in->population || in->population_losses) {
+        TRY(check_side(&s.population, "population"));
+        TRY(check_features(s.population.features, s.population.n, s.population.width, "population"));
+    }
+    TRY(audit_join_references(&s, in));
+    TRY(audit_join_views(&s, in));
+    *out = s;
+    if (out->population.n) /* only now is its address known */
+        out->all.population = &out->population;
+    out->member = part(&out->all, 0, in->n_member);
+    out->nonmember = part(&out->all, in->n_member, in->n_nonmember);
+    out->have = holdings(&out->all);
+done:
+    if (status != SOTTO_OK)
+        audit_sides_clear(&s);
+    return status;
+}
+
+void audit_sides_clear(struct audit_sides *s)
+{
+    for (size_t i = 0; i < SLOTS; i++)
+        base_free(s->owned[i]);
+    *s = (struct audit_sides){0};
+}

@@ -1,0 +1,174 @@
+/* The caller's arrays of two sides become one of both, members first, in double precision. */
+#include <string.h>
+
+#include "audit/audit_private.h"
+#include "audit/score/posterior.h"
+#include "par/par.h"
+
+static sotto_status take(void **out, struct audit_sides *s, enum audit_slot slot, size_t rows, size_t width,
+                         size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count;
+    if (!size_multiply(&count, rows, width) || !(s->owned[slot] = base_alloc(count, size)))
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu values", rows, width);
+    *out = s->owned[slot];
+done:
+    return status;
+}
+
+/* One array of both sides, members first: rows of `width` values of `size` bytes. Nothing given: *out stays
+ * NULL. */
+static sotto_status join(const void **out, struct audit_sides *s, enum audit_slot slot, const void *member,
+                         const void *nonmember, size_t width, size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    void *both = NULL;
+    if (!member)
+        return SOTTO_OK;
+    TRY(take(&both, s, slot, s->all.n, width, size));
+    memcpy(both, member, s->member.n * width * size);
+    memcpy((char *)both + s->member.n * width * size, nonmember, (s->all.n - s->member.n) * width * size);
+    *out = both;
+done:
+    return status;
+}
+
+/* Attacks compute in double whatever the caller has. */
+static sotto_status join_narrow(struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t of_members = in->n_member * in->classes;
+    void *block = NULL;
+    TRY(take(&block, s, SLOT_OUTPUTS, s->all.n, in->classes, sizeof(double)));
+    double *wide = block;
+    for (size_t i = 0; i < of_members; i++)
+        wide[i] = in->member[i];
+    for (size_t i = 0; i < in->n_nonmember * in->classes; i++)
+        wide[of_members + i] = in->nonmember[i];
+    s->all.outputs = wide;
+done:
+    return status;
+}
+
+/* One model's outputs become one column of signals. */
+struct columns {
+    const struct sotto_audit_input *in;
+    const int64_t *labels;
+    double *signals;
+    uint8_t *trained;
+    size_t n;
+};
+
+enum { BLOCK = 512 }; /* records whose cache lines are filled together */
+
+static sotto_status fill_block(void *arg, size_t block, int thread)
+{
+    (void)thread;
+    sotto_status status = SOTTO_OK;
+    const struct columns *c = arg;
+    size_t classes = c->in->classes, models = c->in->reference_models;
+    size_t first = block * BLOCK, last = first + BLOCK < c->n ? first + BLOCK : c->n;
+    double *row = base_alloc(classes, sizeof *row);
+    struct attack_input one = {.probabilities = c->in->probabilities != 0, .n = 1, .classes = classes};
+    if (!row)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", classes);
+    for (size_t m = 0; m < models; m++)
+        for (size_t i = first; i < last; i++) {
+            size_t at = (m * c->n + i) * classes;
+            if (c->in->reference_outputs)
+                for (size_t k = 0; k < classes; k++)
+                    row[k] = c->in->reference_outputs[at + k];
+            one.outputs = c->in->reference_outputs ? row : c->in->reference_outputs_f8 + at;
+            one.labels = &c->labels[i];
+            c->signals[i * models + m] = posterior_signal(&one, 0);
+            if (c->trained)
+                c->trained[i * models + m] = c->in->reference_outputs_trained[m * c->n + i];
+        }
+done:
+    base_free(row);
+    return status;
+}
+
+static sotto_status join_references(struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    void *signals = NULL, *trained = NULL;
+    TRY(take(&signals, s, SLOT_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
+    if (in->reference_outputs_trained)
+        TRY(take(&trained, s, SLOT_TRAINED, s->all.n, in->reference_models, 1));
+    struct columns c = {in, s->all.labels, signals, trained, s->all.n};
+    TRY(par_chunks((s->all.n + BLOCK - 1) / BLOCK, par_threads(NULL), fill_block, &c));
+    s->all.reference = signals;
+    s->all.trained = trained;
+done:
+    return status;
+}
+
+static sotto_status join_population(struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count = in->n_population * in->reference_models;
+    void *copy = NULL;
+    s->population = (struct attack_input){.outputs = in->population,
+                                          .probabilities = in->probabilities != 0,
+                                          .labels = in->population_labels,
+                                          .losses = in->population_losses,
+                                          .reference = in->population_reference,
+                                          .features = in->population_features,
+                                          .n = in->n_population,
+                                          .classes = in->classes,
+                                          .models = in->population_reference ? in->reference_models : 0,
+                                          .width = in->population_features ? in->feature_count : 0};
+    if (!in->population_reference || !in->reference_losses)
+        return SOTTO_OK;
+    TRY(take(&copy, s, SLOT_POPULATION_REFERENCE, in->n_population, in->reference_models, sizeof(double)));
+    for (size_t i = 0; i < count; i++)
+        ((double *)copy)[i] = signal_of_loss(in->population_reference[i]);
+    s->population.reference = copy;
+done:
+    return status;
+}
+
+sotto_status audit_join(struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const void *outputs = NULL, *labels = NULL, *losses = NULL, *scores = NULL, *reference = NULL,
+               *trained = NULL, *features = NULL;
+    TRY(join(&outputs, s, SLOT_OUTPUTS, in->member_f8, in->nonmember_f8, in->classes, sizeof(double)));
+    TRY(join(&labels, s, SLOT_LABELS, in->member_labels, in->nonmember_labels, 1, sizeof(int64_t)));
+    TRY(join(&losses, s, SLOT_LOSSES, in->member_losses, in->nonmember_losses, 1, sizeof(double)));
+    TRY(join(&scores, s, SLOT_SCORES, in->member_scores, in->nonmember_scores, 1, sizeof(double)));
+    TRY(join(&reference, s, SLOT_REFERENCE, in->member_reference, in->nonmember_reference,
+             in->reference_models, sizeof(double)));
+    TRY(join(&trained, s, SLOT_TRAINED, in->member_trained, in->nonmember_trained, in->reference_models, 1));
+    TRY(join(&features, s, SLOT_FEATURES, in->member_features, in->nonmember_features, in->feature_count,
+             sizeof(float)));
+    s->all.outputs = outputs;
+    s->all.labels = labels;
+    s->all.losses = losses;
+    s->all.scores = scores;
+    s->all.reference = reference;
+    s->all.trained = trained;
+    s->all.features = features;
+    s->all.width = features ? in->feature_count : 0;
+    s->all.released_mean = in->released_mean;
+    s->all.reference_mean = in->reference_mean;
+    if (in->member)
+        TRY(join_narrow(s, in));
+    TRY(join_population(s, in));
+done:
+    return status;
+}
+
+sotto_status audit_join_references(struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    if (in->reference_outputs || in->reference_outputs_f8)
+        return join_references(s, in);
+    if (in->reference_losses && s->owned[SLOT_REFERENCE]) {
+        double *signal = s->owned[SLOT_REFERENCE];
+        for (size_t i = 0; i < s->all.n * s->all.models; i++)
+            signal[i] = signal_of_loss(signal[i]);
+    }
+    return SOTTO_OK;
+}

@@ -1,0 +1,96 @@
+/* One attack of the table: run on both sides at once, checked, and handed on as scores. */
+#include "audit/audit_private.h"
+
+#include <math.h>
+
+#include "audit/score/class_threshold.h"
+#include "rng/rng.h"
+
+sotto_status audit_halves_make(struct audit_halves *out, size_t n_member, size_t n_nonmember, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct audit_halves h = {base_alloc(n_member, sizeof *h.member),
+                             base_alloc(n_nonmember, sizeof *h.nonmember)};
+    if (!h.member || !h.nonmember)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", n_member + n_nonmember);
+    for (size_t i = 0; i < n_member; i++)
+        h.member[i] = (int64_t)i;
+    for (size_t i = 0; i < n_nonmember; i++)
+        h.nonmember[i] = (int64_t)i;
+    struct rng of_members = rng_stream(seed, RNG_BOOTSTRAP, 0, 0),
+               of_nonmembers = rng_stream(seed, RNG_BOOTSTRAP, 0, 1);
+    rng_shuffle(&of_members, h.member, n_member);
+    rng_shuffle(&of_nonmembers, h.nonmember, n_nonmember);
+    *out = h;
+done:
+    if (status != SOTTO_OK)
+        audit_halves_clear(&h);
+    return status;
+}
+
+void audit_halves_clear(struct audit_halves *h)
+{
+    base_free(h->member);
+    base_free(h->nonmember);
+    *h = (struct audit_halves){0};
+}
+
+/* Attacks that only read a record's answers can be tried on a shadow model's records, whose membership is
+ * known: the threshold that is best there is the attacker's own. */
+static sotto_status shadow_threshold(double *threshold, const struct attack *attack,
+                                     const struct audit_sides *sides)
+{
+    sotto_status status = SOTTO_OK;
+    double *thresholds = NULL;
+    uint8_t *ignored = NULL;
+    if (!(sides->have & NEED_SHADOW) ||
+        (attack->needs & ~(unsigned)(NEED_OUTPUTS | NEED_LABELS | NEED_LOSSES)) != 0)
+        return SOTTO_OK;
+    thresholds = base_alloc(sides->all.classes + 1, sizeof *thresholds);
+    ignored = base_alloc(sides->all.classes, 1);
+    if (!thresholds || !ignored)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", sides->all.classes);
+    TRY(class_thresholds(thresholds, ignored, attack, &sides->all, INFINITY));
+    *threshold = thresholds[sides->all.classes];
+done:
+    base_free(thresholds);
+    base_free(ignored);
+    return status;
+}
+
+sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback, const struct attack *attack,
+                           size_t index, const struct audit_sides *sides, const struct audit_halves *halves,
+                           const struct audit_settings *settings)
+{
+    sotto_status status = SOTTO_OK;
+    size_t members = sides->member.n;
+    double args[ATTACK_PARAMS];
+    struct attack_output o = {.scores = scores, .fallback = fallback, .threshold = NAN};
+    TRY(attack_arguments(args, attack, settings->params));
+    TRY(attack->run(&o, &sides->all, args));
+    for (size_t i = 0; i < sides->all.n; i++)
+        if (!isfinite(scores[i]))
+            FAIL(SOTTO_EDOMAIN, "audit: attack '%s' has no finite score for %s row %zu", attack->name,
+                 i < members ? "member" : "non-member", i < members ? i : i - members);
+    if (isnan(o.threshold))
+        TRY(shadow_threshold(&o.threshold, attack, sides));
+    struct audit_scored s = {.name = attack->name,
+                             .title = attack->title,
+                             .source = attack->source,
+                             .member = scores,
+                             .nonmember = scores + members,
+                             .n_member = members,
+                             .n_nonmember = sides->nonmember.n,
+                             .fallback = o.fallback,
+                             .own_threshold = o.threshold,
+                             .threshold_of = "a shadow model's records"};
+    TRY(audit_row(out, &s, index, halves, settings));
+    struct json *used = json_make_object();
+    for (size_t i = 0; attack->params && attack->params[i].name; i++)
+        json_put_real(&used, attack->params[i].name, args[i]);
+    json_put(out, "parameters", used);
+    if (!*out)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for the results of '%s'", attack->name);
+done:
+    return status;
+}

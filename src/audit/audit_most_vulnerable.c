@@ -1,0 +1,111 @@
+/* The members that one attack is surest of. */
+#include <math.h>
+
+#include "audit/audit_private.h"
+#include "audit/score/reference.h"
+
+struct ranked {
+    double score;
+    size_t row;
+};
+
+static void sift(struct ranked *heap, size_t count)
+{
+    for (size_t i = 0;;) { /* smallest on top */
+        size_t child = 2 * i + 1;
+        if (child + 1 < count && heap[child + 1].score < heap[child].score)
+            child++;
+        if (child >= count || heap[i].score <= heap[child].score)
+            return;
+        struct ranked swap = heap[i];
+        heap[i] = heap[child], heap[child] = swap;
+        i = child;
+    }
+}
+
+/* The best `wanted` members, best first. */
+static size_t find_best(struct ranked *best, size_t wanted, const double *scores, size_t n)
+{
+    size_t count = wanted < n ? wanted : n;
+    for (size_t i = 0; i < count; i++)
+        best[i] = (struct ranked){-INFINITY, 0};
+    for (size_t i = 0; i < n; i++)
+        if (scores[i] > best[0].score) {
+            best[0] = (struct ranked){scores[i], i};
+            sift(best, count);
+        }
+    for (size_t left = count; left > 1; left--) {
+        struct ranked swap = best[0];
+        best[0] = best[left - 1], best[left - 1] = swap;
+        sift(best, left - 1);
+    }
+    return count;
+}
+
+/* |mean IN - mean OUT| in units of the two spreads: needs no target at all. */
+static double separation(const struct reference_stats *stats, size_t row)
+{
+    const struct reference_record *r = &stats->record[row];
+    double in = sqrt(reference_variance(&r->in, stats->in_variance, 8)),
+           out = sqrt(reference_variance(&r->out, stats->out_variance, 8));
+    return fabs(r->in.mean - r->out.mean) / (in + out);
+}
+
+/* How often trainings of the reference models found the record again. */
+static struct json *repeats(const struct audit_support *s, size_t row)
+{
+    if (isnan(s->fpr))
+        return json_make_null();
+    struct json *j = json_make_object();
+    json_put_integer(&j, "runs", s->runs[row]);
+    json_put_integer(&j, "flagged", s->flagged[row]);
+    json_put_integer(&j, "others", s->others[row]);
+    json_put_integer(&j, "mistaken", s->mistaken[row]);
+    return j;
+}
+
+sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
+                           const uint8_t *fallback, const struct audit_support *support,
+                           const struct audit_sides *sides, const struct audit_settings *settings)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array(), *doc = json_make_object();
+    struct ranked *best = base_alloc(settings->exposed, sizeof *best);
+    struct reference_stats stats = {0};
+    size_t m = sides->member.n;
+    if (!best)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", settings->exposed);
+    if ((sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
+        status = reference_stats_make(&stats, &sides->all, true);
+        if (status == SOTTO_EINVAL) /* too few models: no separation is shown */
+            status = SOTTO_OK;
+        TRY(status);
+    }
+    size_t count = find_best(best, settings->exposed, scores, m);
+    for (size_t i = 0; i < count; i++) {
+        size_t above = 0;
+        for (size_t k = 0; k < sides->nonmember.n; k++)
+            above += scores[m + k] >= best[i].score;
+        struct json *one = json_make_object();
+        json_put(&one, "row",
+                 settings->include_indices ? json_make_integer((int64_t)best[i].row) : json_make_null());
+        json_put_real(&one, "score", best[i].score);
+        json_put_integer(&one, "nonmembers_as_high", (int64_t)above);
+        json_put_boolean(&one, "fallback", fallback[best[i].row] != 0);
+        json_put(&one, "repeats", repeats(support, best[i].row));
+        json_put(&one, "separation", json_make_real(stats.record ? separation(&stats, best[i].row) : NAN));
+        json_push(&list, one);
+    }
+    json_put_text(&doc, "attack", attack);
+    json_put_integer(&doc, "n_nonmember", (int64_t)sides->nonmember.n);
+    json_put(&doc, "members", list);
+    list = NULL;
+    *out = doc;
+    doc = NULL;
+done:
+    reference_stats_clear(&stats);
+    json_free(list);
+    json_free(doc);
+    base_free(best);
+    return status;
+}

@@ -1,0 +1,205 @@
+/* Who is exposed: the same attack on parts of the records, its threshold unchanged. */
+#include <math.h>
+#include <stdio.h>
+
+#include "audit/audit_private.h"
+#include "audit/score/posterior.h"
+#include "audit/measure/sorted.h"
+
+/* Records of one slice: right or wrong answers, a class, or a part of all records by their loss. */
+enum kind { BY_ANSWER, BY_CLASS, BY_LOSS };
+enum { ANSWERS = 2, MOST_PARTS = 10, LEAST_PARTS = 2 };
+struct slice {
+    char name[48];
+    enum kind kind;
+    size_t value;
+    double above, upto; /* BY_LOSS */
+};
+/* One side's records, with their losses. */
+struct half_of {
+    const struct attack_input *in;
+    const double *loss;
+};
+
+static bool belongs(const struct slice *s, const struct half_of *side, size_t row)
+{
+    const struct attack_input *in = side->in;
+    switch (s->kind) {
+    case BY_CLASS:
+        return (size_t)in->labels[row] == s->value;
+    case BY_LOSS:
+        return side->loss[row] > s->above && side->loss[row] <= s->upto;
+    default:
+        return (posterior_argmax(in, row) == (size_t)in->labels[row]) == (s->value == 1);
+    }
+}
+
+/* Scores of the records order[first .. n) that belong to a slice. */
+static size_t gather(double *out, const struct slice *s, const struct half_of *side, const double *scores,
+                     const int64_t *order, size_t first)
+{
+    size_t count = 0;
+    for (size_t i = first; i < side->in->n; i++)
+        if (belongs(s, side, (size_t)order[i]))
+            out[count++] = scores[order[i]];
+    return count;
+}
+
+struct slicer {
+    const struct audit_sides *sides;
+    const struct audit_halves *halves;
+    const double *scores;
+    double *member, *nonmember; /* room for one side each */
+    double *loss;               /* (all.n) */
+    size_t parts;               /* by loss: ten, or fewer of 60 records a side each */
+    double cut[MOST_PARTS + 1]; /* losses between them; the ends are infinite */
+    double threshold, confidence;
+};
+
+static sotto_status curve_of(struct curve *c, const struct slicer *r, const struct slice *s, bool scored_half)
+{
+    size_t of_members = r->sides->member.n;
+    struct half_of members = {&r->sides->member, r->loss},
+                   others = {&r->sides->nonmember, r->loss + of_members};
+    size_t m = gather(r->member, s, &members, r->scores, r->halves->member, scored_half ? of_members / 2 : 0);
+    size_t n = gather(r->nonmember, s, &others, r->scores + of_members, r->halves->nonmember,
+                      scored_half ? r->sides->nonmember.n / 2 : 0);
+    return curve_make(c, r->member, m, r->nonmember, n);
+}
+
+/* The area of all records of the slice; the flags of those that had no part in choosing the threshold.
+ * Intervals hold for all slices at once: the error is shared. */
+static sotto_status measure(struct json **out, const struct slicer *r, const struct slice *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct curve all = {0}, scored = {0};
+    bool exact;
+    struct json *j = json_make_object();
+    TRY(curve_of(&all, r, s, false));
+    TRY(curve_of(&scored, r, s, true));
+    json_put_text(&j, "name", s->name);
+    audit_put_counts(&j, &all);
+    if (all.n_member < AUDIT_LEAST_PER_SLICE || all.n_nonmember < AUDIT_LEAST_PER_SLICE || !scored.n_member ||
+        !scored.n_nonmember) {
+        json_put(&j, "auc", json_make_null());
+        json_put_text(&j, "refused", "needs at least 30 members and 30 non-members");
+    } else {
+        struct rates rates = curve_rates(&scored, r->threshold, r->confidence);
+        json_put(&j, "auc", audit_estimate(curve_auc(&all, r->confidence, &exact)));
+        json_put(&j, "tpr", audit_estimate(rates.tpr));
+        json_put(&j, "fpr", audit_estimate(rates.fpr));
+        json_put_integer(&j, "scored_member", (int64_t)scored.n_member);
+        json_put_integer(&j, "scored_nonmember", (int64_t)scored.n_nonmember);
+    }
+    *out = j;
+    j = NULL;
+done:
+    json_free(j);
+    curve_clear(&all);
+    curve_clear(&scored);
+    return status;
+}
+
+/* The threshold that the whole audit uses for a balanced decision: chosen on the first halves. */
+static sotto_status choose_threshold(struct slicer *r)
+{
+    size_t m = r->sides->member.n / 2, n = r->sides->nonmember.n / 2;
+    struct curve c = {0};
+    for (size_t i = 0; i < m; i++)
+        r->member[i] = r->scores[r->halves->member[i]];
+    for (size_t i = 0; i < n; i++)
+        r->nonmember[i] = r->scores[r->sides->member.n + (size_t)r->halves->nonmember[i]];
+    sotto_status status = curve_make(&c, r->member, m, r->nonmember, n);
+    if (status == SOTTO_OK)
+        r->threshold = curve_threshold_balanced(&c);
+    curve_clear(&c);
+    return status;
+}
+
+/* Losses of all records, and where each part of them ends. */
+static sotto_status cut_losses(struct slicer *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct attack_input *all = &r->sides->all;
+    double *sorted = base_alloc(all->n, 2 * sizeof *sorted);
+    if (!sorted)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu losses", all->n);
+    for (size_t i = 0; i < all->n; i++)
+        sorted[i] = r->loss[i] = posterior_loss(all, i);
+    sort_rising(sorted, all->n, sorted + all->n);
+    for (size_t k = 1; k < r->parts; k++)
+        r->cut[k] = sorted[k * all->n / r->parts ? k * all->n / r->parts - 1 : 0];
+    r->cut[0] = -INFINITY;
+    r->cut[r->parts] = INFINITY;
+done:
+    base_free(sorted);
+    return status;
+}
+
+static struct slice slice_at(const struct slicer *r, size_t i)
+{
+    size_t classes = r->sides->all.classes;
+    struct slice s = {.kind = i < ANSWERS ? BY_ANSWER : i < ANSWERS + classes ? BY_CLASS : BY_LOSS};
+    switch (s.kind) {
+    case BY_ANSWER:
+        s.value = 1 - i;
+        snprintf(s.name, sizeof s.name, "%s", s.value ? "answered right" : "answered wrong");
+        break;
+    case BY_CLASS:
+        s.value = i - ANSWERS;
+        snprintf(s.name, sizeof s.name, "class %zu", s.value);
+        break;
+    case BY_LOSS:
+        s.value = i - ANSWERS - classes;
+        s.above = r->cut[s.value], s.upto = r->cut[s.value + 1];
+        snprintf(s.name, sizeof s.name, "losses, part %zu of %zu%s", s.value + 1, r->parts,
+                 s.value == 0              ? ": the lowest"
+                 : s.value + 1 == r->parts ? ": the highest"
+                                           : "");
+        break;
+    }
+    return s;
+}
+
+sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
+                          const struct audit_sides *sides, const struct audit_halves *halves,
+                          const struct audit_settings *settings)
+{
+    sotto_status status = SOTTO_OK;
+    size_t fewer = sides->member.n < sides->nonmember.n ? sides->member.n : sides->nonmember.n,
+           parts = fewer / (2 * AUDIT_LEAST_PER_SLICE);
+    parts = parts < LEAST_PARTS ? LEAST_PARTS : parts > MOST_PARTS ? MOST_PARTS : parts;
+    size_t count = ANSWERS + sides->all.classes + parts;
+    struct json *list = json_make_array(), *doc = json_make_object(), *one;
+    struct slicer r = {.sides = sides,
+                       .halves = halves,
+                       .scores = scores,
+                       .member = base_alloc(sides->member.n, sizeof *r.member),
+                       .nonmember = base_alloc(sides->nonmember.n, sizeof *r.nonmember),
+                       .parts = parts,
+                       .loss = base_alloc(sides->all.n, sizeof *r.loss),
+                       .confidence = 1 - (1 - settings->confidence) / (double)count};
+    if (!r.member || !r.nonmember || !r.loss)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", sides->all.n);
+    TRY(cut_losses(&r));
+    TRY(choose_threshold(&r));
+    for (size_t i = 0; i < count; i++) {
+        struct slice s = slice_at(&r, i);
+        TRY(measure(&one, &r, &s));
+        json_push(&list, one);
+    }
+    json_put_text(&doc, "attack", attack);
+    json_put_real(&doc, "threshold", r.threshold);
+    json_put_real(&doc, "confidence", r.confidence);
+    json_put(&doc, "rows", list);
+    list = NULL;
+    *out = doc;
+    doc = NULL;
+done:
+    json_free(list);
+    json_free(doc);
+    base_free(r.member);
+    base_free(r.nonmember);
+    base_free(r.loss);
+    return status;
+}

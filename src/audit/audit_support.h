@@ -1,0 +1,29 @@
+/* audit_support.h - which records an attack finds again when the model is trained again: reference models
+ * played the target, and flagged who their own threshold said.
+ *
+ * One flag may be luck. A record that is flagged in nearly every training that saw it, and in none that did
+ * not, is exposed by itself (Revisiting LiRA: support in at least q runs and no false positive). */
+#ifndef AUDIT_AUDIT_SUPPORT_H
+#define AUDIT_AUDIT_SUPPORT_H
+
+#include "audit/score/score_attack.h"
+#include "io/json/json.h"
+
+struct audit_support {
+    double fpr; /* that the runs' thresholds were chosen for; NAN: there were no runs */
+    size_t n;
+    uint8_t *runs, *flagged;    /* (n): trainings that saw the record, and flagged it */
+    uint8_t *others, *mistaken; /* (n): those that did not see it, and flagged it all the same */
+    double jaccard; /* mean over pairs of runs: flagged by both of flagged by either, of those both saw */
+    size_t pairs;
+};
+/* flags (count, n): who run k flagged; run k is reference model model[k] of `all`, 255 runs at most. ENOMEM.
+ */
+sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const size_t *model,
+                                size_t count, const struct attack_input *all, double fpr);
+void audit_support_clear(struct audit_support *s);
+/* "fpr", "jaccard", "pairs", "steady": how many records are flagged in four of five runs that saw them (of 4
+ * or more) and in none that did not; NULL without runs. */
+struct json *audit_support_json(const struct audit_support *s);
+
+#endif

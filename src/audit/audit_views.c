@@ -1,0 +1,161 @@
+/* Answers on several views of each record become signals: (views, n) of the target, (views, n, models) of the
+ * reference models. */
+#include <math.h>
+
+#include "audit/audit_private.h"
+#include "audit/score/posterior.h"
+#include "audit/score/views.h"
+#include "par/par.h"
+
+/* Outputs of one model: row i, view v at (i * views + v) * classes of one of the two. */
+struct answers {
+    const float *f4;
+    const double *f8;
+};
+
+struct views {
+    const struct sotto_audit_input *in;
+    const int64_t *labels;
+    const char *what;
+    size_t n;
+};
+
+static double value_at(const struct answers *a, size_t at)
+{
+    return a->f4 ? (double)a->f4[at] : a->f8[at];
+}
+
+/* Checks one row of one view and gives its signal. */
+static sotto_status signal_of(double *out, const struct views *s, const struct answers *a, size_t i, size_t v,
+                              double *row)
+{
+    size_t classes = s->in->classes;
+    double sum = 0, least = 0;
+    struct attack_input one = {.outputs = row,
+                               .probabilities = s->in->probabilities != 0,
+                               .labels = &s->labels[i],
+                               .n = 1,
+                               .classes = classes};
+    for (size_t k = 0; k < classes; k++) {
+        row[k] = value_at(a, (i * s->in->views + v) * classes + k);
+        sum += row[k];
+        least = row[k] < least ? row[k] : least;
+    }
+    if (!isfinite(sum))
+        return status_fail(SOTTO_EINVAL, "%s: row %zu, view %zu is not finite", s->what, i, v);
+    if (one.probabilities && (least < 0 || fabs(sum - 1) > 1e-3))
+        return status_fail(
+            SOTTO_EINVAL,
+            "%s: row %zu, view %zu sums to %g; probabilities must be >= 0 and sum to 1 within 0.001 "
+            "(are these logits?)",
+            s->what, i, v, sum);
+    *out = posterior_signal(&one, 0);
+    return SOTTO_OK;
+}
+
+/* signals: record i, view v at (v * n + first + i) * step. */
+static sotto_status fill(double *signals, size_t n_all, size_t first, size_t step, const struct views *s,
+                         const struct answers *a)
+{
+    sotto_status status = SOTTO_OK;
+    double *row = base_alloc(s->in->classes, sizeof *row);
+    if (!row)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", s->in->classes);
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t v = 0; v < s->in->views; v++)
+            TRY(signal_of(&signals[(v * n_all + first + i) * step], s, a, i, v, row));
+done:
+    base_free(row);
+    return status;
+}
+
+struct models {
+    const struct views *views;
+    struct answers all; /* (models, n, views, classes) */
+    double *signals;
+    size_t count;
+};
+
+static sotto_status fill_model(void *arg, size_t model, int thread)
+{
+    (void)thread;
+    const struct models *m = arg;
+    size_t skip = model * m->views->n * m->views->in->views * m->views->in->classes;
+    struct answers own = {m->all.f4 ? m->all.f4 + skip : NULL, m->all.f8 ? m->all.f8 + skip : NULL};
+    return fill(m->signals + model, m->views->n, 0, m->count, m->views, &own);
+}
+
+static sotto_status take(double **out, struct audit_sides *s, enum audit_slot slot, size_t a, size_t b,
+                         size_t c)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count;
+    if (!size_multiply(&count, a, b) || !size_multiply(&count, count, c) ||
+        !(s->owned[slot] = base_alloc(count, sizeof **out)))
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu x %zu signals", a, b, c);
+    *out = s->owned[slot];
+done:
+    return status;
+}
+
+static sotto_status check(const struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    bool references = in->reference_views || in->reference_views_f8,
+         population = in->population_reference_views || in->population_reference_views_f8;
+    if (!in->member_views != !in->nonmember_views || !in->member_views != !references)
+        FAIL(SOTTO_EUSAGE, "audit: views are needed of members, of non-members and of the reference models");
+    if (!in->population_views != !population || (population && (!in->member_views || !in->n_population)))
+        FAIL(SOTTO_EUSAGE,
+             "audit: views of the population are needed of the target and of the reference models, "
+             "beside those of the records");
+    if (!in->member_views)
+        return SOTTO_OK;
+    if (!s->all.labels || !s->all.outputs || !s->all.reference)
+        FAIL(SOTTO_EUSAGE,
+             "audit: views need the target's logits or probabilities, labels, and what the reference "
+             "models say about the records themselves");
+    if (population && !s->population.labels)
+        FAIL(SOTTO_EUSAGE, "audit: views of the population need its outputs and labels");
+    REQUIRE(in->views >= 1 && in->views <= VIEW_MOST, "audit: %zu views; expected 1 to %d", in->views,
+            VIEW_MOST);
+done:
+    return status;
+}
+
+sotto_status audit_join_views(struct audit_sides *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = s->all.n, models = in->reference_models, z = in->n_population;
+    double *own, *of_models;
+    TRY(check(s, in));
+    if (!in->member_views)
+        return SOTTO_OK;
+    TRY(take(&own, s, SLOT_VIEW_SIGNALS, in->views, n, 1));
+    struct views members = {in, s->all.labels, "views of members", in->n_member},
+                 others = {in, s->all.labels + in->n_member, "views of non-members", in->n_nonmember},
+                 all = {in, s->all.labels, "views of reference models", n},
+                 population = {in, s->population.labels, "views of the population", z};
+    TRY(fill(own, n, 0, 1, &members, &(struct answers){.f8 = in->member_views}));
+    TRY(fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
+    TRY(take(&of_models, s, SLOT_VIEW_REFERENCE, in->views, n, models));
+    struct models m = {&all, {in->reference_views, in->reference_views_f8}, of_models, models};
+    TRY(par_chunks(models, par_threads(NULL), fill_model, &m));
+    s->all.views = in->views;
+    s->all.view_signals = own;
+    s->all.view_reference = of_models;
+    if (!in->population_views)
+        return SOTTO_OK;
+    TRY(take(&own, s, SLOT_POPULATION_VIEW_SIGNALS, in->views, z, 1));
+    TRY(fill(own, z, 0, 1, &population, &(struct answers){.f8 = in->population_views}));
+    TRY(take(&of_models, s, SLOT_POPULATION_VIEW_REFERENCE, in->views, z, models));
+    m = (struct models){
+        &population, {in->population_reference_views, in->population_reference_views_f8}, of_models, models};
+    TRY(par_chunks(models, par_threads(NULL), fill_model, &m));
+    s->population.views = in->views;
+    s->population.models = models;
+    s->population.view_signals = own;
+    s->population.view_reference = of_models;
+done:
+    return status;
+}

@@ -1,0 +1,347 @@
+/* Intervals of one audit say how sure the rates of THIS model are. How much they differ from one training to
+ * the next is another question, and the reference models answer it: each plays the target once, the others
+ * its references (as in Jebreel et al., Revisiting LiRA). The thresholds found there are also the attacker's:
+ * their median is applied to the real target. Every attack that ran is repeated if what it needs is known of
+ * a reference model, but for those that train a network. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/audit_private.h"
+#include "audit/score/rmia.h"
+#include "audit/measure/sorted.h"
+#include "par/par.h"
+
+enum { TARGETS = 16, RATES = 8 };
+
+struct outcome {
+    bool done;
+    double auc, tpr[RATES], threshold[RATES];
+};
+struct spread {
+    const struct audit_sides *sides;
+    const struct audit_settings *settings;
+    const struct attack **kind; /* (kinds): attacks that a reference model can be the target of */
+    const double **scores;      /* (kinds): of the real target */
+    size_t kinds, targets, model[TARGETS], rates;
+    struct outcome *outcome; /* (targets, kinds) */
+    const char *closer;      /* whose flags are kept, */
+    uint8_t *flags;          /* (TARGETS, n), at the first rate */
+};
+
+/* What is known of a reference model as a target: its signals on the records, and where the audit got its
+ * whole answers, those; on the population and on views where they were given. */
+static unsigned playable(const struct audit_sides *s)
+{
+    unsigned have = s->have & (NEED_LOSSES | NEED_IN | NEED_OUT | NEED_VIEWS);
+    if (s->reference_outputs || s->reference_outputs_f8)
+        have |= s->have & (NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW);
+    if (s->have & NEED_POPULATION_REFERENCE)
+        have |= NEED_POPULATION | NEED_POPULATION_REFERENCE;
+    return have;
+}
+
+/* A model's answers, signals and losses on every record, and on the population. */
+struct role {
+    struct attack_input all, population;
+    double *outputs, *signals, *losses, *of_population, *of_views, *of_population_views;
+};
+
+static void role_clear(struct role *r)
+{
+    base_free(r->outputs);
+    base_free(r->signals);
+    base_free(r->losses);
+    base_free(r->of_population);
+    base_free(r->of_views);
+    base_free(r->of_population_views);
+}
+
+static sotto_status column(double **out, const double *reference, size_t n, size_t models, size_t t)
+{
+    sotto_status status = SOTTO_OK;
+    *out = base_alloc(n, sizeof **out);
+    if (!*out)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu signals", n);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = reference[i * models + t];
+done:
+    return status;
+}
+
+static sotto_status widen(struct role *r, const struct audit_sides *s, size_t t)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count = s->all.n * s->all.classes;
+    r->outputs = base_alloc(count, sizeof *r->outputs);
+    if (!r->outputs)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu answers", count);
+    for (size_t i = 0; i < count; i++)
+        r->outputs[i] = s->reference_outputs ? (double)s->reference_outputs[t * count + i]
+                                             : s->reference_outputs_f8[t * count + i];
+    r->all.outputs = r->outputs;
+done:
+    return status;
+}
+
+/* Model t as the target, the others as its references. Clear in any case. */
+static sotto_status role_make(struct role *r, const struct audit_sides *s, size_t t)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = s->all.n, models = s->all.models;
+    *r = (struct role){.all = s->all, .population = s->population};
+    r->all.outputs = NULL;
+    TRY(column(&r->signals, s->all.reference, n, models, t));
+    r->losses = base_alloc(n, sizeof *r->losses);
+    if (!r->losses)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu losses", n);
+    for (size_t i = 0; i < n; i++)
+        r->losses[i] = -log_probability_of_signal(r->signals[i]);
+    if (s->reference_outputs || s->reference_outputs_f8)
+        TRY(widen(r, s, t));
+    r->all.signals = r->signals;
+    r->all.losses = r->losses;
+    r->all.played = t + 1;
+    r->all.population = NULL;
+    if (s->all.view_reference) {
+        TRY(column(&r->of_views, s->all.view_reference, s->all.views * n, models, t));
+        r->all.view_signals = r->of_views;
+    }
+    if (!s->population.reference && !s->population.view_reference)
+        goto done; /* nothing is known of this model there */
+    r->population.outputs = r->population.losses = NULL;
+    r->population.played = t + 1;
+    if (s->population.reference) {
+        TRY(column(&r->of_population, s->population.reference, s->population.n, models, t));
+        r->population.signals = r->of_population;
+    }
+    if (s->population.view_reference) {
+        TRY(column(&r->of_population_views, s->population.view_reference,
+                   s->population.views * s->population.n, models, t));
+        r->population.view_signals = r->of_population_views;
+    }
+    r->all.population = &r->population;
+done:
+    return status;
+}
+
+static sotto_status measure(struct outcome *out, const struct attack *attack, const struct attack_input *in,
+                            const struct spread *s, size_t t, double *scores, double *sides, uint8_t *marks)
+{
+    sotto_status status = SOTTO_OK;
+    struct curve c = {0};
+    const struct attack_input *all = &s->sides->all;
+    size_t count[2] = {0, 0};
+    double args[ATTACK_PARAMS];
+    struct attack_output o = {.scores = scores, .fallback = marks, .threshold = NAN};
+    memset(marks, 0, all->n);
+    TRY(attack_arguments(args, attack, s->settings->params));
+    TRY(attack->run(&o, in, args));
+    for (int pass = 1; pass >= 0; pass--) /* members first */
+        for (size_t i = 0; i < all->n; i++)
+            if (all->trained[i * all->models + t] == pass)
+                sides[count[1] * (size_t)(pass == 0) + count[pass]++] = scores[i];
+    if (count[0] < 2 || count[1] < 2)
+        goto done; /* a model that saw everything or nothing is no target */
+    TRY(curve_make(&c, sides, count[1], sides + count[1], count[0]));
+    curve_auc_variance(&c, &out->auc);
+    for (size_t k = 0; k < s->rates; k++) {
+        bool measurable = (double)count[0] >= ceil(1 / s->settings->fpr[k] - 1e-9);
+        out->threshold[k] = measurable ? curve_threshold_at_fpr(&c, s->settings->fpr[k]) : NAN;
+        out->tpr[k] = measurable ? curve_rates(&c, out->threshold[k], 0.5).tpr.estimate : NAN;
+    }
+    out->done = true;
+done:
+    curve_clear(&c);
+    return status;
+}
+
+static sotto_status play(void *arg, size_t target, int thread)
+{
+    (void)thread;
+    sotto_status status = SOTTO_OK;
+    struct spread *s = arg;
+    size_t t = s->model[target], n = s->sides->all.n;
+    struct role r = {0};
+    double *work = base_alloc(n, 2 * sizeof *work);
+    uint8_t *marks = base_alloc(n, 1);
+    if (!work || !marks)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu scores", n);
+    TRY(role_make(&r, s->sides, t));
+    for (size_t k = 0; k < s->kinds; k++) {
+        struct outcome *o = &s->outcome[target * s->kinds + k];
+        status = measure(o, s->kind[k], &r.all, s, t, work, work + n, marks);
+        if (status == SOTTO_EINVAL) /* too few models are left for this attack */
+            status = SOTTO_OK;
+        TRY(status);
+        if (strcmp(s->kind[k]->name, s->closer) == 0 && o->done && !isnan(o->threshold[0]))
+            for (size_t i = 0; i < n; i++)
+                s->flags[target * n + i] = work[i] > o->threshold[0];
+    }
+done:
+    base_free(work);
+    base_free(marks);
+    role_clear(&r);
+    return status;
+}
+
+static struct json *summary(const double *x, size_t n)
+{
+    double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i], low = fmin(low, x[i]), high = fmax(high, x[i]);
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
+    struct json *j = json_make_object();
+    json_put_real(&j, "mean", sum / (double)n);
+    json_put_real(&j, "deviation", n > 1 ? sqrt(squares / (double)(n - 1)) : NAN);
+    json_put_real(&j, "lowest", low);
+    json_put_real(&j, "highest", high);
+    return j;
+}
+
+/* Over targets that could be played, and at rates that their records can measure. */
+static size_t collect(double *out, const struct spread *s, size_t kind, size_t rate, bool threshold)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < s->targets; t++) {
+        const struct outcome *o = &s->outcome[t * s->kinds + kind];
+        double x = !o->done ? NAN : rate == RATES ? o->auc : threshold ? o->threshold[rate] : o->tpr[rate];
+        if (!isnan(x))
+            out[n++] = x;
+    }
+    return n;
+}
+
+static double median(double *x, size_t n)
+{
+    double scratch[TARGETS];
+    sort_rising(x, n, scratch);
+    if (n % 2 || x[n / 2 - 1] == x[n / 2]) /* equal infinities have no middle */
+        return x[n / 2];
+    return x[n / 2 - 1] / 2 + x[n / 2] / 2;
+}
+
+/* The attacker never saw who is a member of the real target, so all of its records may be scored. */
+static struct json *transferred(const struct curve *c, double threshold, double confidence)
+{
+    struct rates r = curve_rates(c, threshold, confidence);
+    struct json *j = json_make_object();
+    json_put_real(&j, "threshold", threshold);
+    json_put(&j, "tpr", audit_estimate(r.tpr));
+    json_put(&j, "fpr", audit_estimate(r.fpr));
+    json_put(&j, "ppv", audit_ppv(c, threshold, confidence));
+    audit_put_counts(&j, c);
+    return j;
+}
+
+static sotto_status kind_json(struct json **out, const struct spread *s, size_t kind)
+{
+    sotto_status status = SOTTO_OK;
+    double x[TARGETS];
+    struct curve c = {0};
+    size_t n = collect(x, s, kind, RATES, false), members = s->sides->member.n;
+    struct json *j = json_make_object(), *tpr = json_make_object(), *applied = json_make_object();
+    const double *scores = s->scores[kind];
+    TRY(curve_make(&c, scores, members, scores + members, s->sides->nonmember.n));
+    json_put_text(&j, "name", s->kind[kind]->name);
+    json_put_integer(&j, "targets", (int64_t)n);
+    json_put(&j, "auc", n ? summary(x, n) : json_make_null());
+    for (size_t k = 0; k < s->rates; k++) {
+        char key[32];
+        snprintf(key, sizeof key, "%.12g", s->settings->fpr[k]);
+        if ((n = collect(x, s, kind, k, false)) == 0)
+            continue;
+        json_put(&tpr, key, summary(x, n));
+        collect(x, s, kind, k, true);
+        json_put(&applied, key, transferred(&c, median(x, n), s->settings->confidence));
+    }
+    json_put(&j, "tpr_at_fpr", tpr);
+    json_put(&j, "transferred", applied);
+    tpr = applied = NULL;
+    *out = j;
+    j = NULL;
+done:
+    json_free(tpr);
+    json_free(applied);
+    json_free(j);
+    curve_clear(&c);
+    return status;
+}
+
+static sotto_status choose_kinds(struct spread *s, audit_scores_of scores_of, const void *arg)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned have = playable(s->sides);
+    size_t rows = 0;
+    while (attack_table[rows])
+        rows++;
+    s->kind = base_alloc(rows, sizeof *s->kind);
+    s->scores = base_alloc(rows, sizeof *s->scores);
+    if (!s->kind || !s->scores)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory");
+    for (size_t i = 0; i < rows; i++) {
+        const double *scores = scores_of(arg, attack_table[i]->name);
+        if (!scores || attack_table[i]->trains || !attack_applies(attack_table[i], have))
+            continue;
+        s->kind[s->kinds] = attack_table[i];
+        s->scores[s->kinds++] = scores;
+    }
+    s->outcome = base_alloc(TARGETS, (s->kinds + 1) * sizeof *s->outcome);
+    if (!s->outcome)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu attacks", s->kinds);
+done:
+    return status;
+}
+
+/* The runs in which the closer attack had a threshold. */
+static sotto_status make_support(struct audit_support *out, struct spread *s)
+{
+    size_t run[TARGETS], count = 0, n = s->sides->all.n;
+    for (size_t k = 0; k < s->kinds; k++)
+        for (size_t t = 0; strcmp(s->kind[k]->name, s->closer) == 0 && t < s->targets; t++) {
+            const struct outcome *o = &s->outcome[t * s->kinds + k];
+            if (!o->done || s->rates == 0 || isnan(o->threshold[0]))
+                continue;
+            memmove(s->flags + count * n, s->flags + t * n, n);
+            run[count++] = s->model[t];
+        }
+    return audit_support_make(out, s->flags, run, count, &s->sides->all,
+                              s->rates ? s->settings->fpr[0] : NAN);
+}
+
+sotto_status audit_spread(struct json **out, struct audit_support *support, const char *closer,
+                          const struct audit_sides *sides, audit_scores_of scores_of, const void *arg,
+                          const struct audit_settings *settings, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array();
+    size_t models = sides->all.models;
+    struct spread s = {.sides = sides, .settings = settings, .closer = closer};
+    s.targets = models < TARGETS ? models : TARGETS;
+    s.rates = settings->fpr_count < RATES ? settings->fpr_count : RATES;
+    for (size_t t = 0; t < s.targets; t++)
+        s.model[t] = t * models / s.targets;
+    TRY(choose_kinds(&s, scores_of, arg));
+    s.flags = base_alloc(sides->all.n, TARGETS);
+    if (!s.flags)
+        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu records", sides->all.n);
+    TRY(par_chunks(s.targets, par_threads(ctx), play, &s));
+    TRY(make_support(support, &s));
+    for (size_t k = 0; k < s.kinds; k++) {
+        struct json *one;
+        TRY(kind_json(&one, &s, k));
+        if (strcmp(s.kind[k]->name, closer) == 0)
+            json_put(&one, "stability", audit_support_json(support));
+        json_push(&list, one);
+    }
+    *out = list;
+    list = NULL;
+done:
+    base_free(s.kind);
+    base_free(s.scores);
+    base_free(s.outcome);
+    base_free(s.flags);
+    json_free(list);
+    return status;
+}

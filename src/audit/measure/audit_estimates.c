@@ -1,0 +1,39 @@
+/* The two public estimates that need no audit around them. */
+#include <math.h>
+
+#include "audit/measure/metrics.h"
+#include "num/beta.h"
+
+sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
+                       const double *nonmember, size_t n_nonmember, double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    struct curve c = {0};
+    bool exact;
+    REQUIRE(n_member > 0 && n_nonmember > 0, "auc: %zu members and %zu non-members; both must be > 0",
+            n_member, n_nonmember);
+    REQUIRE(confidence > 0 && confidence < 1, "auc: confidence must be between 0 and 1 (got %g)", confidence);
+    for (size_t i = 0; i < n_member + n_nonmember; i++) {
+        double x = i < n_member ? member[i] : nonmember[i - n_member];
+        REQUIRE(isfinite(x), "auc: %s score %zu is not finite", i < n_member ? "member" : "non-member",
+                i < n_member ? i : i - n_member);
+    }
+    TRY(curve_make(&c, member, n_member, nonmember, n_nonmember));
+    *out = curve_auc(&c, confidence, &exact);
+done:
+    curve_clear(&c);
+    return status;
+}
+
+sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n, double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(n > 0 && k <= n, "clopper-pearson: %zu of %zu; expected 0 <= k <= n and n > 0", k, n);
+    REQUIRE(confidence > 0 && confidence < 1, "clopper-pearson: confidence must be between 0 and 1 (got %g)",
+            confidence);
+    struct sotto_estimate e = {.estimate = (double)k / (double)n};
+    clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
+    *out = e;
+done:
+    return status;
+}

@@ -1,0 +1,259 @@
+/* Everything works on sorted distinct scores with cumulative counts, so ties cannot be mishandled twice. */
+#include "audit/measure/metrics.h"
+
+#include <math.h>
+
+#include "audit/measure/sorted.h"
+#include "num/beta.h"
+
+static void sort_copy(double *out, const double *scores, size_t n, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = scores[i];
+    sort_rising(out, n, scratch);
+}
+
+/* Both sides sorted, then merged from the top. */
+static void merge(struct curve *c, const double *member, const double *nonmember)
+{
+    size_t m = c->n_member, n = c->n_nonmember; /* how many are left */
+    while (m > 0 || n > 0) {
+        double top = n == 0 || (m > 0 && member[m - 1] > nonmember[n - 1]) ? member[m - 1] : nonmember[n - 1];
+        while (m > 0 && member[m - 1] == top)
+            m--;
+        while (n > 0 && nonmember[n - 1] == top)
+            n--;
+        c->score[c->points] = top;
+        c->true_flags[c->points] = c->n_member - m;
+        c->false_flags[c->points++] = c->n_nonmember - n;
+    }
+}
+
+sotto_status curve_make(struct curve *out, const double *member, size_t n_member, const double *nonmember,
+                        size_t n_nonmember)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = n_member + n_nonmember;
+    struct curve c = {.n_member = n_member, .n_nonmember = n_nonmember};
+    double *sorted = base_alloc(n, sizeof *sorted), *scratch = base_alloc(n, sizeof *scratch);
+    c.score = base_alloc(n, sizeof *c.score);
+    c.true_flags = base_alloc(n, sizeof *c.true_flags);
+    c.false_flags = base_alloc(n, sizeof *c.false_flags);
+    if (!sorted || !scratch || !c.score || !c.true_flags || !c.false_flags)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
+    sort_copy(sorted, member, n_member, scratch);
+    sort_copy(sorted + n_member, nonmember, n_nonmember, scratch);
+    merge(&c, sorted, sorted + n_member);
+    *out = c;
+done:
+    if (status != SOTTO_OK)
+        curve_clear(&c);
+    base_free(sorted);
+    base_free(scratch);
+    return status;
+}
+
+void curve_clear(struct curve *c)
+{
+    base_free(c->score);
+    base_free(c->true_flags);
+    base_free(c->false_flags);
+    *c = (struct curve){0};
+}
+
+static double tpr_of(const struct curve *c, size_t i)
+{
+    return (double)c->true_flags[i] / (double)c->n_member;
+}
+
+static double fpr_of(const struct curve *c, size_t i)
+{
+    return (double)c->false_flags[i] / (double)c->n_nonmember;
+}
+
+/* A threshold between point i and the next lower score: it flags exactly the records of points 0 .. i. */
+static double threshold_below(const struct curve *c, size_t i)
+{
+    if (i + 1 == c->points)
+        return -INFINITY;
+    double high = c->score[i], low = c->score[i + 1], middle = low + (high - low) / 2;
+    return middle < high ? middle : low;
+}
+
+/* Placements: for each record the share of the other side that it beats, ties counting half. DeLong's
+ * variance is the variance of the mean of the members' placements plus that of the non-members'. */
+static void placements(const struct curve *c, double *area, double *of_members, double *of_nonmembers)
+{
+    double m = (double)c->n_member, n = (double)c->n_nonmember, wins = 0;
+    for (size_t i = 0; i < c->points; i++) {
+        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_flags[i - 1] : 0;
+        wins += ((double)c->true_flags[i] - t0) * (n - (f0 + (double)c->false_flags[i]) / 2);
+    }
+    double a = wins / (m * n), squares_m = 0,
+           squares_n = 0; /* the sum is exact: halves of integers below 2^53 */
+    for (size_t i = 0; i < c->points; i++) {
+        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_flags[i - 1] : 0;
+        double f1 = (double)c->false_flags[i], t1 = (double)c->true_flags[i];
+        double v10 = 1 - (f0 + f1) / (2 * n) - a, v01 = (t0 + t1) / (2 * m) - a;
+        squares_m += (t1 - t0) * v10 * v10;
+        squares_n += (f1 - f0) * v01 * v01;
+    }
+    *area = a;
+    *of_members = m > 1 ? squares_m / (m - 1) / m : INFINITY;
+    *of_nonmembers = n > 1 ? squares_n / (n - 1) / n : INFINITY;
+}
+
+struct sotto_estimate curve_auc(const struct curve *c, double confidence, bool *exact)
+{
+    double a, vm, vn;
+    placements(c, &a, &vm, &vn);
+    struct sotto_estimate out = {.estimate = a};
+    double variance = vm + vn;
+    *exact = !(variance > 0 && isfinite(variance) && a > 0 && a < 1);
+    if (*exact) {
+        double pairs = (double)(c->n_member < c->n_nonmember ? c->n_member : c->n_nonmember);
+        clopper_pearson(&out.lower, &out.upper, a * pairs, pairs, confidence);
+        return out;
+    }
+    double degrees =
+        variance * variance / (vm * vm / ((double)c->n_member - 1) + vn * vn / ((double)c->n_nonmember - 1));
+    double reach = student_quantile(1 - (1 - confidence) / 2, degrees) * sqrt(variance) / (a * (1 - a));
+    double logit = log(a / (1 - a));
+    out.lower = 1 / (1 + exp(-(logit - reach)));
+    out.upper = 1 / (1 + exp(-(logit + reach)));
+    return out;
+}
+
+double curve_auc_variance(const struct curve *c, double *area)
+{
+    double vm, vn;
+    placements(c, area, &vm, &vn);
+    return vm + vn;
+}
+
+double curve_advantage(const struct curve *c)
+{
+    double best = 0;
+    for (size_t i = 0; i < c->points; i++)
+        best = fmax(best, tpr_of(c, i) - fpr_of(c, i));
+    return best;
+}
+
+/* Half of the points are spaced evenly in log FPR, half in FPR; between two grid values the highest vertex
+ * stands. */
+size_t curve_thin(size_t *out, size_t limit, const struct curve *c)
+{
+    size_t kept = 0;
+    if (c->points <= limit) {
+        for (; kept < c->points; kept++)
+            out[kept] = kept;
+        return kept;
+    }
+    size_t half = (limit - 2) / 2, log_next = 0, linear_next = 0;
+    double n = (double)c->n_nonmember, floor_rate = 1 / (2 * n);
+    for (size_t i = 0; i < c->points && kept + 1 < limit; i++) {
+        double after = i + 1 < c->points ? fpr_of(c, i + 1) : 2;
+        /* Vertex i stands for every grid value from its own FPR up to the next vertex's. */
+        bool wanted = false;
+        for (; log_next < half; log_next++) {
+            double grid = floor_rate * pow(1 / floor_rate, (double)log_next / (double)half);
+            if (grid >= after)
+                break;
+            wanted = true;
+        }
+        for (; linear_next < half; linear_next++) {
+            if ((double)linear_next / (double)half >= after)
+                break;
+            wanted = true;
+        }
+        if (wanted && i + 1 < c->points)
+            out[kept++] = i;
+    }
+    out[kept++] = c->points - 1;
+    return kept;
+}
+
+double curve_threshold_at_fpr(const struct curve *c, double fpr)
+{
+    double threshold = INFINITY;
+    /* Stops at the first point that flags too many: the records there are not flagged, ties included. */
+    for (size_t i = 0; i < c->points; i++) {
+        if (fpr_of(c, i) > fpr * (1 + 1e-12))
+            return c->score[i];
+        threshold = threshold_below(c, i);
+    }
+    return threshold;
+}
+
+double curve_threshold_balanced(const struct curve *c)
+{
+    double best = 0, threshold = INFINITY;
+    for (size_t i = 0; i < c->points; i++) {
+        double gain = tpr_of(c, i) - fpr_of(c, i);
+        if (gain > best) {
+            best = gain;
+            threshold = threshold_below(c, i);
+        }
+    }
+    return threshold;
+}
+
+double curve_threshold_epsilon(const struct curve *c, double delta, double confidence)
+{
+    enum { CANDIDATES = 100 };
+    size_t candidates[CANDIDATES], count = curve_thin(candidates, CANDIDATES, c);
+    /* The best of many noisy bounds sits at an extreme threshold with a handful of records and fails on the
+     * other half. Asking each candidate for the error of one among all picks thresholds that hold up. */
+    double stricter = 1 - (1 - confidence) / CANDIDATES;
+    double best = 0, threshold = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double t = threshold_below(c, candidates[i]);
+        struct rates r = curve_rates(c, t, stricter);
+        double bound = rates_epsilon(&r, delta);
+        if (bound > best) {
+            best = bound;
+            threshold = t;
+        }
+    }
+    return threshold;
+}
+
+static struct sotto_estimate rate(size_t k, size_t n, double confidence)
+{
+    struct sotto_estimate e = {.estimate = (double)k / (double)n};
+    clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
+    return e;
+}
+
+struct rates curve_rates(const struct curve *c, double threshold, double confidence)
+{
+    size_t low = 0, high = c->points; /* points 0 .. low-1 lie above the threshold */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->score[middle] > threshold)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t t = low ? c->true_flags[low - 1] : 0, f = low ? c->false_flags[low - 1] : 0;
+    return (struct rates){rate(t, c->n_member, confidence), rate(f, c->n_nonmember, confidence), c->n_member,
+                          c->n_nonmember};
+}
+
+double rates_epsilon(const struct rates *r, double delta)
+{
+    double miss = 1 - r->tpr.lower, hit = r->tpr.lower - delta, reject = 1 - r->fpr.upper - delta;
+    double bound = 0;
+    if (hit > 0)
+        bound = fmax(bound, log(hit / r->fpr.upper));
+    if (reject > 0 && miss > 0)
+        bound = fmax(bound, log(reject / miss));
+    return bound;
+}
+
+struct sotto_estimate curve_balanced(const struct curve *c, double threshold, double confidence)
+{
+    struct rates r = curve_rates(c, threshold, 1 - (1 - confidence) / 2);
+    return (struct sotto_estimate){(r.tpr.estimate + 1 - r.fpr.estimate) / 2,
+                                   (r.tpr.lower + 1 - r.fpr.upper) / 2, (r.tpr.upper + 1 - r.fpr.lower) / 2};
+}

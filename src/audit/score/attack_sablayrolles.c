@@ -1,0 +1,24 @@
+/* A threshold of its own for every record: half way between its IN and its OUT signals. */
+#include "audit/score/posterior.h"
+#include "audit/score/reference.h"
+
+static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
+{
+    (void)args;
+    sotto_status status = SOTTO_OK;
+    struct reference_stats stats = {0};
+    TRY(reference_stats_make(&stats, in, true));
+    for (size_t i = 0; i < in->n; i++) {
+        out->scores[i] = posterior_signal(in, i) - (stats.record[i].in.mean + stats.record[i].out.mean) / 2;
+        out->fallback[i] = stats.record[i].in.fallback || stats.record[i].out.fallback;
+    }
+done:
+    reference_stats_clear(&stats);
+    return status;
+}
+
+const struct attack attack_sablayrolles = {.name = "sablayrolles",
+                                           .title = "Per-record threshold between IN and OUT",
+                                           .source = "Sablayrolles et al. 2019",
+                                           .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                           .run = run};

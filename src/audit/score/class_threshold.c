@@ -1,0 +1,96 @@
+#include "audit/score/class_threshold.h"
+
+#include <math.h>
+
+#include "audit/measure/metrics.h"
+
+const struct attack_param class_threshold_params[] = {
+    {"least", "shadow records of a class on each side that its own threshold needs", CLASS_THRESHOLD_LEAST, 1,
+     1e9},
+    {NULL, NULL, 0, 0, 0}};
+
+struct attack_input shadow_input(const struct attack_input *in)
+{
+    return (struct attack_input){.outputs = in->shadow_outputs,
+                                 .probabilities = in->probabilities,
+                                 .labels = in->shadow_labels,
+                                 .n = in->shadow_n,
+                                 .classes = in->classes};
+}
+
+/* Scores of the shadow's records of one class (`everybody`: of all), its own first; counts[1] of those,
+ * counts[0] of the others. */
+static void gather(double *own, double *others, size_t counts[2], const struct attack_input *in,
+                   const double *scores, size_t class, bool everybody)
+{
+    counts[0] = counts[1] = 0;
+    for (size_t i = 0; i < in->shadow_n; i++)
+        if (everybody || (size_t)in->shadow_labels[i] == class) {
+            bool trained = in->shadow_trained[i];
+            (trained ? own : others)[counts[trained]++] = scores[i];
+        }
+}
+
+/* Never infinite: to flag nobody is to ask for more than any shadow record had, to flag everybody for less.
+ */
+static sotto_status choose(double *threshold, const double *own, const double *others, const size_t counts[2])
+{
+    struct curve c = {0};
+    sotto_status status = curve_make(&c, own, counts[1], others, counts[0]);
+    if (status != SOTTO_OK)
+        return status;
+    double t = curve_threshold_balanced(&c);
+    if (!isfinite(t))
+        t = t > 0 ? c.score[0] : nextafter(c.score[c.points - 1], -INFINITY);
+    *threshold = t;
+    curve_clear(&c);
+    return SOTTO_OK;
+}
+
+sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struct attack *metric,
+                              const struct attack_input *in, double least)
+{
+    sotto_status status = SOTTO_OK;
+    struct attack_input shadow = shadow_input(in);
+    size_t counts[2];
+    double *scores = base_alloc(in->shadow_n, sizeof *scores), *own = base_alloc(in->shadow_n, sizeof *own),
+           *others = base_alloc(in->shadow_n, sizeof *others);
+    if (!scores || !own || !others)
+        FAIL(SOTTO_ENOMEM, "class thresholds: out of memory for %zu records", in->shadow_n);
+    TRY(attack_run(scores, metric, &shadow));
+    gather(own, others, counts, in, scores, 0, true);
+    TRY(choose(&thresholds[in->classes], own, others, counts));
+    for (size_t k = 0; k < in->classes; k++) {
+        gather(own, others, counts, in, scores, k, false);
+        fallback[k] = (double)counts[0] < least || (double)counts[1] < least;
+        thresholds[k] = thresholds[in->classes];
+        if (!fallback[k])
+            TRY(choose(&thresholds[k], own, others, counts));
+    }
+done:
+    base_free(scores);
+    base_free(own);
+    base_free(others);
+    return status;
+}
+
+sotto_status class_threshold_run(struct attack_output *out, const struct attack *metric,
+                                 const struct attack_input *in, double least)
+{
+    sotto_status status = SOTTO_OK;
+    double *thresholds = base_alloc(in->classes + 1, sizeof *thresholds);
+    uint8_t *fallback = base_alloc(in->classes, 1);
+    if (!thresholds || !fallback)
+        FAIL(SOTTO_ENOMEM, "class thresholds: out of memory for %zu classes", in->classes);
+    TRY(class_thresholds(thresholds, fallback, metric, in, least));
+    TRY(attack_run(out->scores, metric, in));
+    for (size_t i = 0; i < in->n; i++) {
+        out->scores[i] -= thresholds[in->labels[i]];
+        out->fallback[i] = fallback[in->labels[i]];
+    }
+    out->threshold = 0;
+done:
+    base_free(thresholds);
+    base_free(fallback);
+    return status;
+}

@@ -1,0 +1,62 @@
+#include "audit/score/lira.h"
+#include "audit/score/posterior.h"
+#include "audit/score/reference.h"
+
+#include <math.h>
+
+const struct attack_param lira_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
+    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9},
+    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1},
+    {NULL, NULL, 0, 0, 0}};
+
+const struct attack_param lira_offline_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
+    {"per-record", "OUT models from which a record's own variance stands alone", 32, 2, 1e9},
+    {NULL, NULL, 0, 0, 0}};
+
+double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
+                  bool monotone)
+{
+    double from_in = signal - in_mean, from_out = signal - out_mean;
+    if (monotone && from_in > 0 && in_mean > out_mean)
+        from_in = 0;
+    return 0.5 * (log(out_variance / in_variance) + from_out * from_out / out_variance -
+                  from_in * from_in / in_variance);
+}
+
+sotto_status lira_online(struct attack_output *out, const struct attack_input *in, struct lira_settings how)
+{
+    sotto_status status = SOTTO_OK;
+    struct reference_stats stats = {0};
+    TRY(reference_stats_make(&stats, in, true));
+    for (size_t i = 0; i < in->n; i++) {
+        const struct reference_record *r = &stats.record[i];
+        double models = (double)(r->in.count < r->out.count ? r->in.count : r->out.count);
+        double prior = models >= how.per_record ? 0 : how.prior;
+        out->scores[i] = lira_ratio(posterior_signal(in, i), r->in.mean,
+                                    reference_variance(&r->in, stats.in_variance, prior), r->out.mean,
+                                    reference_variance(&r->out, stats.out_variance, prior), how.monotone);
+        out->fallback[i] = r->in.fallback || r->out.fallback;
+    }
+done:
+    reference_stats_clear(&stats);
+    return status;
+}
+
+sotto_status lira_offline(struct attack_output *out, const struct attack_input *in, struct lira_settings how)
+{
+    sotto_status status = SOTTO_OK;
+    struct reference_stats stats = {0};
+    TRY(reference_stats_make(&stats, in, false));
+    for (size_t i = 0; i < in->n; i++) {
+        const struct reference_side *side = &stats.record[i].out;
+        double prior = (double)side->count >= how.per_record ? 0 : how.prior;
+        out->scores[i] = (posterior_signal(in, i) - side->mean) /
+                         sqrt(reference_variance(side, stats.out_variance, prior));
+        out->fallback[i] = side->fallback;
+    }
+done:
+    reference_stats_clear(&stats);
+    return status;
+}

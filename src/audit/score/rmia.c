@@ -1,0 +1,72 @@
+#include "audit/score/rmia.h"
+#include "audit/score/posterior.h"
+#include "audit/measure/sorted.h"
+
+#include <math.h>
+
+double probability_of_signal(double signal)
+{
+    return signal > 0 ? 1 / (1 + exp(-signal)) : exp(signal) / (1 + exp(signal));
+}
+
+double log_probability_of_signal(double signal)
+{
+    return signal > 0 ? -log1p(exp(-signal)) : signal - log1p(exp(signal));
+}
+
+double rmia_gain(bool *fallback, const struct attack_input *in, size_t row, bool offline, double a)
+{
+    static const double smallest = 1e-30;
+    double sum[2] = {0, 0}, all;
+    size_t count[2] = {0, 0};
+    for (size_t m = 0; m < in->models; m++) {
+        size_t trained = in->trained && in->trained[row * in->models + m];
+        if ((offline && trained) || !attack_compares(in, m))
+            continue;
+        sum[trained] += probability_of_signal(in->reference[row * in->models + m]);
+        count[trained]++;
+    }
+    if (offline && !count[0]) { /* only IN models know it: their mean is all there is */
+        double gain = rmia_gain(fallback, in, row, false, a);
+        *fallback = true;
+        return gain;
+    }
+    double mean[2] = {sum[0] / (double)count[0], sum[1] / (double)count[1]};
+    if (offline)
+        all = ((1 + a) * mean[0] + (1 - a)) / 2;
+    else
+        all = count[0] && count[1] ? (mean[0] + mean[1]) / 2 : count[0] ? mean[0] : mean[1];
+    *fallback = !offline && in->trained && !(count[0] && count[1]);
+    return log_probability_of_signal(posterior_signal(in, row)) - log(fmax(all, smallest));
+}
+
+sotto_status rmia_run(struct attack_output *out, const struct attack_input *in, bool offline, double a)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        bool fallback = false;
+        out->scores[i] = rmia_gain(&fallback, in, i, offline, a);
+        out->fallback[i] = fallback;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status rmia_population(double *scores, const struct attack_input *in, const double *gain, double a,
+                             double gamma)
+{
+    sotto_status status = SOTTO_OK;
+    const struct attack_input *z = in->population;
+    double *sorted = base_alloc(z->n, sizeof *sorted), *scratch = base_alloc(z->n, sizeof *scratch);
+    if (!sorted || !scratch)
+        FAIL(SOTTO_ENOMEM, "rmia: out of memory for %zu records of the population", z->n);
+    for (size_t i = 0; i < z->n; i++) {
+        bool ignored = false;
+        sorted[i] = rmia_gain(&ignored, z, i, true, a);
+    }
+    sort_rising(sorted, z->n, scratch);
+    for (size_t i = 0; i < in->n; i++)
+        scores[i] = (double)count_upto(sorted, z->n, gain[i] - log(gamma)) / (double)z->n;
+done:
+    base_free(sorted);
+    base_free(scratch);
+    return status;
+}

@@ -1,0 +1,98 @@
+/* score_attack.h - what an attack is: one const record per file, one row in score_attack_list.h (docs/ADDING.md).
+ *
+ * An attack turns what it may look at into one score per record, HIGHER = MORE MEMBER-LIKE. It never sees who
+ * is a member; ROC curves, rates and intervals are computed once, in metrics.c. */
+#ifndef AUDIT_SCORE_SCORE_ATTACK_H
+#define AUDIT_SCORE_SCORE_ATTACK_H
+
+#include "base/memory.h"
+
+/* What a record of arrays can hold; an attack names what it needs. */
+enum attack_need {
+    NEED_OUTPUTS = 1, /* logits or probabilities, (n, classes) */
+    NEED_LABELS = 2,
+    NEED_LOSSES = 4,       /* losses, or outputs and labels to compute them from */
+    NEED_SCORES = 8,       /* made by another tool */
+    NEED_OUT = 16,         /* reference models that were not trained on a record */
+    NEED_IN = 32,          /* and others that were */
+    NEED_SHADOW = 64,      /* outputs of a model of the attacker's own on records whose membership he knows */
+    NEED_POPULATION = 128, /* the target's losses on other records, known to be non-members */
+    NEED_POPULATION_REFERENCE = 256, /* and what the reference models say about those */
+    NEED_MEANS = 512,                /* features, a released mean of some records and one of a population */
+    NEED_SHARES = 1024,              /* the same, all of them between 0 and 1 */
+    NEED_VIEWS = 2048                /* signals of several views of each record */
+};
+
+struct attack_input {
+    const double *outputs;   /* (n, classes), NULL without NEED_OUTPUTS */
+    bool probabilities;      /* outputs are probabilities, not logits */
+    const int64_t *labels;   /* (n), 0 .. classes-1 */
+    const double *losses;    /* (n), nats */
+    const double *scores;    /* (n) */
+    const double *signals;   /* (n): posterior_signal() itself, instead of outputs and losses; or NULL */
+    const double *reference; /* (n, models): what posterior_signal() is for each reference model */
+    const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
+    const float *features;   /* (n, width): the records themselves, or NULL */
+    const double *released_mean, *reference_mean; /* (width) */
+    size_t n, classes, models, width;
+    size_t played; /* 1 + the reference model that plays the target, and is then no reference; 0: none does */
+    size_t views;  /* 0: none were given */
+    const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */
+    const double *view_reference;  /* (views, n, models): of the reference models' */
+    const double *shadow_outputs;  /* (shadow_n, classes), of the same kind as outputs */
+    const int64_t *shadow_labels;  /* (shadow_n) */
+    const uint8_t *shadow_trained; /* (shadow_n): 1 for the shadow's own records */
+    size_t shadow_n;
+    const struct attack_input *population; /* other records, none of them a member of anything; or NULL */
+};
+
+struct attack_output {
+    double *scores; /* (n) */
+    uint8_t
+        *fallback; /* (n), all 0 before: 1 where a record had no statistics of its own and others' stood in */
+    double threshold; /* the attack's own decision, member when score > threshold, found without looking at
+                         the target's members; NAN (before the call) if it has none */
+};
+
+/* A number that the user may set as "ATTACK.NAME=VALUE". */
+struct attack_param {
+    const char *name, *help;
+    double usual, low, high;
+};
+enum { ATTACK_PARAMS = 4 };
+
+struct attack {
+    const char *name;                  /* key on the command line and in JSON */
+    const char *title;                 /* one line for reports */
+    const char *source;                /* who described it first */
+    unsigned needs;                    /* of enum attack_need, all of them */
+    const struct attack_param *params; /* ends with a NULL name; NULL: none */
+    bool
+        trains; /* a network: takes too long to be repeated for every reference model that plays the target */
+    /* Fills scores[0 .. in->n), all records of both sides in one call, so that statistics may be pooled.
+     * Inputs were checked: finite, labels in range, probabilities sum to 1. args: the parameters' values. */
+    sotto_status (*run)(struct attack_output *out, const struct attack_input *in, const double *args);
+};
+
+/* Is reference model m one that this input compares with? */
+static inline bool attack_compares(const struct attack_input *in, size_t m)
+{
+    return m + 1 != in->played;
+}
+
+/* NULL-terminated, in list order. */
+extern const struct attack *const attack_table[];
+/* NULL: no such attack. */
+const struct attack *attack_find(const char *name);
+/* True if `have` (of enum attack_need) covers what the attack needs. */
+bool attack_applies(const struct attack *a, unsigned have);
+/* The usual values, then those of `settings` ("attack.param=value", NULL-terminated, may be NULL) that name
+ * this attack. EUSAGE: unknown parameter, or a value out of its range. */
+sotto_status attack_arguments(double args[ATTACK_PARAMS], const struct attack *a,
+                              const char *const *settings);
+/* Every setting names an attack and a parameter of it. EUSAGE. */
+sotto_status attack_settings_check(const char *const *settings);
+/* Runs with the usual parameters; scores only. */
+sotto_status attack_run(double *scores, const struct attack *a, const struct attack_input *in);
+
+#endif

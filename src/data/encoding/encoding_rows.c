@@ -1,0 +1,121 @@
+/* Rows of a set as cells: what its code book says about a code, or the number as it is. */
+#include "data/encoding/encoding.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+struct encoding_rows {
+    const struct sotto_table_encoding *e;
+    const struct sotto_dataset *s;
+    size_t *column;          /* (e->count): of the set; not used for ignored ones */
+    struct text_list *codes; /* (e->count): empty for numbers */
+    int64_t *classes;        /* (s->classes): class of the encoding for each of the set's */
+};
+
+static const struct json *column_of(const struct sotto_dataset *s, size_t j)
+{
+    return json_at(((const struct dataset *)s->owner)->columns, j);
+}
+
+static sotto_status place_column(struct encoding_rows *r, size_t j)
+{
+    sotto_status status = SOTTO_OK;
+    const struct encoding_column *c = &r->e->columns[j];
+    size_t k = 0;
+    while (k < r->s->columns && strcmp(json_text(json_find(column_of(r->s, k), "name")), c->name) != 0)
+        k++;
+    REQUIRE(k < r->s->columns, "%s: has no column '%.80s', which %s describes", r->s->name, c->name,
+            r->e->by);
+    const struct json *codes = json_find(column_of(r->s, k), "codes");
+    r->column[j] = k;
+    for (size_t i = 0; i < json_count(codes); i++)
+        TRY(text_list_add(&r->codes[j], json_text(json_at(codes, i))));
+done:
+    return status;
+}
+
+static sotto_status place_columns(struct encoding_rows *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_table_encoding *e = r->e;
+    for (size_t j = 0; j < e->count; j++)
+        if (e->columns[j].kind != COLUMN_IGNORED)
+            TRY(place_column(r, j));
+    for (size_t k = 0; k < r->s->columns; k++) {
+        const char *name = json_text(json_find(column_of(r->s, k), "name"));
+        REQUIRE(
+            encoding_find(e, name) < e->count,
+            "%s: column '%.80s' is not described by %s; expected all columns (type: ignore leaves one out)",
+            r->s->name, name, e->by);
+    }
+done:
+    return status;
+}
+
+static struct cell label_cell(const struct sotto_dataset *s, size_t label)
+{
+    return s->class_names ? cell_of_text(s->class_names[label]) : (struct cell){NULL, (double)label};
+}
+
+sotto_status encoding_rows_open(struct encoding_rows **out, const struct sotto_table_encoding *e,
+                                const struct sotto_dataset *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct encoding_rows *r = base_alloc(1, sizeof *r);
+    if (!r)
+        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    REQUIRE(s->features && s->labels && json_count(((const struct dataset *)s->owner)->columns) == s->columns,
+            "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
+    *r = (struct encoding_rows){.e = e, .s = s};
+    r->column = base_alloc(e->count, sizeof *r->column);
+    r->codes = base_alloc(e->count, sizeof *r->codes);
+    r->classes = base_alloc(s->classes, sizeof *r->classes);
+    if (!r->column || !r->codes || !r->classes)
+        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    TRY(place_columns(r));
+    for (size_t k = 0; k < s->classes; k++)
+        r->classes[k] = (int64_t)encoding_class(e, label_cell(s, k));
+    *out = r;
+    r = NULL;
+done:
+    encoding_rows_close(r);
+    return status;
+}
+
+void encoding_rows_close(struct encoding_rows *r)
+{
+    if (!r)
+        return;
+    for (size_t j = 0; r->codes && j < r->e->count; j++) /* e is set whenever codes are */
+        text_list_clear(&r->codes[j]);
+    base_free(r->codes);
+    base_free(r->column);
+    base_free(r->classes);
+    base_free(r);
+}
+
+struct cell encoding_rows_cell(const struct encoding_rows *r, size_t row, size_t column)
+{
+    const struct text_list *codes = &r->codes[column];
+    float x = r->s->features[row * r->s->columns + r->column[column]];
+    if (codes->count == 0)
+        return (struct cell){NULL, (double)x};
+    if (x >= 0 && x < (float)codes->count)
+        return (struct cell){codes->texts[(size_t)x], codes->numbers[(size_t)x]};
+    return (struct cell){NULL, NAN}; /* a category that the schema of the import does not list */
+}
+
+void encoding_rows_write(float *out, const struct encoding_rows *r, size_t row)
+{
+    for (size_t j = 0; j < r->e->count; j++) {
+        const struct encoding_column *c = &r->e->columns[j];
+        if (c->kind != COLUMN_IGNORED)
+            out = encoding_write(out, r->e, c, encoding_rows_cell(r, row, j));
+    }
+}
+
+int64_t encoding_rows_label(const struct encoding_rows *r, size_t row)
+{
+    return r->classes[r->s->labels[row]];
+}

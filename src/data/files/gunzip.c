@@ -1,0 +1,66 @@
+/* One gzip member in memory. Its last four bytes say how long the contents are, so the memory is asked for
+ * once; a trailer that lies, or a length that deflate could not have packed into so few bytes, is damage.
+ * zlib checks the CRC. */
+#include "data/files/bundle.h"
+
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { DEFLATE_BEST = 1032 }; /* deflate packs at most 1032 : 1 */
+
+static sotto_status inflate_all(unsigned char *out, size_t expected, const struct bytes *b)
+{
+    sotto_status status = SOTTO_OK;
+    z_stream z = {0};
+    if (b->size > UINT_MAX || expected >= UINT_MAX)
+        return status_fail(SOTTO_EFORMAT, "gzip file too large");
+    if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+        return status_fail(SOTTO_ENOMEM, "gzip: out of memory");
+    z.next_in = (unsigned char *)(uintptr_t)b->data; /* zlib's interface predates const */
+    z.avail_in = (uInt)b->size;
+    z.next_out = out;
+    z.avail_out = (uInt)expected + 1; /* one spare byte, so that "too long" shows */
+    int code = inflate(&z, Z_FINISH);
+    if (code == Z_MEM_ERROR)
+        FAIL(SOTTO_ENOMEM, "gzip: out of memory");
+    if (code == Z_BUF_ERROR && z.avail_in == 0)
+        FAIL(SOTTO_EFORMAT, "gzip data ends early, after %lu of %zu bytes; the file is cut", z.total_out,
+             expected);
+    if (code != Z_STREAM_END)
+        FAIL(SOTTO_EFORMAT, "gzip data is damaged (%s)", z.msg ? z.msg : "wrong length");
+    if (z.total_out != expected || z.avail_in != 0)
+        FAIL(SOTTO_EFORMAT, "gzip data is damaged (trailer says %zu bytes, found %lu)", expected,
+             z.total_out);
+done:
+    inflateEnd(&z);
+    return status;
+}
+
+sotto_status bytes_gunzip(struct bytes *b, size_t limit)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *out = NULL;
+    const unsigned char *p = b->data;
+    if (b->size < 2 || p[0] != 0x1f || p[1] != 0x8b)
+        return SOTTO_OK;
+    if (b->size < 18)
+        return status_fail(SOTTO_EFORMAT, "gzip header is cut (%zu bytes)", b->size);
+    p += b->size - 4;
+    size_t expected = p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24;
+    if (expected / DEFLATE_BEST > b->size)
+        FAIL(SOTTO_EFORMAT, "gzip data is cut or damaged (trailer says %zu bytes from %zu)", expected,
+             b->size);
+    if (expected > limit)
+        FAIL(SOTTO_EFORMAT, "gzip data unpacks to %zu bytes; at most %zu are read here", expected, limit);
+    out = base_alloc(expected + 1, 1);
+    if (!out)
+        FAIL(SOTTO_ENOMEM, "gzip: cannot allocate %zu bytes", expected);
+    TRY(inflate_all(out, expected, b));
+    bytes_clear(b);
+    *b = (struct bytes){out, expected, out};
+    out = NULL;
+done:
+    base_free(out);
+    return status;
+}

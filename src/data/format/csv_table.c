@@ -1,0 +1,174 @@
+/* Tables of text as a layout: one file, or a training file and a test file. */
+#include "data/format/csv_table.h"
+#include "data/format/format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const adult_columns[] = {"age",
+                                            "workclass",
+                                            "fnlwgt",
+                                            "education",
+                                            "education-num",
+                                            "marital-status",
+                                            "occupation",
+                                            "relationship",
+                                            "race",
+                                            "sex",
+                                            "capital-gain",
+                                            "capital-loss",
+                                            "hours-per-week",
+                                            "native-country",
+                                            "income"};
+
+static bool is_table(const char *name)
+{
+    const char *base = path_base(name);
+    return name_ends(base, ".csv") || name_ends(base, ".tsv") || name_ends(base, ".data") ||
+           name_ends(base, ".test");
+}
+
+static bool is_test(const char *name)
+{
+    return name_ends(name, ".test") || strncmp(path_base(name), "test", 4) == 0;
+}
+
+static bool recognise(const struct bundle *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (is_table(b->entries[i].name))
+            return true;
+    return false;
+}
+
+size_t table_part_rows(const struct table *t, size_t part)
+{
+    return t->parts[part].rows - t->skip[part];
+}
+
+size_t table_locate(size_t *part_row, const struct table *t, size_t row)
+{
+    size_t p = row >= table_part_rows(t, 0);
+    *part_row = t->skip[p] + row - (p ? table_part_rows(t, 0) : 0);
+    return p;
+}
+
+const char *table_cell(const struct table *t, size_t row, size_t column)
+{
+    size_t r, p = table_locate(&r, t, row);
+    return csv_cell(&t->parts[p], r, column);
+}
+
+void table_column_name(char *out, size_t capacity, const struct table *t, size_t column)
+{
+    if (t->skip[0])
+        snprintf(out, capacity, "%s", csv_cell(&t->parts[0], 0, column));
+    else if (t->adult && t->columns == 15)
+        snprintf(out, capacity, "%s", adult_columns[column]);
+    else
+        snprintf(out, capacity, "column %zu", column + 1);
+}
+
+static sotto_status parse_part(struct table *t, const struct bundle *b, size_t entry, size_t p)
+{
+    sotto_status status = SOTTO_OK;
+    struct bytes bytes = {0};
+    const char *name = b->entries[entry].name;
+    struct csv_style style = {.separator = name_ends(name, ".tsv") ? '\t' : 0, .trim = true};
+    style.comment = name_ends(name, ".test") ? '|' : 0;
+    bundle_where(t->where[p], sizeof t->where[p], b, entry);
+    TRY(bundle_load(&bytes, b, entry));
+    TRY(csv_parse(&t->parts[p], (const char *)bytes.data, bytes.size, t->where[p], &style));
+    t->skip[p] = t->schema ? t->schema->header : csv_has_header(&t->parts[p]);
+    t->adult = t->adult || strncmp(path_base(name), "adult.", 6) == 0;
+    t->strip_dot[p] = name_ends(name, ".test");
+    t->count++;
+    if (table_part_rows(t, p) == 0)
+        FAIL(SOTTO_EFORMAT, "%s: holds a header but no rows", t->where[p]);
+    if (p == 1 && t->parts[1].columns != t->parts[0].columns)
+        FAIL(SOTTO_EFORMAT, "%s: %zu columns; the training table has %zu", t->where[1], t->parts[1].columns,
+             t->parts[0].columns);
+done:
+    bytes_clear(&bytes);
+    return status;
+}
+
+static sotto_status parse_tables(struct table *t, const struct bundle *b)
+{
+    sotto_status status = SOTTO_OK;
+    size_t found[2] = {b->count, b->count}, tables = 0;
+    for (size_t i = 0; i < b->count; i++)
+        tables += is_table(b->entries[i].name);
+    for (size_t i = 0; i < b->count; i++) {
+        const char *name = b->entries[i].name;
+        if (!is_table(name))
+            continue;
+        size_t p = tables > 1 && is_test(name);
+        if (found[p] < b->count)
+            FAIL(SOTTO_EFORMAT, "%s: %s and %s are both %s tables; import one at a time", b->origin,
+                 b->entries[found[p]].name, name, p ? "test" : "training");
+        found[p] = i;
+    }
+    if (found[0] == b->count)
+        FAIL(SOTTO_EFORMAT, "%s: only test tables found", b->origin);
+    TRY(parse_part(t, b, found[0], 0));
+    if (found[1] < b->count)
+        TRY(parse_part(t, b, found[1], 1));
+    t->columns = t->parts[0].columns;
+    t->rows = table_part_rows(t, 0) + (t->count > 1 ? table_part_rows(t, 1) : 0);
+    if (t->columns < 2)
+        FAIL(SOTTO_EFORMAT, "%s: has one column; expected a label and at least one feature", t->where[0]);
+done:
+    return status;
+}
+
+/* From the file that the user names, or as another table was imported (dataset_open_like). */
+static sotto_status read_schema(struct sotto_table_encoding **out, struct dataset *d,
+                                const struct sotto_import_options *options)
+{
+    sotto_status status = SOTTO_OK;
+    if (options->schema && options->label)
+        FAIL(SOTTO_EUSAGE, "%s names the label column; expected no --label beside it", options->schema);
+    if (options->schema)
+        TRY(encoding_read_schema(out, options->schema));
+    else if (d->encoding)
+        TRY(encoding_parse(out, d->encoding, "the schema of the set"));
+done:
+    return status;
+}
+
+static sotto_status read_table(struct dataset *d, const struct bundle *b,
+                               const struct sotto_import_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct table t = {0};
+    struct sotto_table_encoding *schema = NULL;
+    size_t label;
+    (void)ctx;
+    TRY(read_schema(&schema, d, options));
+    t.schema = schema;
+    TRY(parse_tables(&t, b));
+    if (schema) {
+        TRY(table_fill_declared(d, &t));
+        goto done;
+    }
+    TRY(table_choose_label(&label, &t, options->label));
+    TRY(dataset_reserve_features(d, t.rows, t.columns - 1, true));
+    d->set.n_train = table_part_rows(&t, 0);
+    TRY(table_fill_labels(d, &t, label));
+    TRY(table_fill_features(d, &t, label));
+done:
+    sotto_table_encoding_free(schema);
+    csv_clear(&t.parts[0]);
+    csv_clear(&t.parts[1]);
+    return status;
+}
+
+const struct dataset_format format_csv = {.name = "csv",
+                                          .layout = "FILE.csv or .data: the label first, last or named by "
+                                                    "--label; texts become category codes ('?' is one), or as --schema says; "
+                                                    "with a test table test*.csv or .test beside it",
+                                          .takes_label = true,
+                                          .takes_schema = true,
+                                          .recognise = recognise,
+                                          .read = read_table};

@@ -1,0 +1,30 @@
+/* format.h - layouts of files that become data sets. One const struct per layout, one ROW in format_list.h.
+ */
+#ifndef DATA_FORMAT_FORMAT_H
+#define DATA_FORMAT_FORMAT_H
+
+#include "data/files/bundle.h"
+#include "data/dataset.h"
+
+struct dataset_format {
+    const char *name;   /* "idx" */
+    const char *layout; /* one line for `sotto data list` */
+    const char
+        *set; /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
+    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema; /* which import options mean something */
+    /** By names inside, or by content where names say nothing. Cheap. */
+    bool (*recognise)(const struct bundle *b);
+    /** Fills an empty set; may put a short detail of its own into set.origin. Errors name the file. */
+    sotto_status (*read)(struct dataset *d, const struct bundle *b,
+                         const struct sotto_import_options *options, const struct sotto_context *ctx);
+};
+/** NULL-terminated, most specific first: the first that recognises a bundle reads it. */
+extern const struct dataset_format *const dataset_formats[];
+
+/** Reads a bundle in whatever layout it has. EFORMAT: none fits (the hint lists them). */
+sotto_status format_read(struct dataset *d, const struct dataset_format **used, const struct bundle *b,
+                         const struct sotto_import_options *options, const struct sotto_context *ctx);
+/** Opens "PATH" or "X.npy:Y.npy" as files. */
+sotto_status format_open_bundle(struct bundle *out, const char *path, const struct sotto_context *ctx);
+
+#endif

@@ -1,0 +1,71 @@
+/* Which layout is it? The first row that recognises the files reads them. */
+#include "data/format/format.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ROW(name) extern const struct dataset_format format_##name;
+#include "data/format/format_list.h"
+#undef ROW
+const struct dataset_format *const dataset_formats[] = {
+#define ROW(name) &format_##name,
+#include "data/format/format_list.h"
+#undef ROW
+    NULL};
+
+sotto_status format_open_bundle(struct bundle *out, const char *path, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = NULL;
+    const char *colon = strrchr(path, ':');
+    if (file_exists(path) || !colon || !name_ends(path, ".npy"))
+        return bundle_open(out, path, ctx);
+    copy = base_strdup(path);
+    if (!copy)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    copy[colon - path] = '\0';
+    const char *paths[2] = {copy, copy + (colon - path) + 1};
+    TRY(bundle_open_files(out, path, paths, 2));
+done:
+    base_free(copy);
+    return status;
+}
+
+sotto_status format_read(struct dataset *d, const struct dataset_format **used, const struct bundle *b,
+                         const struct sotto_import_options *options, const struct sotto_context *ctx)
+{
+    static const struct sotto_import_options none = {0};
+    for (const struct dataset_format *const *f = dataset_formats; *f; f++) {
+        if (!(*f)->recognise(b))
+            continue;
+        *used = *f;
+        if (options && options->height && !(*f)->takes_size)
+            return status_fail(SOTTO_EUSAGE, "%s: a size means nothing for the layout '%s'", b->origin,
+                               (*f)->name);
+        if (options && options->label && !(*f)->takes_label)
+            return status_fail(SOTTO_EUSAGE, "%s: a label column means nothing for the layout '%s'",
+                               b->origin, (*f)->name);
+        if (options && options->attribute && !(*f)->takes_attribute)
+            return status_fail(SOTTO_EUSAGE, "%s: an attribute column means nothing for the layout '%s'", b->origin,
+                               (*f)->name);
+        if (options && options->schema && !(*f)->takes_schema)
+            return status_fail(SOTTO_EUSAGE, "%s: a schema means nothing for the layout '%s'; it describes tables",
+                               b->origin, (*f)->name);
+        if (options && options->part && !(*f)->takes_part)
+            return status_fail(SOTTO_EUSAGE, "%s: a part means nothing for the layout '%s'", b->origin,
+                               (*f)->name);
+        return (*f)->read(d, b, options ? options : &none, ctx);
+    }
+    char hint[480];
+    size_t at = 0;
+    for (const struct dataset_format *const *f = dataset_formats; *f && at < sizeof hint; f++)
+        at += (size_t)snprintf(hint + at, sizeof hint - at, "%s%s",
+                               at ? ", " : "supported layouts: ", (*f)->name);
+    sotto_status status =
+        status_fail(SOTTO_EFORMAT, "%s: not a layout that can be imported (first of %zu files: %s)",
+                    b->origin, b->count, b->entries[0].name);
+    status_hint("%s; 'sotto data list' describes them", hint);
+    return status;
+}

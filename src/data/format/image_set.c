@@ -1,0 +1,186 @@
+/* Two passes over fixed chunks: headers first, so that sizes and colours are known before memory is asked
+ * for, then the pixels. */
+#include "data/format/image_set.h"
+
+#include "data/image/image.h"
+
+#include "par/par.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK = 64 };
+
+struct folder_job {
+    const struct bundle *b;
+    const struct picture_list *list;
+    struct image_info *infos; /* (n) */
+    struct dataset *d;
+    const struct sotto_context *ctx;
+    atomic_size_t done;
+};
+
+static void report(struct folder_job *job, const char *stage, size_t pictures, int thread)
+{
+    size_t done = atomic_fetch_add(&job->done, pictures) + pictures;
+    if (thread == 0)
+        context_progress(job->ctx, stage, done, job->list->n, "images");
+}
+
+static sotto_status probe_chunk(void *arg, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    struct folder_job *job = arg;
+    struct bytes bytes = {0};
+    size_t end = (chunk + 1) * CHUNK < job->list->n ? (chunk + 1) * CHUNK : job->list->n;
+    if (context_stopped(job->ctx))
+        FAIL(SOTTO_ESTOPPED, "stopped while reading %s", job->b->origin);
+    for (size_t i = chunk * CHUNK; i < end; i++) {
+        TRY(bundle_load(&bytes, job->b, job->list->items[i].entry));
+        status = image_probe(&job->infos[i], bytes.data, bytes.size);
+        bytes_clear(&bytes);
+        if (status != SOTTO_OK) {
+            bundle_blame(job->b, job->list->items[i].entry);
+            goto done;
+        }
+    }
+    report(job, "read headers", end - chunk * CHUNK, thread);
+done:
+    return status;
+}
+
+static sotto_status decode_chunk(void *arg, size_t chunk, int thread)
+{
+    sotto_status status = SOTTO_OK;
+    struct folder_job *job = arg;
+    struct bytes bytes = {0};
+    const struct sotto_dataset *s = &job->d->set;
+    size_t end = (chunk + 1) * CHUNK < job->list->n ? (chunk + 1) * CHUNK : job->list->n;
+    if (context_stopped(job->ctx))
+        FAIL(SOTTO_ESTOPPED, "stopped while reading %s", job->b->origin);
+    for (size_t i = chunk * CHUNK; i < end; i++) {
+        TRY(bundle_load(&bytes, job->b, job->list->items[i].entry));
+        status = image_from_memory(job->d->images + i * s->channels * s->height * s->width, s->channels,
+                                   s->height, s->width, bytes.data, bytes.size);
+        bytes_clear(&bytes);
+        if (status != SOTTO_OK) {
+            bundle_blame(job->b, job->list->items[i].entry);
+            goto done;
+        }
+    }
+    report(job, "decode", end - chunk * CHUNK, thread);
+done:
+    return status;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct image_info *p = a, *q = b;
+    if (p->height != q->height)
+        return p->height < q->height ? -1 : 1;
+    return (p->width > q->width) - (p->width < q->width);
+}
+
+/* The size asked for, or the most common one (the larger on a tie); the rest are resized to it. */
+static sotto_status choose_size(size_t *height, size_t *width, const struct folder_job *job,
+                                const struct sotto_import_options *options)
+{
+    sotto_status status = SOTTO_OK;
+    struct image_info *sizes = base_alloc(job->list->n, sizeof *sizes);
+    size_t best = 0;
+    if (!sizes)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", job->b->origin);
+    for (size_t i = 0; i < job->list->n; i++)
+        sizes[i] = job->infos[i];
+    qsort(sizes, job->list->n, sizeof *sizes, by_size);
+    for (size_t i = 0, run = 0; i < job->list->n; i++) {
+        run = i > 0 && by_size(&sizes[i - 1], &sizes[i]) == 0 ? run + 1 : 1;
+        if (run >= best) {
+            best = run;
+            *height = sizes[i].height;
+            *width = sizes[i].width;
+        }
+    }
+    if (options->height > 0) {
+        *height = options->height;
+        *width = options->width;
+    } else if (2 * best < job->list->n) {
+        status = status_fail(SOTTO_EINVAL, "%s: the pictures have many sizes (%zux%zu to %zux%zu)",
+                             job->b->origin, sizes[0].height, sizes[0].width, sizes[job->list->n - 1].height,
+                             sizes[job->list->n - 1].width);
+        status_hint("choose one: --size HEIGHTxWIDTH");
+        goto done;
+    } else if (best < job->list->n) {
+        context_log(job->ctx, SOTTO_LOG_WARNING,
+                    "%s: %zu of %zu pictures were resized to %zux%zu, the size of the others", job->b->origin,
+                    job->list->n - best, job->list->n, *height, *width);
+    }
+done:
+    base_free(sizes);
+    return status;
+}
+
+sotto_status picture_set_read(struct dataset *d, const struct bundle *b, const struct picture_list *list,
+                              const struct sotto_import_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct folder_job job = {.b = b, .list = list, .d = d, .ctx = ctx};
+    size_t height = 0, width = 0, channels = 1, jpegs = 0;
+    size_t n = list->n, chunks = (n + CHUNK - 1) / CHUNK;
+    if (n < b->count)
+        context_log(ctx, SOTTO_LOG_INFO, "%s: %zu files that are not pictures were left out", b->origin,
+                    b->count - n);
+    job.infos = base_alloc(n, sizeof *job.infos);
+    if (!job.infos)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    TRY(par_chunks(chunks, par_threads(ctx), probe_chunk, &job));
+    for (size_t i = 0; i < n; i++) {
+        channels = job.infos[i].colour ? 3 : channels;
+        jpegs += job.infos[i].kind == IMAGE_JPEG;
+    }
+    TRY(choose_size(&height, &width, &job, options));
+    TRY(dataset_reserve_images(d, n, channels, height, width, list->labelled));
+    d->set.n_train = list->n_train;
+    if (list->labelled)
+        TRY(dataset_set_classes(d, list->classes, (const char *const *)list->class_names));
+    for (size_t i = 0; list->labelled && i < n; i++)
+        d->labels[i] = list->items[i].label;
+    if (list->values)
+        TRY(dataset_reserve_attribute(d, list->attribute_name, list->values,
+                                      (const char *const *)list->value_names));
+    for (size_t i = 0; list->values && i < n; i++)
+        d->attribute[i] = list->items[i].attribute;
+    atomic_store(&job.done, 0);
+    TRY(par_chunks(chunks, par_threads(ctx), decode_chunk, &job));
+    snprintf(d->set.origin, sizeof d->set.origin, "%zu pictures, %zu of them JPEG (lossy)", n, jpegs);
+done:
+    base_free(job.infos);
+    return status;
+}
+
+sotto_status picture_set_keep_size(struct picture_list *list, size_t *dropped, const struct bundle *b,
+                                   size_t height, size_t width, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct folder_job job = {.b = b, .list = list, .ctx = ctx};
+    size_t n = list->n, kept = 0;
+    job.infos = base_alloc(n, sizeof *job.infos);
+    if (!job.infos)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    TRY(par_chunks((n + CHUNK - 1) / CHUNK, par_threads(ctx), probe_chunk, &job));
+    for (size_t i = 0; i < n; i++)
+        kept += job.infos[i].height == height && job.infos[i].width == width;
+    if (kept == 0)
+        FAIL(SOTTO_EFORMAT, "%s: none of %zu pictures is %zux%zu", b->origin, n, height, width);
+    list->n = list->n_train = 0;
+    for (size_t i = 0; i < n; i++)
+        if (job.infos[i].height == height && job.infos[i].width == width) {
+            list->items[list->n++] = list->items[i];
+            list->n_train += list->items[i].split == 0;
+        }
+    *dropped = n - kept;
+done:
+    base_free(job.infos);
+    return status;
+}

@@ -1,0 +1,128 @@
+/* Decoding by libjpeg-turbo and libpng. Both decode to interleaved rows, which are then resized and split
+ * into planes. The accurate DCT and smooth chroma upsampling are the libjpeg defaults that other tools use,
+ * so the pixels agree. */
+#include "data/image/image.h"
+
+#include "base/memory.h"
+
+#include <png.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+enum { PIXEL_LIMIT = 1 << 26 };
+
+static sotto_status probe_jpeg(struct image_info *out, const unsigned char *data, size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    int width = 0, height = 0, sampling = 0,
+        space = 0; /* a stream of tables alone succeeds and sets none of them */
+    tjhandle tj = tjInitDecompress();
+    if (!tj)
+        return status_fail(SOTTO_ENOMEM, "JPEG decoder: out of memory");
+    if (tjDecompressHeader3(tj, data, size, &width, &height, &sampling, &space) != 0)
+        FAIL(SOTTO_EFORMAT, "damaged JPEG: %s", tjGetErrorStr2(tj));
+    if (width < 1 || height < 1)
+        FAIL(SOTTO_EFORMAT, "damaged JPEG: holds no picture");
+    if (space == TJCS_CMYK || space == TJCS_YCCK)
+        FAIL(SOTTO_EFORMAT, "JPEG in CMYK; convert it to RGB");
+    *out = (struct image_info){IMAGE_JPEG, (size_t)height, (size_t)width, space != TJCS_GRAY};
+done:
+    tjDestroy(tj);
+    return status;
+}
+
+static sotto_status probe_png(struct image_info *out, const unsigned char *data, size_t size)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_memory(&image, data, size))
+        return status_fail(SOTTO_EFORMAT, "damaged PNG: %s", image.message);
+    *out = (struct image_info){IMAGE_PNG, image.height, image.width,
+                               (image.format & PNG_FORMAT_FLAG_COLOR) != 0};
+    png_image_free(&image);
+    return SOTTO_OK;
+}
+
+sotto_status image_probe(struct image_info *out, const unsigned char *data, size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    struct image_info info;
+    if (size >= 3 && data[0] == 0xff && data[1] == 0xd8 && data[2] == 0xff)
+        TRY(probe_jpeg(&info, data, size));
+    else if (size >= 8 && memcmp(data, "\x89PNG\r\n\x1a\n", 8) == 0)
+        TRY(probe_png(&info, data, size));
+    else if (size == 0)
+        FAIL(SOTTO_EFORMAT, "is empty; expected a JPEG or PNG picture");
+    else
+        FAIL(SOTTO_EFORMAT, "is neither JPEG nor PNG (starts with %02x%02x)", data[0],
+             size > 1 ? data[1] : 0);
+    if (info.width == 0 || info.height == 0 || info.width > PIXEL_LIMIT / info.height)
+        FAIL(SOTTO_EFORMAT, "picture of %zux%zu pixels; at most 2^26 pixels are read", info.height,
+             info.width);
+    *out = info;
+done:
+    return status;
+}
+
+static sotto_status decode_jpeg(uint8_t *rows, const struct image_info *info, size_t channels,
+                                const unsigned char *data, size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    tjhandle tj = tjInitDecompress();
+    if (!tj)
+        return status_fail(SOTTO_ENOMEM, "JPEG decoder: out of memory");
+    /* A warning means that pixels were made up; a data set should not hold such pictures unnoticed. */
+    int flags = TJFLAG_STOPONWARNING | TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS;
+    if (tjDecompress2(tj, data, size, rows, (int)info->width, 0, (int)info->height,
+                      channels == 1 ? TJPF_GRAY : TJPF_RGB, flags) != 0)
+        FAIL(SOTTO_EFORMAT, "damaged JPEG: %s", tjGetErrorStr2(tj));
+done:
+    tjDestroy(tj);
+    return status;
+}
+
+static sotto_status decode_png(uint8_t *rows, const struct image_info *info, size_t channels,
+                               const unsigned char *data, size_t size)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    const png_color black = {0, 0, 0};
+    if (!png_image_begin_read_from_memory(&image, data, size))
+        return status_fail(SOTTO_EFORMAT, "damaged PNG: %s", image.message);
+    image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+    if (!png_image_finish_read(&image, &black, rows, (png_int_32)(info->width * channels), NULL))
+        return status_fail(SOTTO_EFORMAT, "damaged PNG: %s", image.message);
+    return SOTTO_OK;
+}
+
+static void split_planes(uint8_t *planes, const uint8_t *rows, size_t pixels, size_t channels)
+{
+    for (size_t c = 0; c < channels; c++)
+        for (size_t i = 0; i < pixels; i++)
+            planes[c * pixels + i] = rows[i * channels + c];
+}
+
+sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, size_t width,
+                               const unsigned char *data, size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    struct image_info info;
+    uint8_t *rows = NULL, *resized = NULL;
+    TRY(image_probe(&info, data, size));
+    rows = base_alloc(info.height * info.width, channels);
+    if (!rows)
+        FAIL(SOTTO_ENOMEM, "cannot allocate a picture of %zux%zu pixels", info.height, info.width);
+    if (info.kind == IMAGE_JPEG)
+        TRY(decode_jpeg(rows, &info, channels, data, size));
+    else
+        TRY(decode_png(rows, &info, channels, data, size));
+    if (info.height != height || info.width != width) {
+        resized = base_alloc(height * width, channels);
+        if (!resized)
+            FAIL(SOTTO_ENOMEM, "cannot allocate a picture of %zux%zu pixels", height, width);
+        TRY(image_resize(resized, height, width, rows, info.height, info.width, channels));
+    }
+    split_planes(planes, resized ? resized : rows, height * width, channels);
+done:
+    base_free(rows);
+    base_free(resized);
+    return status;
+}

@@ -1,0 +1,200 @@
+/* Named parts of a set as arrays that every other verb reads: the rows of one uniformly random permutation,
+ * one run of them for each part, so that members and non-members come from the same pool. Beside every part
+ * lies whose records it holds and how their columns became numbers.
+ *
+ * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
+ * become rows of values in [0, 1].
+ */
+#include "base/file.h"
+#include "data/set/split_encoding.h"
+#include "rng/rng.h"
+#include "sotto/io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct part_plan {
+    const struct sotto_dataset *set;
+    const struct sotto_table_encoding *encoding; /* NULL: as they are */
+    struct encoding_rows *rows;                  /* of the set, with `encoding` */
+    size_t width;
+};
+
+static sotto_status plan(struct part_plan *p, const struct sotto_dataset *s,
+                         const struct sotto_table_encoding *e)
+{
+    sotto_status status = SOTTO_OK;
+    *p = (struct part_plan){.set = s,
+                            .encoding = e,
+                            .width = e           ? sotto_table_encoding_width(e)
+                                     : s->images ? s->channels * s->height * s->width
+                                                 : s->columns};
+    if (e)
+        TRY(encoding_rows_open(&p->rows, e, s));
+done:
+    return status;
+}
+
+static void write_row(float *out, const struct part_plan *p, size_t row)
+{
+    const struct sotto_dataset *s = p->set;
+    if (p->encoding) {
+        encoding_rows_write(out, p->rows, row);
+    } else if (s->images) {
+        for (size_t j = 0; j < p->width; j++)
+            out[j] = (float)s->images[row * p->width + j] / 255;
+    } else {
+        memcpy(out, s->features + row * s->columns, s->columns * sizeof *out);
+    }
+}
+
+/* The array and, beside it, whose records it holds (NULL: no records). */
+static sotto_status save(const char *folder, const char *part, const char *what, struct sotto_array *a,
+                         const struct sotto_provenance *whose)
+{
+    sotto_status status = SOTTO_OK;
+    char name[96], path[4096];
+    snprintf(name, sizeof name, "%s-%s.npy", part, what);
+    TRY(path_join(path, sizeof path, folder, name));
+    TRY(sotto_npy_save(path, a));
+    if (whose)
+        TRY(sotto_provenance_save(path, whose));
+done:
+    return status;
+}
+
+/* The part's share of a column of the whole set, if there is one. Labels are those of the encoding. */
+static sotto_status write_column(const char *folder, const struct sotto_data_part *part, const int64_t *rows,
+                                 const char *what, const int64_t *column, const struct encoding_rows *labels,
+                                 const struct sotto_provenance *whose)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {0};
+    if (!column)
+        goto done;
+    TRY(sotto_array_make(&a, SOTTO_I8, 1, &part->n));
+    for (size_t i = 0; i < part->n; i++)
+        ((int64_t *)a.data)[i] = labels ? encoding_rows_label(labels, (size_t)rows[i]) : column[rows[i]];
+    TRY(save(folder, part->name, what, &a, whose));
+done:
+    sotto_array_clear(&a);
+    return status;
+}
+
+static sotto_status write_part(const char *folder, const struct part_plan *p,
+                               const struct sotto_data_part *part, const int64_t *rows)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array x = {0}, r = {0};
+    struct sotto_provenance whose = {0};
+    TRY(split_provenance(&whose, p->set, p->encoding, rows, part->n));
+    TRY(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){part->n, p->width}));
+    TRY(sotto_array_make(&r, SOTTO_I8, 1, &part->n));
+    for (size_t i = 0; i < part->n; i++)
+        write_row((float *)x.data + i * p->width, p, (size_t)rows[i]);
+    memcpy(r.data, rows, part->n * sizeof *rows);
+    TRY(save(folder, part->name, "features", &x, &whose));
+    TRY(save(folder, part->name, "rows", &r, NULL));
+    TRY(write_column(folder, part, rows, "labels", p->set->labels, p->rows, &whose));
+    TRY(write_column(folder, part, rows, "attribute", p->set->attribute, NULL, &whose));
+done:
+    sotto_provenance_clear(&whose);
+    sotto_array_clear(&x);
+    sotto_array_clear(&r);
+    return status;
+}
+
+static sotto_status check_parts(const struct sotto_data_part *parts, size_t count,
+                                const struct sotto_dataset *s)
+{
+    sotto_status status = SOTTO_OK;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(parts[i].name);
+        REQUIRE(length > 0 && length < 64 &&
+                    strspn(parts[i].name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length,
+                "split: '%s' is no name of a part; expected a-z 0-9 _ -", parts[i].name);
+        REQUIRE(parts[i].n > 0, "split: part '%s' has no records; expected at least 1", parts[i].name);
+        for (size_t k = 0; k < i; k++)
+            REQUIRE(strcmp(parts[i].name, parts[k].name) != 0, "split: part '%s' is named twice",
+                    parts[i].name);
+        REQUIRE(size_add(&total, total, parts[i].n), "split: the part sizes overflow");
+    }
+    REQUIRE(count > 0, "split: no part was named");
+    REQUIRE(total <= s->n, "split: the parts need %zu records; %s has %zu", total, s->name, s->n);
+done:
+    return status;
+}
+
+static sotto_status draw_order(int64_t **out, size_t n, uint64_t seed)
+{
+    int64_t *order = base_alloc(n, sizeof *order);
+    if (!order)
+        return status_fail(SOTTO_ENOMEM, "split: out of memory for %zu records", n);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (int64_t)i;
+    struct rng random = rng_stream(seed, RNG_SPLIT, 4, 0);
+    rng_shuffle(&random, order, n);
+    *out = order;
+    return SOTTO_OK;
+}
+
+/* The rows of the part that an encoding is fitted on; NULL: of none. */
+static sotto_status find_public(struct split_rows *out, const struct sotto_data_part *parts, size_t count,
+                                const int64_t *order, const char *name)
+{
+    *out = (struct split_rows){.part = name};
+    for (size_t i = 0; name && i < count; order += parts[i++].n)
+        if (strcmp(parts[i].name, name) == 0)
+            *out = (struct split_rows){name, order, parts[i].n};
+    return name && !out->rows
+               ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not one of the parts", name)
+               : SOTTO_OK;
+}
+
+static sotto_status save_encoding(const char *folder, const struct sotto_table_encoding *e)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    char path[4096];
+    if (!e)
+        goto done;
+    TRY(path_join(path, sizeof path, folder, "encoding.json"));
+    doc = encoding_json(e);
+    TRY(json_write_file(path, doc, JSON_PRETTY));
+done:
+    json_free(doc);
+    return status;
+}
+
+sotto_status sotto_data_split(const char *folder, const char *set, const struct sotto_data_part *parts,
+                              size_t count, const struct sotto_split_options *options,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_split_options chosen = options ? *options : (struct sotto_split_options){.seed = 1};
+    struct sotto_dataset *s = NULL;
+    struct sotto_table_encoding *e = NULL;
+    struct part_plan p = {0};
+    struct split_rows public;
+    int64_t *order = NULL;
+    TRY(split_check_options(&chosen));
+    TRY(sotto_dataset_open(&s, set, ctx));
+    TRY(check_parts(parts, count, s));
+    TRY(draw_order(&order, s->n, chosen.seed));
+    TRY(find_public(&public, parts, count, order, chosen.fit_part));
+    TRY(split_encoding(&e, s, &chosen, &public, ctx));
+    TRY(plan(&p, s, e));
+    TRY(folder_make(folder));
+    TRY(split_private_fit(e, s, &chosen, ctx));
+    TRY(save_encoding(folder, e));
+    for (size_t i = 0, first = 0; i < count; first += parts[i++].n)
+        TRY(write_part(folder, &p, &parts[i], order + first));
+    split_warn(s, e, ctx);
+done:
+    encoding_rows_close(p.rows);
+    sotto_table_encoding_free(e);
+    sotto_dataset_free(s);
+    base_free(order);
+    return status;
+}

@@ -1,0 +1,184 @@
+/* Declared is what a schema says, here or at the import; then public rows, or private releases, may set the
+ * scales. With none of these the rows of the set decide everything, and the stamp says so. */
+#include "data/set/split_encoding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+sotto_status split_check_options(const struct sotto_split_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    bool private_fit = o->private_epsilon != 0;
+    int ways = (o->fit_part != NULL) + (o->fit_table != NULL) + private_fit;
+    if (ways > 1)
+        FAIL(SOTTO_EUSAGE, "split: give at most one of --fit-on, --fit-table and --private-fit");
+    if (!o->one_hot && (ways > 0 || o->schema))
+        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit say how a table is "
+                           "encoded; expected --one-hot");
+    if (!private_fit && (o->dataset_id || o->ledger))
+        FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger go with --private-fit");
+done:
+    return status;
+}
+
+/* The schema of this call, else of the import; *out stays NULL where there is none. */
+static sotto_status read_declared(struct sotto_table_encoding **out, const struct sotto_dataset *s,
+                                  const char *schema)
+{
+    sotto_status status = SOTTO_OK;
+    const struct dataset *d = s->owner;
+    if (schema)
+        TRY(encoding_read_schema(out, schema));
+    else if (d->encoding)
+        TRY(encoding_parse(out, d->encoding, s->name));
+done:
+    return status;
+}
+
+static sotto_status open_public_table(struct sotto_dataset **out, const char *path,
+                                      const struct sotto_dataset *s, const struct sotto_table_encoding *e,
+                                      const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *encoding = e ? encoding_json(e) : NULL;
+    if (e && !encoding)
+        FAIL(SOTTO_ENOMEM, "split: out of memory");
+    TRY(dataset_open_like(out, path, s, encoding, ctx));
+done:
+    json_free(encoding);
+    return status;
+}
+
+/* Kinds, categories and classes of `from` unless they are declared, and its scales. */
+static sotto_status fit(struct sotto_table_encoding **e, const struct sotto_dataset *from,
+                        const int64_t *rows, size_t n, enum sotto_encoding how)
+{
+    sotto_status status = SOTTO_OK;
+    if (!*e)
+        TRY(encoding_fit(e, from, rows, n));
+    TRY(encoding_fit_scales(*e, from, rows, n));
+    (*e)->how = how;
+done:
+    return status;
+}
+
+static struct encoding_release request_of(const struct sotto_dataset *s, const struct sotto_split_options *o)
+{
+    return (struct encoding_release){o->private_epsilon, o->dataset_id ? o->dataset_id : s->dataset_id, o->ledger,
+                                     NULL};
+}
+
+sotto_status split_private_fit(struct sotto_table_encoding *e, const struct sotto_dataset *s,
+                               const struct sotto_split_options *o, const struct sotto_context *ctx)
+{
+    const struct encoding_release request = request_of(s, o);
+    return o->private_epsilon != 0 ? encoding_release(e, s, &request, ctx) : SOTTO_OK;
+}
+
+sotto_status split_encoding(struct sotto_table_encoding **out, const struct sotto_dataset *s,
+                            const struct sotto_split_options *o, const struct split_rows *public,
+                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_table_encoding *e = NULL;
+    struct sotto_dataset *table = NULL;
+    if (!o->one_hot)
+        goto done;
+    TRY(read_declared(&e, s, o->schema));
+    if (public->part) {
+        TRY(fit(&e, s, public->rows, public->n, SOTTO_ENCODING_PUBLIC));
+        snprintf(e->by, sizeof e->by, "%zu rows of the public part %.63s", public->n, public->part);
+    } else if (o->fit_table) {
+        TRY(open_public_table(&table, o->fit_table, s, e, ctx));
+        TRY(fit(&e, table, NULL, table->n, SOTTO_ENCODING_PUBLIC));
+        snprintf(e->by, sizeof e->by, "%zu rows of the public table %.63s", table->n, table->name);
+    } else if (o->private_epsilon != 0) {
+        const struct encoding_release request = request_of(s, o);
+        TRY(encoding_release_check(e, s, &request));
+    } else if (!e) {
+        TRY(fit(&e, s, NULL, s->n, SOTTO_ENCODING_FITTED));
+        snprintf(e->by, sizeof e->by, "all rows of the set");
+    }
+    *out = e;
+    e = NULL;
+done:
+    sotto_table_encoding_free(e);
+    sotto_dataset_free(table);
+    return status;
+}
+
+/* Parts of a table without --one-hot: category codes, too, depend on which values occur. */
+enum sotto_encoding split_stored_encoding(const struct sotto_dataset *s)
+{
+    const struct dataset *d = s->owner;
+    if (!d)
+        return SOTTO_ENCODING_NONE;
+    if (d->provenance.encoding != SOTTO_ENCODING_NONE)
+        return d->provenance.encoding;
+    if (d->encoding)
+        return SOTTO_ENCODING_DECLARED;
+    for (size_t j = 0; j < json_count(d->columns); j++)
+        if (json_find(json_at(d->columns, j), "codes"))
+            return SOTTO_ENCODING_FITTED;
+    return SOTTO_ENCODING_NONE;
+}
+
+/* What fixes the classes whatever the records are; "": nothing, they were read off the records. */
+static const char *classes_given_by(const struct sotto_dataset *s, const struct sotto_table_encoding *e)
+{
+    const struct dataset *d = s->owner;
+    const struct dataset_source *source = dataset_source_find(s->name);
+    if (d->encoding || (e && e->declared_classes))
+        return "the schema";
+    if (e && e->how == SOTTO_ENCODING_PUBLIC)
+        return "public rows";
+    bool described = source && (source->synthetic || source->classes == s->classes);
+    return described && !d->columns ? "the data set's description" : "";
+}
+
+static sotto_status copy_class_names(struct sotto_provenance *out, const struct sotto_dataset *s,
+                                     const struct sotto_table_encoding *e)
+{
+    sotto_status status = SOTTO_OK;
+    const char *const *names = e ? (const char *const *)e->classes.texts : s->class_names;
+    size_t classes = e ? e->classes.count : s->classes;
+    if (names && !(out->class_names = base_alloc(classes, sizeof *out->class_names)))
+        FAIL(SOTTO_ENOMEM, "split: out of memory");
+    out->classes = classes;
+    for (size_t k = 0; names && k < classes; k++)
+        if (!(out->class_names[k] = base_strdup(names[k])))
+            FAIL(SOTTO_ENOMEM, "split: out of memory");
+done:
+    return status;
+}
+
+sotto_status split_provenance(struct sotto_provenance *out, const struct sotto_dataset *s,
+                              const struct sotto_table_encoding *e, const int64_t *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_provenance p = {0};
+    TRY(sotto_provenance_of_rows(&p, s, rows, n));
+    if (e)
+        p.encoding = e->how;
+    if (s->labels && !p.classes_by[0])
+        snprintf(p.classes_by, sizeof p.classes_by, "%s", classes_given_by(s, e));
+    if (p.classes_by[0] && p.classes == 0)
+        TRY(copy_class_names(&p, s, e));
+    *out = p;
+    p = (struct sotto_provenance){0};
+done:
+    sotto_provenance_clear(&p);
+    return status;
+}
+
+void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding *e,
+                const struct sotto_context *ctx)
+{
+    if ((e ? e->how : split_stored_encoding(s)) == SOTTO_ENCODING_FITTED)
+        context_log(
+            ctx, SOTTO_LOG_WARNING,
+            "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; --schema at "
+            "the import, or --one-hot with --schema, --fit-on or --fit-table, avoid that",
+            s->name);
+}

@@ -1,0 +1,435 @@
+/* The folder of imported sets. dataset.json (schema sotto.dataset/1, docs/FORMATS.md) is written last, so a
+ * folder that has one is whole. */
+#include "data/store/store.h"
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "io/json/json.h"
+#include "io/array/npy.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_BLOCK = 512 }; /* images */
+
+static const char schema[] = "sotto.dataset/1";
+
+sotto_status store_folder(char *path, size_t capacity)
+{
+    sotto_status status = SOTTO_OK;
+    const char *own = getenv("SOTTO_DATA_DIR"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int length;
+    if (own && own[0])
+        length = snprintf(path, capacity, "%s", own);
+    else if (data && data[0] == '/')
+        length = snprintf(path, capacity, "%s/sotto/data", data);
+    else if (home && home[0])
+        length = snprintf(path, capacity, "%s/.local/share/sotto/data", home);
+    else
+        FAIL(SOTTO_ENOENT, "data folder: none of SOTTO_DATA_DIR, XDG_DATA_HOME and HOME is set");
+    if (length < 0 || (size_t)length >= capacity)
+        FAIL(SOTTO_EINVAL, "data folder: path is too long");
+done:
+    return status;
+}
+
+bool store_find(char *path, size_t capacity, const char *name)
+{
+    char folder[4096], json[4096 + 16];
+    if (store_folder(folder, sizeof folder) != SOTTO_OK ||
+        path_join(path, capacity, folder, name) != SOTTO_OK)
+        return false;
+    snprintf(json, sizeof json, "%.4080s/dataset.json", path);
+    return file_exists(json);
+}
+
+static struct json *describe_shape(const struct sotto_dataset *s)
+{
+    struct json *shape = json_make_object();
+    if (s->channels > 0) {
+        json_put_integer(&shape, "channels", (int64_t)s->channels);
+        json_put_integer(&shape, "height", (int64_t)s->height);
+        json_put_integer(&shape, "width", (int64_t)s->width);
+    } else {
+        json_put_integer(&shape, "columns", (int64_t)s->columns);
+    }
+    return shape;
+}
+
+static struct json *row_range(size_t from, size_t to)
+{
+    const size_t range[2] = {from, to};
+    return json_make_counts(range, 2);
+}
+
+static struct json *describe_names(const char *const *names, size_t count)
+{
+    struct json *list = names ? json_make_array() : json_make_null();
+    for (size_t k = 0; names && k < count; k++)
+        json_push(&list, json_make_text(names[k]));
+    return list;
+}
+
+static struct json *describe(const struct dataset *d, const struct store_source *source)
+{
+    const struct sotto_dataset *s = &d->set;
+    struct json *doc = json_make_object(), *splits = json_make_object(), *from = json_make_object(),
+                *attribute = json_make_object();
+    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "name", s->name);
+    json_put_text(&doc, "dataset_id", s->dataset_id);
+    json_put_text(&doc, "title", s->title);
+    json_put_text(&doc, "origin", s->origin);
+    json_put_text(&doc, "licence", d->licence[0] ? d->licence : "unknown; see the origin");
+    json_put_text(&doc, "sha256", s->sha256);
+    json_put_boolean(&doc, "synthetic", s->synthetic);
+    json_put_integer(&doc, "n", (int64_t)s->n);
+    json_put(&doc, s->channels > 0 ? "images" : "features", describe_shape(s));
+    json_put(&splits, "train", row_range(0, s->n_train));
+    json_put(&splits, "test", row_range(s->n_train, s->n));
+    json_put(&doc, "splits", splits);
+    json_put_integer(&doc, "classes", (int64_t)s->classes);
+    json_put(&doc, "class_names", describe_names(s->class_names, s->classes));
+    if (s->attribute) {
+        json_put_text(&attribute, "name", s->attribute_name);
+        json_put_integer(&attribute, "values", (int64_t)s->values);
+        json_put(&attribute, "value_names", describe_names(s->value_names, s->values));
+        json_put(&doc, "attribute", attribute);
+    } else {
+        json_free(attribute);
+    }
+    if (d->columns)
+        json_put(&doc, "columns", json_clone(d->columns));
+    if (d->label_column[0])
+        json_put_text(&doc, "label_column", d->label_column);
+    if (d->encoding)
+        json_put(&doc, "encoding", json_clone(d->encoding));
+    json_put_text(&from, "file", source->file);
+    json_put_text(&from, "format", source->format);
+    json_put_text(&from, "sha256", source->sha256);
+    if (source->url)
+        json_put_text(&from, "url", source->url);
+    json_put(&doc, "source", from);
+    return doc;
+}
+
+/* Images on their way into images.npy, hashed as dataset_hash() would hash them. */
+static sotto_status write_stream(struct dataset *d, struct sha256 *sha, const char *path,
+                                 const struct sotto_array *shape, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct atomic_file f = {0};
+    unsigned char header[NPY_HEADER_LIMIT];
+    size_t image = d->set.channels * d->set.height * d->set.width, count;
+    uint8_t *block = base_alloc(STREAM_BLOCK, image);
+    if (!block)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    TRY(atomic_open(&f, path));
+    atomic_write(&f, header, npy_header(header, shape));
+    for (size_t row = 0; row < d->set.n; row += count) {
+        count = d->set.n - row < STREAM_BLOCK ? d->set.n - row : STREAM_BLOCK;
+        TRY(d->stream->read(d->stream, block, count, ctx));
+        atomic_write(&f, block, count * image);
+        sha256_update(sha, block, count * image);
+        context_progress(ctx, "write images", row + count, d->set.n, "images");
+        if (context_stopped(ctx))
+            FAIL(SOTTO_ESTOPPED, "import stopped; nothing was written");
+    }
+    TRY(atomic_commit(&f));
+done:
+    atomic_discard(&f);
+    base_free(block);
+    return status;
+}
+
+static sotto_status write_column(const char *folder, const char *name, int64_t *column, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {.dtype = SOTTO_I8, .ndim = 1, .shape = {n}, .count = n, .data = column};
+    char path[4096];
+    TRY(path_join(path, sizeof path, folder, name));
+    TRY(sotto_npy_save(path, &a));
+done:
+    return status;
+}
+
+sotto_status store_write(const char *folder, struct dataset *d, const struct store_source *source,
+                         const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *s = &d->set;
+    struct json *doc = NULL;
+    struct sha256 sha;
+    char path[4096];
+    struct sotto_array values = {
+        .dtype = SOTTO_U1, .ndim = 4, .shape = {s->n, s->channels, s->height, s->width}};
+    if (s->channels > 0) {
+        values.count = s->n * s->channels * s->height * s->width;
+        values.data = d->images;
+    } else {
+        values = (struct sotto_array){.dtype = SOTTO_F4, .ndim = 2, .shape = {s->n, s->columns}};
+        values.count = s->n * s->columns;
+        values.data = d->features;
+    }
+    TRY(path_join(path, sizeof path, folder, s->channels > 0 ? "images.npy" : "features.npy"));
+    if (d->stream) {
+        sha256_init(&sha);
+        TRY(write_stream(d, &sha, path, &values, ctx));
+        if (s->labels)
+            sha256_update(&sha, s->labels, s->n * sizeof *s->labels);
+        if (s->attribute)
+            sha256_update(&sha, s->attribute, s->n * sizeof *s->attribute);
+        sha256_hex(&sha, s->sha256);
+    } else {
+        TRY(sotto_npy_save(path, &values));
+        TRY(sotto_provenance_save(path, &d->provenance));
+    }
+    if (s->labels)
+        TRY(write_column(folder, "labels.npy", d->labels, s->n));
+    if (s->attribute)
+        TRY(write_column(folder, "attribute.npy", d->attribute, s->n));
+    doc = describe(d, source);
+    TRY(path_join(path, sizeof path, folder, "dataset.json"));
+    TRY(json_write_file(path, doc, JSON_PRETTY));
+done:
+    json_free(doc);
+    return status;
+}
+
+/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is none.
+ */
+static sotto_status read_names(const char ***out, const struct json *list, size_t count, const char *what,
+                               const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char **names = NULL;
+    if (json_kind(list) != JSON_KIND_ARRAY)
+        goto done;
+    if (json_count(list) != count)
+        FAIL(SOTTO_EFORMAT, "%s: %zu %s names for %zu of them", path, json_count(list), what, count);
+    names = base_alloc(count, sizeof *names);
+    if (!names)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    for (size_t k = 0; k < count; k++) {
+        names[k] = json_text(json_at(list, k));
+        if (!names[k])
+            FAIL(SOTTO_EFORMAT, "%s: %s_names[%zu] is not a text", path, what, k);
+    }
+    *out = names;
+    names = NULL;
+done:
+    base_free((void *)names);
+    return status;
+}
+
+static sotto_status read_class_names(struct dataset *d, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char **names = NULL;
+    size_t classes;
+    TRY(json_get_size(&classes, doc, path, "classes"));
+    TRY(read_names(&names, json_find(doc, "class_names"), classes, "class", path));
+    TRY(dataset_set_classes(d, classes, names));
+done:
+    base_free((void *)names);
+    return status;
+}
+
+/* Takes the array's memory over when its shape is what dataset.json says. */
+static sotto_status read_array(void **data, const char *folder, const char *name, enum sotto_dtype dtype,
+                               int ndim, const size_t *shape)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {0};
+    char path[4096];
+    TRY(path_join(path, sizeof path, folder, name));
+    TRY(sotto_npy_load(&a, path));
+    if (a.dtype != dtype || a.ndim != ndim || memcmp(a.shape, shape, (size_t)ndim * sizeof *shape) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: shape or type differs from dataset.json; import the set again", path);
+    *data = a.data;
+    a.data = NULL;
+done:
+    sotto_array_clear(&a);
+    return status;
+}
+
+/* What a table's columns are; sets that are no tables, or of older versions, lack some of it. */
+static sotto_status read_columns(struct dataset *d, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *columns = json_find(doc, "columns"), *encoding = json_find(doc, "encoding");
+    for (size_t j = 0; j < json_count(columns); j++) {
+        const struct json *codes = json_find(json_at(columns, j), "codes");
+        bool fits = json_text(json_find(json_at(columns, j), "name")) != NULL;
+        for (size_t k = 0; k < json_count(codes); k++)
+            fits = fits && json_text(json_at(codes, k));
+        if (!fits)
+            FAIL(SOTTO_EFORMAT, "%s: 'columns[%zu]' lacks a name, or its codes are not texts", path, j);
+    }
+    if (columns && !(d->columns = json_clone(columns)))
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    json_free(d->encoding);
+    d->encoding = NULL;
+    if (encoding && !(d->encoding = json_clone(encoding)))
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    if (json_find(doc, "label_column"))
+        TRY(json_get_text_into(d->label_column, sizeof d->label_column, doc, path, "label_column"));
+done:
+    return status;
+}
+
+static sotto_status read_facts(struct dataset *d, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *s = &d->set;
+    const char *text;
+    bool synthetic;
+    TRY(json_get_text(&text, doc, path, "schema"));
+    if (strcmp(text, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.40s'; expected '%s'", path, text, schema);
+    TRY(json_get_text_into(s->name, sizeof s->name, doc, path, "name"));
+    if (json_find(doc, "dataset_id")) /* version 1 has none */
+        TRY(json_get_text_into(s->dataset_id, sizeof s->dataset_id, doc, path, "dataset_id"));
+    TRY(json_get_text_into(s->title, sizeof s->title, doc, path, "title"));
+    TRY(json_get_text_into(s->origin, sizeof s->origin, doc, path, "origin"));
+    TRY(json_get_text_into(s->sha256, sizeof s->sha256, doc, path, "sha256"));
+    TRY(json_get_text_into(d->licence, sizeof d->licence, doc, path, "licence"));
+    TRY(json_get_boolean(&synthetic, doc, path, "synthetic"));
+    TRY(json_get_size(&s->n, doc, path, "n"));
+    const struct json *train = json_find(doc, "splits.train");
+    TRY(read_class_names(d, doc, path));
+    dataset_describe_classes(d, s->name);
+    s->synthetic = synthetic;
+    d->recorded = true;
+    int64_t last =
+        json_kind(train) == JSON_KIND_ARRAY && json_count(train) == 2 ? json_whole(json_at(train, 1)) : -1;
+    if (last < 0 || (uint64_t)last > s->n || s->n == 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'splits.train' does not fit %zu records", path, s->n);
+    s->n_train = (size_t)last;
+    TRY(read_columns(d, doc, path));
+done:
+    return status;
+}
+
+/* The second label, where the set has one. */
+static sotto_status read_attribute(struct dataset *d, const struct json *doc, const char *folder,
+                                   const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char **names = NULL, *name;
+    void *data;
+    size_t values;
+    if (!json_find(doc, "attribute"))
+        goto done;
+    TRY(json_get_text(&name, doc, path, "attribute.name"));
+    TRY(json_get_size(&values, doc, path, "attribute.values"));
+    TRY(read_names(&names, json_find(doc, "attribute.value_names"), values, "value", path));
+    TRY(read_array(&data, folder, "attribute.npy", SOTTO_I8, 1, &d->set.n));
+    status = dataset_reserve_attribute(d, name, values, names);
+    if (status == SOTTO_OK)
+        memcpy(d->attribute, data, d->set.n * sizeof *d->attribute);
+    base_free(data);
+done:
+    base_free((void *)names);
+    return status;
+}
+
+sotto_status store_read(struct dataset *d, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_dataset *s = &d->set;
+    struct json *doc = NULL;
+    void *data;
+    char path[4096];
+    TRY(path_join(path, sizeof path, folder, "dataset.json"));
+    TRY(json_read_file(&doc, path));
+    TRY(read_facts(d, doc, path));
+    if (json_find(doc, "images")) {
+        TRY(json_get_size(&s->channels, doc, path, "images.channels"));
+        TRY(json_get_size(&s->height, doc, path, "images.height"));
+        TRY(json_get_size(&s->width, doc, path, "images.width"));
+        const size_t shape[4] = {s->n, s->channels, s->height, s->width};
+        TRY(read_array(&data, folder, "images.npy", SOTTO_U1, 4, shape));
+        s->images = d->images = data;
+    } else {
+        TRY(json_get_size(&s->columns, doc, path, "features.columns"));
+        const size_t shape[2] = {s->n, s->columns};
+        TRY(read_array(&data, folder, "features.npy", SOTTO_F4, 2, shape));
+        s->features = d->features = data;
+    }
+    if (s->classes > 0) {
+        TRY(read_array(&data, folder, "labels.npy", SOTTO_I8, 1, &s->n));
+        s->labels = d->labels = data;
+    }
+    TRY(read_attribute(d, doc, folder, path));
+    TRY(path_join(path, sizeof path, folder, s->images ? "images.npy" : "features.npy"));
+    TRY(identity_of_arrays(d, path, NULL));
+done:
+    json_free(doc);
+    return status;
+}
+
+sotto_status store_summarise(struct store_summary *out, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    char path[4096];
+    TRY(path_join(path, sizeof path, folder, "dataset.json"));
+    TRY(json_read_file(&doc, path));
+    TRY(json_get_text_into(out->title, sizeof out->title, doc, path, "title"));
+    TRY(json_get_size(&out->n, doc, path, "n"));
+    out->dataset_id[0] = '\0';
+    if (json_find(doc, "dataset_id"))
+        TRY(json_get_text_into(out->dataset_id, sizeof out->dataset_id, doc, path, "dataset_id"));
+done:
+    json_free(doc);
+    return status;
+}
+
+static int is_set(const struct dirent *entry)
+{
+    return dataset_name_is_valid(entry->d_name);
+}
+
+/* alphasort() depends on the locale. */
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+sotto_status store_names(char ***names, size_t *count)
+{
+    sotto_status status = SOTTO_OK;
+    struct dirent **entries = NULL;
+    char folder[4096], path[4096], **list = NULL;
+    size_t kept = 0;
+    int found = 0;
+    TRY(store_folder(folder, sizeof folder));
+    found = scandir(folder, &entries, is_set, by_bytes);
+    list = base_alloc(found > 0 ? (size_t)found : 1, sizeof *list);
+    if (!list)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
+    for (int i = 0; i < found; i++) {
+        if (store_find(path, sizeof path, entries[i]->d_name) &&
+            !(list[kept++] = base_strdup(entries[i]->d_name)))
+            FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
+    }
+    *names = list;
+    *count = kept;
+    list = NULL;
+done:
+    for (int i = 0; i < found; i++)
+        free(entries[i]);
+    free(entries);
+    store_names_free(list, kept);
+    return status;
+}
+
+void store_names_free(char **names, size_t count)
+{
+    for (size_t i = 0; names && i < count; i++)
+        base_free(names[i]);
+    base_free(names);
+}

@@ -1,0 +1,57 @@
+#include "defend/attriguard_sample.h"
+
+#include <math.h>
+
+static double total(const double *prior, const double *cost, size_t n, double budget, double mu)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += prior[i] > 0 ? prior[i] / (1 + mu * (cost[i] - budget)) : 0;
+    return sum;
+}
+
+/* All that costs as little as anything does: what is left of the budget line when nothing is to spare. */
+static void cheapest(double *q, const double *prior, const double *cost, size_t n, double least)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += q[i] = prior[i] > 0 && cost[i] <= least ? prior[i] : 0;
+    for (size_t i = 0; i < n; i++)
+        q[i] /= sum;
+}
+
+bool phase_two(double *q, const double *prior, const double *cost, size_t n, double budget)
+{
+    double least = INFINITY, mean = 0, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (prior[i] > 0) {
+            least = fmin(least, cost[i]);
+            mean += prior[i] * cost[i];
+        }
+    if (!(least <= budget))
+        return false;
+    if (mean <= budget) {
+        for (size_t i = 0; i < n; i++)
+            q[i] = prior[i];
+        return true;
+    }
+    if (least == budget) {
+        cheapest(q, prior, cost, n, least);
+        return true;
+    }
+    double low = 0, high = 1 / (budget - least);
+    for (int i = 0; i < 200 && low < high; i++) {
+        double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        if (total(prior, cost, n, budget, middle) > 1)
+            high = middle;
+        else
+            low = middle;
+    }
+    for (size_t i = 0; i < n; i++)
+        sum += q[i] = prior[i] > 0 ? prior[i] / (1 + low * (cost[i] - budget)) : 0;
+    for (size_t i = 0; i < n; i++)
+        q[i] /= sum;
+    return true;
+}

@@ -1,0 +1,64 @@
+/* If P' and Q' are within `distance` of P and Q, then P'(S) <= P(S) + distance <= e^eps Q(S) + delta +
+ * distance
+ * <= e^eps Q'(S) + delta + (1 + e^eps) distance. A share of 2^-30 of delta is set aside for that, and whether
+ * it is enough is checked; the same argument the other way round gives the lower end. */
+#include "dp/account/accountant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double share = 0x1p-30;
+
+double account_inner_delta(double delta, double distance)
+{
+    return distance > 0 && delta > 0 ? next_down(delta * (1 - share)) : delta;
+}
+
+/* What was a pure bound of the exact law is none any more, and the others stand at the delta that is named.
+ */
+static void drop_pure(struct sotto_account *a)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < a->bound_count; i++)
+        if (strncmp(a->bounds[i].name, "pure", 4) != 0)
+            a->bounds[kept++] = a->bounds[i];
+    a->bound_count = kept;
+    a->pure_epsilon = NAN;
+    a->zcdp_rho = NAN;
+}
+
+sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
+                            const struct sotto_sensitivity *sensitivity, double delta, double distance)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account a, outer;
+    if (distance == 0)
+        return sotto_account_release(out, mechanism, scale, sensitivity, delta, 1);
+    TRY(require_delta(delta));
+    if (delta == 0)
+        FAIL(SOTTO_EDOMAIN,
+             "the sampler of constant time is not exact (within %.2g of its law), so it gives no pure "
+             "epsilon; "
+             "a delta > 0 is needed",
+             distance);
+    TRY(sotto_account_release(&a, mechanism, scale, sensitivity, account_inner_delta(delta, distance), 1));
+    TRY(sotto_account_release(&outer, mechanism, scale, sensitivity, fmin(delta * (1 + 2 * share), 1 - share),
+                              1));
+    struct interval cost = iv_scale(iv_add(iv(1), iv_exp(iv(a.epsilon.upper))), distance);
+    if (!(cost.hi <= delta * share * (1 - share)))
+        FAIL(SOTTO_EDOMAIN,
+             "delta %g is too small for the sampler of constant time: at epsilon %.4g its distance to the "
+             "exact "
+             "law costs %.2g of delta",
+             delta, a.epsilon.upper, cost.hi);
+    a.delta = delta;
+    drop_pure(&a);
+    a.epsilon.lower = fmin(outer.epsilon.lower, a.epsilon.upper);
+    snprintf(a.note, sizeof a.note,
+             "sampled in constant time, within %.2g of the exact law; that is paid out of delta, and no pure "
+             "epsilon or zCDP is left",
+             distance);
+    *out = a;
+done:
+    return status;
+}

@@ -1,0 +1,86 @@
+/* Smallest scale for a target, by bisection on the account's upper end. The search only proposes; what is
+ * returned was itself accounted and found to hold, so rounding can waste noise but never save too much. */
+#include "dp/account/accountant.h"
+#include "dp/account/calibrate_refine.h"
+#include "num/special.h"
+
+struct search {
+    const struct mechanism *m;
+    const struct sotto_sensitivity *sensitivity;
+    struct sotto_dp target;
+    size_t compose;
+};
+
+static double upper_at(const struct search *s, double scale, const struct shifts *shifts)
+{
+    struct sotto_account account;
+    account_upper(&account, s->m, scale, shifts, s->target.delta, s->compose);
+    return account.epsilon.upper;
+}
+
+/* Shifts depend on the scale only in that it must lie between 1e-100 and 1e100, where the search stays, and
+ * those for scale 1 were made before it; a refusal would still not be taken for an answer. */
+static bool holds(double scale, const void *arg)
+{
+    const struct search *s = arg;
+    struct shifts shifts;
+    return shifts_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
+           upper_at(s, scale, &shifts) <= s->target.epsilon;
+}
+
+static sotto_status upper_of(double *epsilon, double scale, const void *arg)
+{
+    const struct search *s = arg;
+    struct sotto_account account;
+    sotto_status status =
+        sotto_account_release(&account, s->m->name, scale, s->sensitivity, s->target.delta, s->compose);
+    if (status == SOTTO_OK)
+        *epsilon = account.epsilon.upper;
+    return status;
+}
+
+sotto_status sotto_calibrate(double *scale, const char *mechanism,
+                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target)
+{
+    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1);
+}
+
+sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
+                                      const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                                      size_t compose)
+{
+    sotto_status status = SOTTO_OK;
+    struct search s = {NULL, sensitivity, target, compose};
+    struct shifts checked;
+    TRY(mechanism_require(&s.m, mechanism));
+    TRY(shifts_for(&checked, s.m, 1, sensitivity));
+    TRY(require_positive(target.epsilon, "epsilon"));
+    TRY(require_delta(target.delta));
+    REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
+    if (target.delta == 0 && !s.m->pure)
+        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; a delta > 0 is needed", mechanism);
+    if (target.delta == 0 && s.m->norm == SHIFT_L1 && isinf(checked.l1.hi))
+        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity; only l2 is given");
+    if (s.m->check)
+        TRY(s.m->check(target.epsilon, target.delta));
+    double low, high = checked.l2.hi / target.epsilon;
+    if (high < 1e-99)
+        high = 1e-99;
+    while (high <= 1e100 && !holds(high, &s))
+        high *= 4;
+    if (high > 1e100)
+        FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism,
+             target.epsilon, target.delta);
+    for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
+        high = low;
+    if (low < 1e-100)
+        FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is so large that the scale would fall below 1e-100", mechanism,
+             target.epsilon);
+    double found = bisect_up(low, high, holds, &s);
+    TRY(shifts_for(&checked, s.m, found, sensitivity));
+    if (account_needs_pld(s.m, &checked, target.delta, compose))
+        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target.epsilon}));
+    *scale = found;
+done:
+    return status;
+}

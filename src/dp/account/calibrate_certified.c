@@ -1,0 +1,45 @@
+/* Calibration that the certified account confirms: from the scale that the double path found, upwards until
+ * the upper end in balls is at most the target. The double path's ends are no further off than 1e-8 of
+ * epsilon or so, so one or two certified accounts are enough as a rule. */
+#include "dp/account/accountant.h"
+#include "dp/account/calibrate_step_up.h"
+
+struct request {
+    const char *mechanism;
+    const struct sotto_sensitivity *sensitivity;
+    double delta;
+    size_t compose;
+};
+
+static sotto_status release(struct sotto_account *out, double scale, const void *arg)
+{
+    const struct request *r = arg;
+    return sotto_account_release_certified(out, r->mechanism, scale, r->sensitivity, r->delta, r->compose);
+}
+
+static sotto_status steps(struct sotto_account *out, double noise_multiplier, const void *arg)
+{
+    struct sotto_sampled s = *(const struct sotto_sampled *)arg;
+    s.noise_multiplier = noise_multiplier;
+    return sotto_account_sampled_certified(out, &s);
+}
+
+sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *mechanism,
+                                       const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                                       size_t compose)
+{
+    const struct request request = {mechanism, sensitivity, target.delta, compose};
+    const struct raise until = {release, &request, target, mechanism};
+    double scale;
+    sotto_status status = sotto_calibrate_composed(&scale, mechanism, sensitivity, target, compose);
+    return status == SOTTO_OK ? calibrate_raise(out, scale, &until) : status;
+}
+
+sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
+                                               double target_epsilon)
+{
+    const struct raise until = {steps, sampled, {target_epsilon, sampled->delta}, sampled->mechanism};
+    double multiplier;
+    sotto_status status = sotto_calibrate_sampled(&multiplier, sampled, target_epsilon);
+    return status == SOTTO_OK ? calibrate_raise(out, multiplier, &until) : status;
+}

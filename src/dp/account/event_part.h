@@ -1,0 +1,28 @@
+/* event_part.h - one kind of release within a composition, checked and ready to be accounted. */
+#ifndef DP_ACCOUNT_EVENT_PART_H
+#define DP_ACCOUNT_EVENT_PART_H
+
+#include "dp/account/accountant.h"
+
+enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };
+
+/** For the adjacency and the group that were asked for. */
+struct part {
+    enum part_kind kind;
+    const struct mechanism *m; /* stated: NULL */
+    double count;
+    struct shifts shifts;          /* noise */
+    double scale;                  /* noise */
+    struct sotto_sampled sampled;  /* sampled */
+    int doublings;                 /* sampled: a group of 2^doublings, but for `sampled.replace_one` */
+    struct interval pure, failure; /* stated: of one release, randomised response that fails with `failure` */
+};
+
+/** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,
+ * INFINITY] where a part has no scalar pair. ENOMEM. */
+sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta);
+
+/** Epsilon of all parts by their Renyi divergences, at the best order, 0 < delta < 1. */
+double parts_renyi(const struct part *parts, size_t n, double delta);
+
+#endif

@@ -1,0 +1,169 @@
+/* Privacy-loss distributions of different releases together. Above each part stands a scalar pair that
+ * dominates it (shifts chain, so a vector counts as one coordinate that moves by its L1 norm, or L2 for the
+ * Gaussian); below it one coordinate that moves as far as both norms allow. Where only a dominating curve is
+ * known, or only (epsilon, delta), the part below is left empty: less is known, never too much claimed. */
+#include "base/memory.h"
+#include "dp/account/account_pld.h"
+#include "dp/account/event_part.h"
+#include "dp/mechanism/pure_pair.h"
+
+static const double most_releases = 0x1p40;
+
+/* Of pld_epsilon(): about 1e-5 of epsilon in a tenth of a second. */
+static double accuracy_of(const struct part *parts, size_t n)
+{
+    return n == 1 && parts->m && parts->m->tails ? account_accuracy(parts->m, parts->kind == PART_SAMPLED)
+                                                 : 1;
+}
+
+static void no_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+{
+    (void)arg, (void)epsilon;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct pair_point){iv(0), iv(0)};
+}
+
+/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no slopes.
+ */
+static void curve_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
+{
+    const struct part *p = arg;
+    for (size_t i = 0; i < n; i++) {
+        double e = fabs(epsilon[i]);
+        struct interval d =
+            p->kind == PART_STATED ? pure_pair_delta(p->pure, e) : account_delta(p->m, &p->shifts, 1, e);
+        out[i] = (struct pair_point){epsilon[i] >= 0 ? d : iv_mul(iv_exp(iv(epsilon[i])), d), iv(0)};
+    }
+}
+
+/* Room for what the pairs point to. */
+struct ends {
+    struct pair_sampled upper, lower;
+    struct pair_integer whole_upper, whole_lower;
+};
+
+/* Noise on whole steps: by `most` steps above, by `least` below. */
+static void fill_whole(struct pld_part *out, struct ends *ends, const struct integer_law *law, double most,
+                       double least, struct interval step)
+{
+    ends->whole_upper = (struct pair_integer){law, most, step};
+    ends->whole_lower = (struct pair_integer){law, least, step};
+    out->upper = pair_of_integer(&ends->whole_upper);
+    out->lower = pair_of_integer(&ends->whole_lower);
+    out->slow = true;
+    out->lattice = most == least ? &ends->whole_upper : NULL;
+    out->atom = law->bounded ? iv_scale(step, most).hi : 0;
+}
+
+static void fill_scalar(struct pld_part *out, struct ends *ends)
+{
+    out->upper = pair_of_sampled(&ends->upper);
+    out->lower = pair_of_sampled(&ends->lower);
+    account_mark_end(out, &ends->upper);
+}
+
+static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct part *p,
+                         enum pld_direction direction)
+{
+    const struct sotto_sampled *s = &p->sampled;
+    const struct composed_release steps = {p->m->name,     iv_div(iv(1), iv(s->noise_multiplier)),
+                                           s->clipping,    s->sample_rate,
+                                           s->replace_one, s->steps,
+                                           s->sampling};
+    bool one = s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
+    if (!scalar_curve_holds(p->m, s->clipping) || (p->doublings > 0 && !one))
+        return false;
+    account_pairs(&ends->upper, &ends->lower, &steps, direction);
+    fill_scalar(out, ends);
+    return true;
+}
+
+static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, enum pld_direction direction)
+{
+    struct interval upper, lower;
+    *out = (struct pld_part){.count = p->count};
+    if (p->kind == PART_SAMPLED)
+        return fill_sampled(out, ends, p, direction);
+    if (p->kind == PART_NOISE && p->m->integer) {
+        fill_whole(out, ends, p->m->integer, p->shifts.steps, p->shifts.alone, p->shifts.step);
+        return true;
+    }
+    if (p->kind == PART_NOISE && p->m->two_losses) { /* discrete Laplace noise on one step */
+        fill_whole(out, ends, mechanism_find("discrete-laplace")->integer, 1, 1, p->shifts.l1);
+        return true;
+    }
+    if (p->kind == PART_STATED || !p->m->tails) {
+        out->upper = (struct pair){curve_points, p};
+        out->lower = (struct pair){no_points, p};
+        out->atom = p->kind == PART_STATED ? p->pure.hi : 0;
+        return p->kind == PART_STATED || isfinite(account_shift(p->m, &p->shifts).hi);
+    }
+    upper = p->m->by_l2 ? p->shifts.l2 : p->shifts.l1;
+    lower = iv_min(p->shifts.l1, p->shifts.l2);
+    if (!isfinite(upper.hi))
+        return false;
+    ends->upper = (struct pair_sampled){p->m, upper.hi, 1, direction};
+    ends->lower = (struct pair_sampled){p->m, lower.lo, 1, direction};
+    fill_scalar(out, ends);
+    return true;
+}
+
+/* Releases of one kind: the pair above, the one below (one coordinate moves), and as many coordinates as can
+ * move by one step each, every one for itself and exact. */
+static sotto_status whole_alone(struct interval *out, const struct part *p, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    const struct shifts *s = &p->shifts;
+    const struct {
+        double move, coordinates;
+        bool above, below;
+    } ways[] = {{s->steps, 1, true, s->alone == s->steps},
+                {s->alone, 1, false, s->alone < s->steps},
+                {1, fmin(s->spread, floor(most_releases / p->count)), false, s->spread > 1}};
+    *out = (struct interval){0, INFINITY};
+    for (int i = 0; i < 3; i++) {
+        struct interval e;
+        struct ends ends;
+        struct pld_part part = {.count = p->count * ways[i].coordinates};
+        if (!ways[i].above && !ways[i].below)
+            continue;
+        fill_whole(&part, &ends, p->m->integer, ways[i].move, ways[i].move, s->step);
+        TRY(pld_epsilon(&e, &part, 1, delta, ways[i].coordinates > 1 ? 1 : 0.1));
+        out->hi = ways[i].above ? e.hi : out->hi;
+        out->lo = ways[i].below ? fmax(out->lo, e.lo) : out->lo;
+    }
+done:
+    return status;
+}
+
+sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct interval both = {0, 0}, one;
+    bool sampled = false, possible = true;
+    struct pld_part *list = base_alloc(n, sizeof *list);
+    struct ends *ends = base_alloc(n, sizeof *ends);
+    if (n == 1 && parts->kind == PART_NOISE && parts->m->integer) {
+        status = whole_alone(out, parts, delta);
+        goto done;
+    }
+    if (!list || !ends)
+        FAIL(SOTTO_ENOMEM, "no memory to compose %zu kinds of release", n);
+    for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {
+        if (way == PLD_ADD && !sampled)
+            break;
+        for (size_t i = 0; i < n && possible; i++) {
+            possible = fill(&list[i], &ends[i], &parts[i], way);
+            sampled = sampled || (parts[i].kind == PART_SAMPLED && !parts[i].sampled.replace_one);
+        }
+        if (possible)
+            TRY(pld_epsilon(&one, list, n, delta, accuracy_of(parts, n)));
+        if (possible)
+            both = iv_max(both, one);
+    }
+    *out = possible ? both : (struct interval){0, INFINITY};
+done:
+    base_free(list);
+    base_free(ends);
+    return status;
+}

@@ -1,0 +1,432 @@
+/* Different releases, composed: Renyi divergences of every order add up, pure epsilons add up, shifts of
+ * equal noise chain (L1) or add in squares (Gaussian). A stated (epsilon, delta) is never worse than
+ * something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
+ * so it has a Renyi curve too, and all its deltas are paid first. Two steps of a group chain by Mironov
+ * (2017), corollary 4: R_alpha(P, R) <= (alpha - 1/2)/(alpha - 1) R_(2 alpha)(P, Q) + R_(2 alpha - 1)(Q, R).
+ */
+#include "dp/account/events.h"
+#include "dp/account/account_pld.h"
+#include "base/memory.h"
+#include "dp/account/composition.h"
+#include "dp/account/event_part.h"
+#include "dp/mechanism/pure_pair.h"
+#include "dp/account/sampled_renyi.h"
+#include "num/special.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct total {
+    const struct part *parts;
+    size_t n;
+    double delta; /* what is left for the losses */
+};
+
+/* Samples of a fixed size, docs/derivations/pld.md, 3.2: e^((alpha-1) R) <= 1 + k (A - 1), where A is that of
+ * Poisson sampling with twice the shift, k = 2 where a scalar curve holds, else 4. */
+static struct interval fixed_renyi(const struct part *p, double alpha)
+{
+    const struct sotto_sampled *s = &p->sampled;
+    double more = scalar_curve_holds(p->m, s->clipping) ? 1 : 3, order = alpha - 1; /* k - 1 */
+    struct interval one = sampled_renyi(p->m, s->noise_multiplier / 2, s->sample_rate, alpha);
+    if (s->sample_rate == 1)
+        return one;
+    struct interval log_a = iv_scale(one, order), rest = iv_neg(iv_expm1(iv_neg(log_a)));
+    return iv_div(iv_add(log_a, iv_log1p(iv_scale(rest, more))), iv(order));
+}
+
+static double fixed_near(const struct part *p, double alpha)
+{
+    const struct sotto_sampled *s = &p->sampled;
+    double more = scalar_curve_holds(p->m, s->clipping) ? 1 : 3;
+    double one = sampled_renyi_near(p->m, s->noise_multiplier / 2, s->sample_rate, alpha);
+    return s->sample_rate == 1 ? one : one + log1p(-more * expm1(-one * (alpha - 1))) / (alpha - 1);
+}
+
+static struct interval part_renyi(const struct part *p, double alpha, int doublings)
+{
+    if (p->kind == PART_STATED)
+        return pure_pair_renyi(p->pure, alpha);
+    if (p->kind == PART_NOISE)
+        return account_renyi(p->m, &p->shifts, alpha);
+    if (!p->m->by_l2 && !p->m->renyi_ball)
+        return (struct interval){0, INFINITY};
+    if (doublings == 0 && p->sampled.sampling == SOTTO_SAMPLING_FIXED)
+        return fixed_renyi(p, alpha);
+    if (doublings == 0)
+        return sampled_renyi(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
+    struct interval a = iv(alpha);
+    struct interval factor = iv_div(iv_sub(a, iv(0.5)), iv_sub(a, iv(1)));
+    return iv_add(iv_mul(factor, part_renyi(p, 2 * alpha, doublings - 1)),
+                  part_renyi(p, 2 * alpha - 1, doublings - 1));
+}
+
+static double part_near(const struct part *p, double alpha, int doublings)
+{
+    if (p->kind != PART_SAMPLED)
+        return part_renyi(p, alpha, 0).hi;
+    if (!p->m->by_l2 && !p->m->renyi_ball)
+        return INFINITY;
+    if (doublings == 0 && p->sampled.sampling == SOTTO_SAMPLING_FIXED)
+        return fixed_near(p, alpha);
+    if (doublings == 0)
+        return sampled_renyi_near(p->m, p->sampled.noise_multiplier, p->sampled.sample_rate, alpha);
+    return (alpha - 0.5) / (alpha - 1) * part_near(p, 2 * alpha, doublings - 1) +
+           part_near(p, 2 * alpha - 1, doublings - 1);
+}
+
+static double near_epsilon(double alpha, const void *arg)
+{
+    const struct total *t = arg;
+    double sum = 0;
+    for (size_t i = 0; i < t->n; i++)
+        sum += t->parts[i].count * part_near(&t->parts[i], alpha, t->parts[i].doublings);
+    double epsilon = sum + log1p(-1 / alpha) - (log(t->delta) + log(alpha)) / (alpha - 1);
+    return epsilon < 1e300 ? epsilon : 1e300 * alpha;
+}
+
+double parts_renyi(const struct part *parts, size_t n, double delta)
+{
+    const struct total total = {parts, n, delta}, *t = &total;
+    int doublings = -1;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->parts[i].kind == PART_SAMPLED && t->parts[i].doublings > doublings)
+            doublings = t->parts[i].doublings;
+    double highest = doublings < 0 ? 1e15 : ldexp(SAMPLED_RENYI_ORDERS, -doublings);
+    double alpha = minimise_log(1 + 1e-7, highest, 1, near_epsilon, t);
+    struct interval sum = iv(0);
+    for (size_t i = 0; i < t->n; i++)
+        sum =
+            iv_add(sum, iv_scale(part_renyi(&t->parts[i], alpha, t->parts[i].doublings), t->parts[i].count));
+    return renyi_to_epsilon(sum, alpha, t->delta).hi;
+}
+
+/* Poisson sampling seen by one replaced record: its doubling is not a group's. */
+static bool takes_place(const struct part *p)
+{
+    return p->sampled.replace_one && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
+}
+
+/* Sum of pure epsilons; INFINITY where one has none. */
+static struct interval pure_total(const struct total *t)
+{
+    struct interval sum = iv(0);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        struct interval one = {0, INFINITY};
+        if (p->kind == PART_STATED)
+            one = p->pure;
+        else if (p->kind == PART_NOISE && p->m->pure)
+            one = account_shift(p->m, &p->shifts);
+        else if (p->kind == PART_SAMPLED && p->m->pure && p->sampled.clipping == SOTTO_NORM_L1)
+            one = iv_scale(sampled_pure(&p->sampled), takes_place(p) ? 1 : ldexp(1, p->doublings));
+        sum = iv_add(sum, iv_scale(one, p->count));
+    }
+    return sum;
+}
+
+static struct interval rho_total(const struct total *t)
+{
+    struct interval sum = iv(0);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        struct interval one = {0, INFINITY};
+        if (p->kind == PART_STATED)
+            one = iv_scale(iv_square(p->pure), 0.5);
+        else if (p->kind == PART_NOISE)
+            one = iv_div(iv_square(p->shifts.l2), iv(p->m->zcdp_divisor));
+        sum = iv_add(sum, iv_scale(one, p->count));
+    }
+    return sum;
+}
+
+/* All events the same noise law: their shifts are one shift. */
+static void one_law(struct sotto_account *out, const struct total *t)
+{
+    const struct mechanism *m = t->parts[0].m;
+    struct interval sum = iv(0), squares = iv(0);
+    double releases = 0;
+    bool equal = true;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        if (p->kind != PART_NOISE || p->m != m || m->integer || m->dominated)
+            return;
+        sum = iv_add(sum, iv_scale(p->shifts.l1, p->count));
+        squares = iv_add(squares, iv_scale(iv_square(p->shifts.l2), p->count));
+        releases += p->count;
+        equal = equal && p->shifts.l1.lo == t->parts[0].shifts.l1.lo &&
+                p->shifts.l1.hi == t->parts[0].shifts.l1.hi;
+    }
+    if (m->by_l2) {
+        struct interval e = m->epsilon(iv_sqrt(squares), t->delta);
+        account_add_bound(out, "analytic gaussian", e.hi);
+        out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
+    } else if (isfinite(sum.hi)) {
+        account_add_bound(out, "closed form by l1", m->epsilon(sum, t->delta).hi);
+        if (equal && m->composed && releases > 1 && releases <= m->composed_max)
+            account_add_bound(out, "exact composition by l1",
+                              m->composed(t->parts[0].shifts.l1, releases, t->delta).hi);
+    }
+}
+
+static void one_statement(struct sotto_account *out, const struct total *t)
+{
+    double releases = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->parts[i].kind != PART_STATED || t->parts[i].pure.hi != t->parts[0].pure.hi)
+            return;
+        releases += t->parts[i].count;
+    }
+    if (releases <= COMPOSITION_OPTIMAL_MOST)
+        account_add_bound(out, "optimal composition",
+                          randomised_response_composed(t->parts[0].pure.hi, releases, t->delta).hi);
+}
+
+/* Any part alone tells no more than all together. */
+static double lower_of(const struct total *t, enum part_kind kind, double delta)
+{
+    double lower = 0;
+    struct sotto_account a;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct part *p = &t->parts[i];
+        struct sotto_sampled s = p->sampled;
+        s.delta = delta;
+        if (p->kind != kind)
+            continue;
+        if (kind == PART_NOISE)
+            account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
+        else if (sotto_account_sampled(&a, &s) != SOTTO_OK)
+            continue; /* more than 2^40 steps, or no memory: nothing is claimed */
+        lower = fmax(lower, a.epsilon.lower);
+    }
+    return lower;
+}
+
+/* --- checking
+ * --------------------------------------------------------------------------------------------------- */
+
+static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity s = {
+        next_up(e->l1 * group), next_up(e->l2 * group), e->dimension, SOTTO_SENSITIVITY_GIVEN, "",
+        e->value_step};
+    p->kind = PART_NOISE;
+    if (group == 1) {
+        s.l1 = e->l1;
+        s.l2 = e->l2;
+    }
+    TRY(mechanism_require(&p->m, e->mechanism));
+    if (p->m->kind == RELEASE_NONE)
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and does not compose", e->mechanism);
+    TRY(shifts_for(&p->shifts, p->m, e->scale, &s));
+    p->scale = e->scale;
+done:
+    return status;
+}
+
+/* `replaced`: the group is one record that takes another's place, else as many that come or go; of samples of
+ * a fixed size, as many that are replaced. */
+static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group, bool replaced)
+{
+    sotto_status status = SOTTO_OK;
+    p->kind = PART_SAMPLED;
+    p->sampled = (struct sotto_sampled){.mechanism = e->mechanism,
+                                        .noise_multiplier = e->noise_multiplier,
+                                        .sample_rate = e->sample_rate,
+                                        .steps = e->count,
+                                        .delta = 0.5,
+                                        .clipping = e->clipping,
+                                        .replace_one = replaced && group == 2,
+                                        .sampling = e->sampling};
+    REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)e->sampling);
+    if (e->sampling == SOTTO_SAMPLING_FIXED)
+        p->sampled.replace_one = 1;
+    if (e->sampling == SOTTO_SAMPLING_FIXED && e->adjacency != SOTTO_REPLACE_ONE)
+        FAIL(SOTTO_ENOTSUP, "samples of a fixed size are accounted under replace-one adjacency");
+    if (e->sampling == SOTTO_SAMPLING_POISSON && e->adjacency != SOTTO_ADD_REMOVE)
+        FAIL(SOTTO_ENOTSUP,
+             "Poisson-sampled steps are accounted under add-remove adjacency; a replacement is a group of "
+             "two there");
+    REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
+    TRY(mechanism_require(&p->m, e->mechanism));
+    REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1, "clipping %d is not known",
+            (int)e->clipping);
+    if (!scalar_curve_holds(p->m, e->clipping) && !p->m->renyi_ball)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s': no bound for sampled steps is built in; expected gaussian or logistic, or "
+             "laplace with gradients clipped by l1",
+             e->mechanism);
+    REQUIRE(e->sample_rate > 0 && e->sample_rate <= 1, "sample_rate must lie in (0, 1] (got %g)",
+            e->sample_rate);
+    TRY(require_positive(e->noise_multiplier, "noise_multiplier"));
+    while (ldexp(1, p->doublings) < group)
+        p->doublings++;
+done:
+    return status;
+}
+
+static sotto_status make_stated(struct part *p, const struct sotto_event *e, size_t group)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_composed c;
+    p->kind = PART_STATED;
+    TRY(sotto_compose_group(&c, e->stated, group, SOTTO_ADD_REMOVE));
+    p->pure = (struct interval){c.epsilon.lower, c.epsilon.upper};
+    p->failure = (struct interval){c.delta.lower, c.delta.upper};
+done:
+    return status;
+}
+
+static sotto_status make_part(struct part *p, const struct sotto_event *e, size_t index,
+                              enum sotto_adjacency target)
+{
+    sotto_status status = SOTTO_OK;
+    char where[40];
+    size_t group = e->group == 0 ? 1 : e->group;
+    *p = (struct part){.count = (double)e->count};
+    REQUIRE(e->count >= 1 && e->count <= (size_t)1 << 52, "count must lie in 1..2^52 (got %zu)", e->count);
+    REQUIRE(group <= 1000000, "group must be at most 1000000 (got %zu)", group);
+    REQUIRE(e->adjacency == SOTTO_REPLACE_ONE || e->adjacency == SOTTO_ADD_REMOVE,
+            "adjacency must be replace-one or add-remove");
+    if (e->adjacency != target) {
+        if (target == SOTTO_ADD_REMOVE)
+            FAIL(SOTTO_ENOTSUP, "a guarantee for replaced records says nothing about added or removed ones; "
+                                "account under replace-one, or give the sensitivity for add-remove");
+        group *= 2;
+    }
+    if (e->mechanism && strcmp(e->mechanism, "stated") == 0)
+        TRY(make_stated(p, e, group));
+    else if (e->noise_multiplier > 0 || e->sample_rate > 0)
+        TRY(make_sampled(p, e, (double)group, e->adjacency != target));
+    else
+        TRY(make_noise(p, e, (double)group));
+done:
+    if (status != SOTTO_OK) {
+        snprintf(where, sizeof where, "events[%zu]", index);
+        status_prefix(where);
+    }
+    return status;
+}
+
+static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sotto_event *events, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (events[i].adjacency != events[0].adjacency) {
+            sotto_status status =
+                status_fail(SOTTO_ENOTSUP,
+                            "events[%zu] has another adjacency than events[0]; guarantees for "
+                            "replaced and for added or removed records do not mix",
+                            i);
+            status_hint("ask for replace-one: an add-remove event then counts as a group of two");
+            return status;
+        }
+    *out = events[0].adjacency;
+    return SOTTO_OK;
+}
+
+/* What the stated deltas leave of delta; below 0: they take more than there is. */
+static struct interval delta_left(const struct part *parts, size_t n, double delta)
+{
+    struct interval log_rest = iv_log1p(iv(-delta));
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].kind == PART_STATED && parts[i].failure.hi > 0) {
+            any = true;
+            log_rest = iv_sub(log_rest, iv_scale(iv_log1p(iv_neg(parts[i].failure)), parts[i].count));
+        }
+    return any ? iv_neg(iv_expm1(log_rest)) : iv(delta);
+}
+
+/* A single kind of noise keeps its name and scale. */
+static void name_it(struct sotto_account *out, const struct total *t)
+{
+    const struct part *first = t->parts;
+    const char *name = first->m ? first->m->name : "stated";
+    for (size_t i = 0; i < t->n; i++) {
+        out->compose += (size_t)t->parts[i].count;
+        if (t->parts[i].m != first->m)
+            name = "composition";
+    }
+    snprintf(out->mechanism, sizeof out->mechanism, "%s", name);
+    if (t->n > 1 || first->kind == PART_STATED)
+        return;
+    out->scale = first->kind == PART_SAMPLED ? first->sampled.noise_multiplier : first->scale;
+    out->sample_rate = first->kind == PART_SAMPLED ? first->sampled.sample_rate : 1;
+    if (first->kind == PART_SAMPLED)
+        snprintf(out->clipping, sizeof out->clipping, "%s", norm_name(first->sampled.clipping));
+    if (first->kind == PART_SAMPLED)
+        snprintf(out->sampling, sizeof out->sampling, "%s", sotto_sampling_name(first->sampled.sampling));
+    out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
+}
+
+static void add_up(struct sotto_account *out, const struct total *t)
+{
+    struct interval pure = pure_total(t), rho = rho_total(t);
+    bool failures = t->delta != out->delta; /* neither pure nor zCDP then */
+    if (isfinite(pure.hi) && t->delta >= 0)
+        account_add_bound(out, "pure, basic composition", pure.hi);
+    if (isfinite(pure.hi) && !failures)
+        out->pure_epsilon = pure.hi;
+    if (isfinite(rho.hi) && !failures)
+        out->zcdp_rho = rho.hi;
+    if (t->delta <= 0)
+        return;
+    one_law(out, t);
+    one_statement(out, t);
+    account_add_bound(out, "renyi", parts_renyi(t->parts, t->n, t->delta));
+}
+
+/* Worth its time only where no closed form has settled the matter. */
+static sotto_status add_pld(struct sotto_account *out, const struct total *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct interval e;
+    if (t->delta <= 0 || out->epsilon.upper - out->epsilon.lower <= 1e-9 * out->epsilon.upper)
+        goto done;
+    TRY(parts_pld(&e, t->parts, t->n, t->delta));
+    if (isfinite(e.hi))
+        account_add_bound(out, "privacy-loss distribution", e.hi);
+    else
+        e.lo = lower_of(t, PART_SAMPLED, t->delta);
+    if (t->delta == out->delta)
+        out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
+done:
+    return status;
+}
+
+sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
+                                  double delta, enum sotto_adjacency target)
+{
+    sotto_status status = SOTTO_OK;
+    struct part *parts = NULL;
+    TRY(require_delta(delta));
+    REQUIRE(n >= 1, "composition of nothing; expected at least one event");
+    if (target == SOTTO_SAME_ADJACENCY)
+        TRY(common_adjacency(&target, events, n));
+    parts = base_alloc(n, sizeof *parts);
+    if (!parts)
+        FAIL(SOTTO_ENOMEM, "account: out of memory");
+    for (size_t i = 0; i < n; i++)
+        TRY(make_part(&parts[i], &events[i], i, target));
+    struct total total = {parts, n, delta_left(parts, n, delta).lo};
+    struct sotto_account a = {.scale = NAN,
+                              .delta = delta,
+                              .sample_rate = 1,
+                              .epsilon = {0, INFINITY},
+                              .pure_epsilon = NAN,
+                              .zcdp_rho = NAN,
+                              .standard_deviation = NAN,
+                              .accountant = "none"};
+    name_it(&a, &total);
+    snprintf(a.adjacency, sizeof a.adjacency, "%s",
+             target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
+    add_up(&a, &total);
+    a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta));
+    TRY(add_pld(&a, &total));
+    a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
+    *out = a;
+done:
+    base_free(parts);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* events.h - different releases of one data set, composed. */
+#ifndef DP_ACCOUNT_EVENTS_H
+#define DP_ACCOUNT_EVENTS_H
+
+#include "sotto/compose.h"
+
+/** A list read from a file, and the texts that its events point to. */
+struct event_list {
+    struct sotto_event *events;
+    size_t count;
+};
+enum { EVENTS_FILE_LIMIT = 1 << 26 };
+/** Frees the list; harmless on {0}. */
+void events_free(struct event_list *list);
+/** From JSON text, or YAML where `name` ends in .yaml or .yml; it also stands in errors. EFORMAT, EINVAL, ENOMEM;
+ * *list untouched. */
+sotto_status events_parse(struct event_list *list, const char *text, size_t size, const char *name);
+sotto_status events_parse_opacus(struct event_list *list, const char *text, size_t size, const char *name);
+
+#endif

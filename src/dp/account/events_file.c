@@ -1,0 +1,336 @@
+/* Lists of events from JSON or YAML: sotto.events/1 and the state of an Opacus accountant. Strict: an unknown
+ * member, or one that does not belong to its kind of event, is an error. */
+#include "dp/account/events.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "dp/account/accountant.h"
+#include "io/json/json.h"
+#include "io/text/utf8.h"
+#include "io/yaml/yaml_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_EVENTS = 100000 };
+
+/* What a file's name says it is. */
+static sotto_status parse_document(struct json **out, const char *text, size_t size, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    bool yaml = dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    return yaml ? json_from_yaml(out, text, size, name) : json_parse(out, text, size, name);
+}
+
+/* Which kinds of event a member belongs to. */
+enum { NOISE = 1, SAMPLED = 2, STATED = 4, ALL = 7 };
+static const struct {
+    const char *name;
+    int kinds;
+} members[] = {{"mechanism", ALL},
+               {"count", ALL},
+               {"group", ALL},
+               {"adjacency", ALL},
+               {"scale", NOISE},
+               {"l1", NOISE},
+               {"l2", NOISE},
+               {"dimension", NOISE},
+               {"value_step", NOISE},
+               {"steps", SAMPLED},
+               {"noise_multiplier", SAMPLED},
+               {"sample_rate", SAMPLED},
+               {"clipping", SAMPLED},
+               {"sampling", SAMPLED},
+               {"epsilon", STATED},
+               {"delta", STATED}};
+enum { MEMBERS = sizeof members / sizeof *members };
+static const char *const kind_names[] = {"", "noise of a scale", "sampled steps", "", "a stated guarantee"};
+
+void events_free(struct event_list *list)
+{
+    base_free(list->events);
+    *list = (struct event_list){NULL, 0};
+}
+
+static sotto_status check_members(const struct json *object, int kind, const char *where)
+{
+    for (const char *key = json_first_key(object); key; key = json_next_key(object, key)) {
+        size_t best = 0;
+        char shown[64];
+        for (size_t i = 1; i < MEMBERS; i++)
+            if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
+                best = i;
+        if (strcmp(key, members[best].name) != 0) {
+            bool close = utf8_distance(key, members[best].name) <= 2;
+            return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s%s%s", where,
+                               utf8_printable(shown, sizeof shown, key, strlen(key)),
+                               close ? "; did you mean '" : "", close ? members[best].name : "",
+                               close ? "'?" : "");
+        }
+        if (!(members[best].kinds & kind))
+            return status_fail(SOTTO_EFORMAT, "%s: '%s' does not go with %s", where, key, kind_names[kind]);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status real_member(double *out, const struct json *object, const char *where, const char *key)
+{
+    return json_member(object, key) ? json_get_real(out, object, where, key) : SOTTO_OK;
+}
+
+static sotto_status size_member(size_t *out, const struct json *object, const char *where, const char *key)
+{
+    return json_member(object, key) ? json_get_size(out, object, where, key) : SOTTO_OK;
+}
+
+static sotto_status read_adjacency(enum sotto_adjacency *out, const struct json *object, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    char shown[40];
+    if (!json_member(object, "adjacency"))
+        goto done;
+    TRY(json_get_text(&text, object, where, "adjacency"));
+    if (strcmp(text, "replace-one") == 0)
+        *out = SOTTO_REPLACE_ONE;
+    else if (strcmp(text, "add-remove") == 0)
+        *out = SOTTO_ADD_REMOVE;
+    else
+        FAIL(SOTTO_EFORMAT, "%s: adjacency is '%s'; expected replace-one or add-remove", where,
+             utf8_printable(shown, sizeof shown, text, strlen(text)));
+done:
+    return status;
+}
+
+static sotto_status read_clipping(enum sotto_norm *out, const struct json *object, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    char shown[40];
+    if (!json_member(object, "clipping"))
+        goto done;
+    TRY(json_get_text(&text, object, where, "clipping"));
+    if (strcmp(text, "l1") != 0 && strcmp(text, "l2") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: clipping is '%s'; expected l1 or l2", where,
+             utf8_printable(shown, sizeof shown, text, strlen(text)));
+    *out = strcmp(text, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
+done:
+    return status;
+}
+
+static sotto_status read_sampling(enum sotto_sampling *out, const struct json *object, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    char shown[40];
+    if (!json_member(object, "sampling"))
+        goto done;
+    TRY(json_get_text(&text, object, where, "sampling"));
+    if (sotto_sampling_find(out, text) != SOTTO_OK)
+        FAIL(SOTTO_EFORMAT, "%s: sampling is '%s'; expected poisson or fixed", where,
+             utf8_printable(shown, sizeof shown, text, strlen(text)));
+done:
+    return status;
+}
+
+/* A name that outlives the document. */
+static sotto_status read_mechanism(const char **out, const struct json *object, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text;
+    const struct mechanism *m;
+    TRY(json_get_text(&text, object, where, "mechanism"));
+    if (strcmp(text, "stated") == 0) {
+        *out = "stated";
+    } else {
+        char shown[64];
+        status = mechanism_require(&m, utf8_printable(shown, sizeof shown, text, strlen(text)));
+        if (status != SOTTO_OK) {
+            status_prefix(where);
+            goto done;
+        }
+        *out = m->name;
+    }
+done:
+    return status;
+}
+
+static sotto_status read_event(struct sotto_event *e, const struct json *object, const char *where,
+                               enum sotto_adjacency adjacency)
+{
+    sotto_status status = SOTTO_OK;
+    if (json_kind(object) != JSON_KIND_OBJECT)
+        FAIL(SOTTO_EFORMAT, "%s: expected an object", where);
+    *e = (struct sotto_event){.count = 1, .l1 = NAN, .l2 = NAN, .adjacency = adjacency};
+    TRY(read_mechanism(&e->mechanism, object, where));
+    bool sampled = json_member(object, "noise_multiplier") || json_member(object, "sample_rate");
+    int kind = strcmp(e->mechanism, "stated") == 0 ? STATED : sampled ? SAMPLED : NOISE;
+    TRY(check_members(object, kind, where));
+    TRY(size_member(&e->count, object, where, "count"));
+    TRY(size_member(&e->group, object, where, "group"));
+    TRY(read_adjacency(&e->adjacency, object, where));
+    if (kind == STATED) {
+        TRY(json_get_real(&e->stated.epsilon, object, where, "epsilon"));
+        TRY(real_member(&e->stated.delta, object, where, "delta"));
+    } else if (kind == SAMPLED) {
+        if (json_member(object, "count") && json_member(object, "steps"))
+            FAIL(SOTTO_EFORMAT, "%s: 'count' and 'steps' mean the same; give one", where);
+        TRY(json_get_real(&e->noise_multiplier, object, where, "noise_multiplier"));
+        TRY(json_get_real(&e->sample_rate, object, where, "sample_rate"));
+        TRY(size_member(&e->count, object, where, "steps"));
+        TRY(read_clipping(&e->clipping, object, where));
+        TRY(read_sampling(&e->sampling, object, where));
+        if (e->adjacency == SOTTO_SAME_ADJACENCY)
+            e->adjacency = e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE;
+    } else {
+        TRY(json_get_real(&e->scale, object, where, "scale"));
+        TRY(real_member(&e->l1, object, where, "l1"));
+        TRY(real_member(&e->l2, object, where, "l2"));
+        TRY(size_member(&e->dimension, object, where, "dimension"));
+        TRY(real_member(&e->value_step, object, where, "value_step"));
+    }
+    if (e->adjacency == SOTTO_SAME_ADJACENCY)
+        FAIL(SOTTO_EFORMAT, "%s: no adjacency; expected replace-one or add-remove, here or for all events",
+             where);
+done:
+    return status;
+}
+
+static sotto_status make_list(struct event_list *list, const struct json *array, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = json_count(array);
+    if (n == 0 || n > MOST_EVENTS)
+        FAIL(SOTTO_EFORMAT, "%s: %zu events; expected 1 to %d", name, n, MOST_EVENTS);
+    list->events = base_alloc(n, sizeof *list->events);
+    if (!list->events)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    list->count = n;
+done:
+    return status;
+}
+
+sotto_status events_parse(struct event_list *out, const char *text, size_t size, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *document = NULL;
+    struct event_list list = {NULL, 0};
+    enum sotto_adjacency adjacency = SOTTO_SAME_ADJACENCY; /* none given */
+    const struct json *array;
+    const char *schema;
+    char where[320];
+    TRY(parse_document(&document, text, size, name));
+    array = document;
+    if (json_kind(document) == JSON_KIND_OBJECT) {
+        TRY(json_get_text(&schema, document, name, "schema"));
+        if (strcmp(schema, "sotto.events/1") != 0)
+            FAIL(SOTTO_EFORMAT, "%s: not of schema sotto.events/1", name);
+        TRY(json_get_array(&array, document, name, "events"));
+        TRY(read_adjacency(&adjacency, document, name));
+    }
+    TRY(make_list(&list, array, name));
+    for (size_t i = 0; i < list.count; i++) {
+        snprintf(where, sizeof where, "%.250s: events[%zu]", name, i);
+        TRY(read_event(&list.events[i], json_at(array, i), where, adjacency));
+    }
+    *out = list;
+    list = (struct event_list){NULL, 0};
+done:
+    events_free(&list);
+    json_free(document);
+    return status;
+}
+
+static sotto_status read_triple(struct sotto_event *e, const struct json *triple, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    bool good = json_count(triple) == 3 && json_kind(triple) == JSON_KIND_ARRAY;
+    for (size_t i = 0; good && i < 3; i++) {
+        enum json_kind kind = json_kind(json_at(triple, i));
+        good = kind == JSON_KIND_INTEGER || (kind == JSON_KIND_REAL && i < 2);
+    }
+    if (!good)
+        FAIL(SOTTO_EFORMAT,
+             "%s: expected [noise_multiplier, sample_rate, num_steps], two numbers and a whole number",
+             where);
+    double sigma = json_number(json_at(triple, 0)), rate = json_number(json_at(triple, 1));
+    int64_t steps = json_whole(json_at(triple, 2));
+    if (!(sigma > 0))
+        FAIL(SOTTO_EINVAL, "%s: noise_multiplier is %g: steps without noise have no guarantee", where, sigma);
+    if (!(rate > 0 && rate <= 1))
+        FAIL(SOTTO_EINVAL, "%s: sample_rate must lie in (0, 1] (got %g)", where, rate);
+    if (steps < 1)
+        FAIL(SOTTO_EINVAL, "%s: num_steps must be at least 1 (got %lld)", where, (long long)steps);
+    *e = (struct sotto_event){.mechanism = "gaussian",
+                              .count = (size_t)steps,
+                              .l1 = NAN,
+                              .l2 = NAN,
+                              .noise_multiplier = sigma,
+                              .sample_rate = rate,
+                              .adjacency = SOTTO_ADD_REMOVE};
+done:
+    return status;
+}
+
+sotto_status events_parse_opacus(struct event_list *out, const char *text, size_t size, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *document = NULL;
+    struct event_list list = {NULL, 0};
+    const struct json *array;
+    const char *mechanism;
+    char where[320], shown[40];
+    TRY(parse_document(&document, text, size, name));
+    array = document;
+    if (json_kind(document) == JSON_KIND_OBJECT) {
+        TRY(json_get_array(&array, document, name, "history"));
+        if (json_member(document, "mechanism")) {
+            TRY(json_get_text(&mechanism, document, name, "mechanism"));
+            if (strcmp(mechanism, "rdp") != 0 && strcmp(mechanism, "prv") != 0 &&
+                strcmp(mechanism, "gdp") != 0)
+                FAIL(SOTTO_EFORMAT, "%s: mechanism is '%s'; expected rdp, prv or gdp", name,
+                     utf8_printable(shown, sizeof shown, mechanism, strlen(mechanism)));
+        }
+    }
+    TRY(make_list(&list, array, name));
+    for (size_t i = 0; i < list.count; i++) {
+        snprintf(where, sizeof where, "%.250s: history[%zu]", name, i);
+        TRY(read_triple(&list.events[i], json_at(array, i), where));
+    }
+    *out = list;
+    list = (struct event_list){NULL, 0};
+done:
+    events_free(&list);
+    json_free(document);
+    return status;
+}
+
+static sotto_status
+account_file(struct sotto_account *out, const char *path, double delta, enum sotto_adjacency target,
+             sotto_status (*parse)(struct event_list *, const char *, size_t, const char *))
+{
+    sotto_status status = SOTTO_OK;
+    struct event_list list = {NULL, 0};
+    unsigned char *data = NULL;
+    size_t size;
+    TRY(file_read(&data, &size, path, EVENTS_FILE_LIMIT));
+    TRY(parse(&list, (const char *)data, size, path));
+    status = sotto_account_events(out, list.events, list.count, delta, target);
+    if (status != SOTTO_OK)
+        status_prefix(path);
+done:
+    events_free(&list);
+    base_free(data);
+    return status;
+}
+
+sotto_status sotto_account_events_file(struct sotto_account *out, const char *path, double delta,
+                                       enum sotto_adjacency target)
+{
+    return account_file(out, path, delta, target, events_parse);
+}
+
+sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path, double delta,
+                                       enum sotto_adjacency target)
+{
+    return account_file(out, path, delta, target, events_parse_opacus);
+}

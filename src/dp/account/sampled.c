@@ -1,0 +1,196 @@
+/* Sampled noise (DP-SGD): account and calibration. Bounds come from sampled_renyi.c and, where the
+ * curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
+#include "dp/account/account_pld.h"
+#include "dp/account/accountant.h"
+#include "dp/account/calibrate_refine.h"
+#include "dp/account/event_part.h"
+#include "dp/account/sampled_renyi.h"
+#include "num/special.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of all steps together, clipped by L1. */
+static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
+{
+    if (!m->pure || s->clipping != SOTTO_NORM_L1)
+        return NAN;
+    return iv_scale(sampled_pure(s), (double)s->steps).hi;
+}
+
+static double renyi_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
+{
+    const struct part steps = {.kind = PART_SAMPLED,
+                               .m = m,
+                               .count = (double)s->steps,
+                               .sampled = *s,
+                               .doublings = s->sampling == SOTTO_SAMPLING_POISSON};
+    if (!m->by_l2 && !m->renyi_ball)
+        return INFINITY;
+    if (s->replace_one)
+        return parts_renyi(&steps, 1, s->delta);
+    return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
+}
+
+/* Without privacy-loss distributions. */
+static double fast_upper(const struct mechanism *m, const struct sotto_sampled *s)
+{
+    return fmin(renyi_epsilon(m, s), pure_epsilon(m, s)); /* NaN: none */
+}
+
+static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s)
+{
+    struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
+    const struct composed_release all = {s->mechanism,        shift,    s->clipping, s->sample_rate,
+                                         s->replace_one != 0, s->steps, s->sampling};
+    return account_pld(epsilon, &all, 1, s->delta);
+}
+
+static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(mechanism_require(m, s->mechanism));
+    REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)s->sampling);
+    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->replace_one,
+            "samples of a fixed size are accounted for a replaced record; one more or less would change how "
+            "many are drawn, or from how many: expected replace-one adjacency, or poisson sampling");
+    REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1, "clipping %d is not known",
+            (int)s->clipping);
+    if (!(*m)->magnitude)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or logistic, or "
+             "laplace with gradients clipped by L1",
+             s->mechanism);
+    if (!scalar_curve_holds(*m, s->clipping) && !(*m)->renyi_ball)
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s': no bound for sampled iterations with gradients clipped by L2 is built in; "
+             "expected gaussian or logistic, or gradients clipped by L1",
+             s->mechanism);
+    if (!(s->sample_rate > 0 && s->sample_rate <= 1))
+        FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
+    TRY(require_positive(s->sample_rate, "sample_rate"));
+    REQUIRE(s->steps >= 1, "steps must be at least 1 (got 0)");
+    REQUIRE(s->steps <= (size_t)1 << 40, "steps must be at most 2^40 (got %zu)", s->steps);
+    TRY(require_delta(s->delta));
+    REQUIRE(s->delta > 0, "delta must be > 0 for sampled iterations (got 0)");
+done:
+    return status;
+}
+
+sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m;
+    struct interval pld;
+    TRY(check(&m, s));
+    TRY(require_positive(s->noise_multiplier, "noise_multiplier"));
+    TRY(by_pld(&pld, s));
+    struct sotto_account a = {.scale = s->noise_multiplier,
+                              .delta = s->delta,
+                              .compose = s->steps,
+                              .sample_rate = s->sample_rate,
+                              .epsilon = {0, INFINITY},
+                              .pure_epsilon = pure_epsilon(m, s),
+                              .zcdp_rho = NAN,
+                              .accountant = "none",
+                              .standard_deviation = m->standard_deviation * s->noise_multiplier};
+    snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
+    snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(s->clipping));
+    snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(s->sampling));
+    snprintf(a.adjacency, sizeof a.adjacency, "%s", s->replace_one ? "replace-one" : "add-remove");
+    if (scalar_curve_holds(m, s->clipping))
+        account_add_bound(&a, "privacy-loss distribution", pld.hi);
+    if (m->by_l2 || m->renyi_ball)
+        account_add_bound(&a, "renyi", renyi_epsilon(m, s));
+    if (s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
+        snprintf(a.note, sizeof a.note,
+                 "a replaced record is bounded as a group of two: no exact pair is known for %s noise on sums "
+                 "clipped by %s",
+                 m->name, norm_name(s->clipping));
+    if (!isnan(a.pure_epsilon))
+        account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
+    a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
+    *out = a;
+done:
+    return status;
+}
+
+sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sampled turned = *s;
+    struct sotto_account a, other;
+    turned.replace_one = !s->replace_one;
+    TRY(sotto_account_sampled(&a, s));
+    if (s->sampling == SOTTO_SAMPLING_POISSON) {
+        TRY(sotto_account_sampled(&other, &turned));
+        memcpy(a.other_adjacency, other.adjacency, sizeof a.other_adjacency);
+        a.other_epsilon = other.epsilon;
+        if (!a.note[0])
+            memcpy(a.note, other.note, sizeof a.note);
+    }
+    *out = a;
+done:
+    return status;
+}
+
+double sotto_default_delta(size_t records)
+{
+    size_t power = 1;
+    while (power < records && power <= SIZE_MAX / 10)
+        power *= 10;
+    return records == 0 ? 0 : 0.1 / (double)power;
+}
+
+struct search {
+    const struct mechanism *m;
+    struct sotto_sampled sampled;
+    double target;
+};
+
+static bool holds(double noise_multiplier, const void *arg)
+{
+    const struct search *s = arg;
+    struct sotto_sampled trial = s->sampled;
+    trial.noise_multiplier = noise_multiplier;
+    return fast_upper(s->m, &trial) <= s->target;
+}
+
+static sotto_status upper_of(double *epsilon, double noise_multiplier, const void *arg)
+{
+    const struct search *s = arg;
+    struct sotto_sampled trial = s->sampled;
+    struct interval pld;
+    trial.noise_multiplier = noise_multiplier;
+    sotto_status status = by_pld(&pld, &trial);
+    if (status == SOTTO_OK)
+        *epsilon = fmin(pld.hi, fast_upper(s->m, &trial));
+    return status;
+}
+
+sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
+                                     double target_epsilon)
+{
+    sotto_status status = SOTTO_OK;
+    struct search s = {NULL, *sampled, target_epsilon};
+    TRY(check(&s.m, sampled));
+    TRY(require_positive(target_epsilon, "epsilon"));
+    double high = 1, low, found;
+    while (high < 1e9 && !holds(high, &s))
+        high *= 2;
+    if (high >= 1e9)
+        FAIL(SOTTO_EDOMAIN,
+             "no noise multiplier up to 1e9 reaches epsilon %g at delta %g by Renyi divergence",
+             target_epsilon, sampled->delta);
+    for (low = high / 2; low > 1e-9 && holds(low, &s); low /= 2)
+        high = low;
+    if (low <= 1e-9)
+        FAIL(SOTTO_EDOMAIN, "epsilon %g is so large that the noise multiplier would fall below 1e-9",
+             target_epsilon);
+    found = bisect_up(low, high, holds, &s);
+    if (scalar_curve_holds(s.m, sampled->clipping))
+        TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
+    *noise_multiplier = found;
+done:
+    return status;
+}

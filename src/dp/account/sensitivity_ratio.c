@@ -1,0 +1,88 @@
+/* Sensitivities in units of the noise: what one norm says about the other, and how many whole steps fit. */
+#include "dp/account/accountant.h"
+
+#include <math.h>
+
+sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_sensitivity *s)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(require_positive(scale, "scale"));
+    bool has1 = !isnan(s->l1), has2 = !isnan(s->l2);
+    REQUIRE(has1 || has2, "sensitivity: neither l1 nor l2 is given; at least one norm is needed");
+    if (has1)
+        TRY(require_positive(s->l1, "sensitivity l1"));
+    if (has2)
+        TRY(require_positive(s->l2, "sensitivity l2"));
+    struct interval l1 = iv(has1 ? s->l1 : INFINITY), l2 = iv(has2 ? s->l2 : s->l1);
+    if (has2 && s->dimension > 0)
+        l1 = iv_min(l1, iv_mul(iv_sqrt(iv((double)s->dimension)), l2));
+    l2 = iv_min(l2, l1);
+    if (s->dimension >
+        0) { /* rounding to the lattice moves every coordinate by up to half a step, twice, either way */
+        struct interval n = iv((double)s->dimension), step = iv(lattice_step(scale)), both = {-1, 1};
+        l1 = iv_max(iv_add(l1, iv_mul(both, iv_mul(n, step))), iv(0));
+        l2 = iv_max(iv_add(l2, iv_mul(both, iv_mul(iv_sqrt(n), step))), iv(0));
+    }
+    *out = (struct shifts){.dimension = (double)s->dimension};
+    out->l1 = isinf(l1.hi) ? iv(INFINITY) : iv_div(l1, iv(scale));
+    out->l2 = iv_div(l2, iv(scale));
+done:
+    return status;
+}
+
+/* A lattice step that others give: a power of two. */
+static sotto_status require_step(double step)
+{
+    int exponent;
+    sotto_status status = require_positive(step, "value_step");
+    if (status == SOTTO_OK && frexp(step, &exponent) != 0.5)
+        status = status_fail(SOTTO_EINVAL, "value_step must be a power of two (got %g)", step);
+    return status;
+}
+
+/* Differences of whole multiples of the step: l1 is a whole multiple too, and |v| <= v^2 for whole v. */
+static sotto_status whole_steps(struct shifts *out, double scale, const struct sotto_sensitivity *s)
+{
+    sotto_status status = SOTTO_OK;
+    double step = s->value_step == 0 ? 1 : s->value_step;
+    struct sotto_sensitivity exact = *s;
+    exact.dimension = 0; /* nothing is rounded */
+    TRY(require_step(step));
+    TRY(shifts_make(out, scale, &exact));
+    double one = isnan(s->l1) ? INFINITY : s->l1 / step; /* exact: the step is a power of two */
+    double far = isnan(s->l2) ? one : s->l2 / step;
+    double most = fmin(one, iv_square(iv(far)).hi), spread = fmin(one, iv_square(iv(far)).lo);
+    if (s->dimension > 0)
+        most = fmin(most, iv_mul(iv_sqrt(iv((double)s->dimension)), iv(far)).hi);
+    REQUIRE(most >= 1, "sensitivity %g is less than one step (%g) of whole values: nothing would change",
+            isnan(s->l1) ? s->l2 : s->l1, step);
+    out->steps = floor(most);
+    out->alone = fmin(out->steps, fmax(1, floor(fmin(one, far))));
+    out->spread = fmax(1, floor(fmin(spread, (double)s->dimension)));
+    out->step = iv_div(iv(step), iv(scale));
+    out->l1 = iv_scale(out->step, out->steps);
+    out->l2 = iv_min(out->l2, out->l1);
+done:
+    return status;
+}
+
+sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double scale,
+                        const struct sotto_sensitivity *sensitivity)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity s = *sensitivity;
+    if (m->integer) {
+        TRY(whole_steps(out, scale, &s));
+        goto done;
+    }
+    if (m->norm == SHIFT_SCORE) {
+        REQUIRE(!isnan(s.l1), "mechanism '%s' needs l1, the most that one number can change", m->name);
+        s.l2 = NAN;
+        s.dimension = m->kind == RELEASE_CHOICE; /* a score is rounded, a label is not */
+    }
+    REQUIRE(m->kind != RELEASE_VECTOR || s.dimension > 0,
+            "mechanism '%s' needs the dimension of the vector: its noise grows with it", m->name);
+    TRY(shifts_make(out, scale, &s));
+done:
+    return status;
+}

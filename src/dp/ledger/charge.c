@@ -1,0 +1,259 @@
+#include "dp/ledger/charge.h"
+#include "base/file.h"
+#include "dp/ledger/ledger_registry.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_LEDGERS = 33 };
+
+sotto_status charge_identity(const char **dataset_id, const char *given, const struct sotto_provenance *p)
+{
+    sotto_status status = SOTTO_OK;
+    const char *carried = p ? p->dataset_id : "";
+    bool named = given && given[0];
+    REQUIRE(named || carried[0],
+            "the private data set has no identity; expected the name that 'data import' gave it, or "
+            "--dataset-id");
+    REQUIRE(!named || !carried[0] || strcmp(given, carried) == 0,
+            "the records belong to data set '%.80s', not to '%.80s'; leave --dataset-id out", carried, given);
+    REQUIRE(strlen(named ? given : carried) < SOTTO_DATASET_ID,
+            "the identity '%.40s...' is longer than %d characters", given, SOTTO_DATASET_ID - 1);
+    *dataset_id = named ? given : carried;
+done:
+    return status;
+}
+
+void charge_close(struct charge *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        ledger_close(&c->ledgers[i]);
+    base_free(c->ledgers);
+    if (c->lock >= 0)
+        close(c->lock);
+    *c = (struct charge){.lock = -1};
+}
+
+static bool is_public(const struct charge *c)
+{
+    return c->source && c->source->public_set;
+}
+
+/* Its ledger may lie anywhere. */
+static sotto_status open_public(struct charge *c, const char *ledger, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char *path = NULL;
+    if (!ledger)
+        TRY(ledger_default_path(&path, c->dataset_id));
+    TRY(ledger_open(&c->ledgers[0], ledger ? ledger : path, ctx));
+    c->count = 1;
+    c->opened = c->ledgers[0].entries == 0;
+done:
+    base_free(path);
+    return status;
+}
+
+static sotto_status open_known(struct charge *c, const char *known, const char *ledger,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger *own = &c->ledgers[0];
+    TRY(registry_open(own, c->dataset_id, known, ctx));
+    c->count = 1;
+    c->opened = own->entries == 0; /* it was opened, and then nothing was charged */
+    if (!ledger || registry_same_file(own->path, ledger))
+        goto done;
+    if (!c->source || !c->source->move_ledger)
+        FAIL(SOTTO_EUSAGE,
+             "the ledger of data set '%.80s' is %s, not %s; leave --ledger out, or move it with --ledger-move",
+             c->dataset_id, own->path, ledger);
+    TRY(registry_move(own, c->dataset_id, ledger, ctx));
+done:
+    return status;
+}
+
+static sotto_status open_same_people(struct charge *c, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const char *const *id = c->source ? c->source->same_people : NULL;
+    char *path = NULL;
+    for (; id && *id; id++) {
+        REQUIRE(c->count < MOST_LEDGERS, "more than %d data sets with the same people", MOST_LEDGERS - 1);
+        base_free(path);
+        path = NULL;
+        TRY(registry_find(&path, *id));
+        if (!path)
+            FAIL(SOTTO_EUSAGE,
+                 "no ledger is known for data set '%.80s'; expected one that was charged (--same-people-as)",
+                 *id);
+        for (size_t i = 0; i < c->count; i++)
+            if (c->ledgers[i].path && registry_same_file(path, c->ledgers[i].path))
+                FAIL(SOTTO_EUSAGE, "data set '%.80s' has the ledger %s, which is charged already; leave it out",
+                     *id, path);
+        TRY(registry_open(&c->ledgers[c->count], *id, path, ctx));
+        c->count++;
+    }
+done:
+    base_free(path);
+    return status;
+}
+
+/* ---- records of other ledgers ---- */
+
+struct search {
+    const struct charge *charge;
+    const char *path; /* of the own ledger, which may not exist yet */
+    const struct sotto_context *ctx;
+};
+
+static bool is_charged(const struct search *s, const char *path)
+{
+    if (registry_same_file(path, s->path))
+        return true;
+    for (size_t i = 0; i < s->charge->count; i++)
+        if (s->charge->ledgers[i].path && registry_same_file(path, s->charge->ledgers[i].path))
+            return true;
+    return false;
+}
+
+static sotto_status refuse_shared(void *state, const char *path, bool there)
+{
+    sotto_status status = SOTTO_OK;
+    const struct search *s = state;
+    struct ledger_records records = {0};
+    bool meet;
+    if (!there) {
+        context_log(s->ctx, SOTTO_LOG_WARNING,
+                    "%s: this ledger of another data set is not there; whether both hold the same records was "
+                    "not checked",
+                    path);
+        goto done;
+    }
+    if (is_charged(s, path))
+        goto done;
+    TRY(ledger_records_read(&records, path));
+    TRY(ledger_records_meet(&meet, &records, s->charge->source));
+    if (meet)
+        FAIL(SOTTO_EBUDGET,
+             "data set '%.80s' has records that data set '%.80s' was charged for, in a ledger of its own; "
+             "expected both to be charged: --same-people-as '%.80s'",
+             s->charge->dataset_id, records.dataset_id, records.dataset_id);
+done:
+    ledger_records_free(&records);
+    return status;
+}
+
+static sotto_status check_overlap(const struct charge *c, const char *path, const struct sotto_context *ctx)
+{
+    struct search s = {c, path, ctx};
+    return c->source && c->source->digests ? registry_each(refuse_shared, &s) : SOTTO_OK;
+}
+
+/* ---- all of it ---- */
+
+/* A data set without a ledger: everything is checked before a file is made, and the file is registered while it
+ * is empty. */
+static sotto_status open_first(struct charge *c, const char *path, const char *standard,
+                               const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    c->opened = true;
+    TRY(ledger_open(&c->ledgers[0], path, ctx));
+    if (!registry_same_file(path, standard))
+        TRY(registry_put(c->dataset_id, path));
+done:
+    return status;
+}
+
+static sotto_status open_private(struct charge *c, const char *ledger, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char *known = NULL, *standard = NULL;
+    const char *path;
+    TRY(registry_lock(&c->lock));
+    TRY(registry_find(&known, c->dataset_id));
+    TRY(ledger_default_path(&standard, c->dataset_id));
+    if (known)
+        TRY(open_known(c, known, ledger, ctx));
+    path = known ? c->ledgers[0].path : ledger ? ledger : standard;
+    c->count = 1; /* the first place is the own one's, opened or not */
+    TRY(open_same_people(c, ctx));
+    TRY(check_overlap(c, path, ctx));
+    if (!known)
+        TRY(open_first(c, path, standard, ctx));
+done:
+    base_free(known);
+    base_free(standard);
+    return status;
+}
+
+sotto_status charge_open(struct charge *c, const char *dataset_id, const char *ledger,
+                         const struct sotto_source_records *source, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct charge opened = {.dataset_id = dataset_id, .source = source, .lock = -1};
+    opened.ledgers = base_alloc(MOST_LEDGERS, sizeof *opened.ledgers);
+    if (!opened.ledgers)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", dataset_id);
+    for (size_t i = 0; i < MOST_LEDGERS; i++)
+        opened.ledgers[i].fd = -1;
+    TRY(is_public(&opened) ? open_public(&opened, ledger, ctx) : open_private(&opened, ledger, ctx));
+    *c = opened;
+    opened = (struct charge){.lock = -1};
+done:
+    charge_close(&opened);
+    return status;
+}
+
+static sotto_status enter_records(struct ledger *l, const struct charge *c)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL;
+    if (is_public(c))
+        goto done;
+    TRY(ledger_records_entry(&entry, &l->records, c->dataset_id, c->source));
+    if (entry)
+        TRY(ledger_append(l, &entry));
+done:
+    json_free(entry);
+    return status;
+}
+
+/* Whose records were hashed, and who else is charged. */
+static void describe(struct json **entry, const struct charge *c)
+{
+    struct json *others = json_make_array();
+    const char *const *id = c->source ? c->source->same_people : NULL;
+    if (c->source && c->source->digests && !is_public(c))
+        json_put_integer(entry, "source_records", (int64_t)c->source->n);
+    else
+        json_put_text(entry, "source_records", is_public(c) ? "public" : "unknown");
+    for (; id && *id; id++)
+        json_push(&others, json_make_text(*id));
+    if (json_count(others) > 0)
+        json_put(entry, "same_people", others);
+    else
+        json_free(others);
+}
+
+sotto_status charge_enter(struct charge *c, struct json **entry, const struct sotto_account *account,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    describe(entry, c);
+    for (size_t i = 0; i < c->count; i++)
+        TRY(ledger_check_budget(&c->ledgers[i], account, *entry));
+    for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
+        TRY(enter_records(&c->ledgers[i], c));
+        struct json *copy = json_clone(*entry);
+        TRY(ledger_append(&c->ledgers[i], &copy));
+    }
+    if (c->opened)
+        context_log(ctx, SOTTO_LOG_INFO, "a new ledger was opened for data set '%s': %s", c->dataset_id,
+                    c->ledgers[0].path);
+done:
+    json_free(*entry);
+    *entry = NULL;
+    return status;
+}

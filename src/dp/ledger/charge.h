@@ -1,0 +1,31 @@
+/* charge.h - a charge to the ledger of a data set, and to those of other data sets that hold the same people. */
+#ifndef DP_LEDGER_CHARGE_H
+#define DP_LEDGER_CHARGE_H
+
+#include "dp/ledger/ledger_account.h"
+
+/** The identity that is charged: `given`, or else that of the provenance. EINVAL: neither, or two that differ. */
+sotto_status charge_identity(const char **dataset_id, const char *given, const struct sotto_provenance *p);
+
+struct charge {
+    const char *dataset_id;
+    const struct sotto_source_records *source; /* or NULL: unknown */
+    struct ledger *ledgers; /* (count): the data set's own, then those of same_people; locked */
+    size_t count;
+    int lock;    /* of the registry; -1: a public set */
+    bool opened; /* the data set's own had no entry */
+};
+
+/** Finds and locks the ledgers, as `ledger` and `source` (struct sotto_release) ask. Nothing is charged.
+ *  EUSAGE: another file than the data set's ledger; EBUDGET: records that another data set's ledger was charged
+ *  for; errors of ledger_open(). Texts are borrowed until charge_close(). */
+sotto_status charge_open(struct charge *c, const char *dataset_id, const char *ledger,
+                         const struct sotto_source_records *source, const struct sotto_context *ctx);
+/** Every ledger stays within its budget (EBUDGET, and nothing is written); then hashes of new records and the
+ * entry, which it takes, are on disk in all of them, the data set's own last. */
+sotto_status charge_enter(struct charge *c, struct json **entry, const struct sotto_account *account,
+                          const struct sotto_context *ctx);
+/** Harmless on {0} with lock -1. */
+void charge_close(struct charge *c);
+
+#endif

@@ -1,0 +1,272 @@
+/* Every reservation is an entry of its own; those of one run carry its name. Reading them back from the
+ * ledger, and not from what the run remembers, is what charges steps that were interrupted and forgotten. */
+#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/account/account_pld.h"
+#include "dp/noise/lattice.h"
+#include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_lines.h"
+#include "dp/mechanism/mechanism.h"
+#include "num/interval.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const noise_modes[] = {"exact", "fast"};
+static const char label_mechanism[] = "randomised-response";
+
+const char *sotto_noise_mode_name(enum sotto_noise_mode mode)
+{
+    return (unsigned)mode <= SOTTO_NOISE_FAST ? noise_modes[mode] : "unknown";
+}
+
+sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
+{
+    for (int i = 0; i <= SOTTO_NOISE_FAST; i++)
+        if (strcmp(name, noise_modes[i]) == 0) {
+            *out = (enum sotto_noise_mode)i;
+            return SOTTO_OK;
+        }
+    return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is not known; expected exact or fast", name);
+}
+
+double run_multiplier(const struct run_facts *f)
+{
+    struct interval n = iv((double)f->dimension), moved = f->clipping == SOTTO_NORM_L1 ? n : iv_sqrt(n);
+    struct interval rounding = iv_scale(moved, lattice_step(f->scale));
+    return iv_div(iv(f->scale), iv_add(iv(f->max_grad_norm), rounding)).lo;
+}
+
+void run_put_facts(struct json **object, const struct run_facts *f)
+{
+    json_put_text(object, "mechanism", f->mechanism);
+    json_put_real(object, "scale", f->scale);
+    json_put_real(object, "noise_multiplier", run_multiplier(f));
+    json_put_real(object, "max_grad_norm", f->max_grad_norm);
+    json_put_text(object, "clipping", norm_name(f->clipping));
+    json_put_text(object, "sampling", sotto_sampling_name(f->sampling));
+    json_put_real(object, "sample_rate", f->sample_rate);
+    json_put_integer(object, "dimension", (int64_t)f->dimension);
+    json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
+    if (f->condition)
+        json_put_text(object, "condition", f->condition);
+    if (f->inputs_only)
+        json_put_text(object, "protects", "inputs");
+    if (f->label_scale > 0) {
+        struct json *labels = json_make_object();
+        json_put_text(&labels, "mechanism", label_mechanism);
+        json_put_real(&labels, "scale", f->label_scale);
+        json_put_text(&labels, "entry", f->label_entry);
+        json_put(object, "labels", labels);
+    }
+}
+
+/* NAN: no bound, and none of the sum. */
+static double plus(double x, double y)
+{
+    return isnan(x) ? x : iv_add(iv(x), iv(y)).hi;
+}
+
+/* A replaced record replaces an input and a label, which are released apart: their losses add up. */
+static sotto_status add_labels(struct sotto_account *a, const struct run_facts *f)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_sensitivity one = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
+    struct sotto_account labels;
+    TRY(sotto_account_release(&labels, label_mechanism, f->label_scale, &one, 0, 1));
+    a->epsilon.upper = plus(a->epsilon.upper, labels.epsilon.upper);
+    for (size_t i = 0; i < a->bound_count; i++)
+        a->bounds[i].epsilon = plus(a->bounds[i].epsilon, labels.epsilon.upper);
+    a->pure_epsilon = plus(a->pure_epsilon, labels.pure_epsilon);
+    a->zcdp_rho = plus(a->zcdp_rho, labels.zcdp_rho);
+    snprintf(a->adjacency, sizeof a->adjacency, "replace-one");
+done:
+    return status;
+}
+
+static void name_zero_out(char adjacency[16])
+{
+    if (strcmp(adjacency, "add-remove") == 0)
+        snprintf(adjacency, 16, "zero-out");
+}
+
+sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *f)
+{
+    name_zero_out(account->adjacency);
+    name_zero_out(account->other_adjacency);
+    if (f->inputs_only) {
+        snprintf(account->adjacency, sizeof account->adjacency, "replace-input");
+        account->other_adjacency[0] = '\0'; /* no input counts as nothing */
+    }
+    return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
+}
+
+const char *run_sampler(const struct run_facts *f)
+{
+    return f->noise_mode == SOTTO_NOISE_FAST
+               ? RUN_FAST_SAMPLER ": 48 or 64 bits of a ChaCha20 stream for each value, in single precision"
+               : "exact, integers only: floor of the continuous law on a power-of-two lattice";
+}
+
+void run_put_note(struct sotto_account *account, const struct run_facts *f)
+{
+    if (f->noise_mode == SOTTO_NOISE_FAST) /* the weightier of two notes */
+        snprintf(
+            account->note, sizeof account->note,
+            "fast noise: proved for real numbers; floating-point and timing attacks, and that it ends at "
+            "%.3g scales, are not excluded",
+            fast_reach(mechanism_find(f->mechanism)->fast));
+}
+
+static sotto_status get_labels(struct run_facts *f, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    f->label_scale = 0;
+    f->label_entry = NULL;
+    if (!json_member(object, "labels"))
+        goto done;
+    TRY(json_get_real(&f->label_scale, object, name, "labels.scale"));
+    TRY(json_get_text(&f->label_entry, object, name, "labels.entry"));
+    if (!f->inputs_only || !(f->label_scale > 0))
+        FAIL(SOTTO_EFORMAT, "%s: 'labels' needs a scale above 0 and a run that protects inputs", name);
+done:
+    return status;
+}
+
+sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_facts f;
+    const char *clipping, *mode = json_text(json_find(object, "noise_mode")),
+                          *protects = json_text(json_find(object, "protects")),
+                          *sampling = json_text(json_find(object, "sampling"));
+    TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
+    TRY(json_get_real(&f.scale, object, name, "scale"));
+    TRY(json_get_real(&f.max_grad_norm, object, name, "max_grad_norm"));
+    TRY(json_get_text(&clipping, object, name, "clipping"));
+    TRY(json_get_real(&f.sample_rate, object, name, "sample_rate"));
+    TRY(json_get_size(&f.dimension, object, name, "dimension"));
+    if (strcmp(clipping, "l1") != 0 && strcmp(clipping, "l2") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'clipping' is neither l1 nor l2", name);
+    f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
+    if (sotto_noise_mode_find(&f.noise_mode, mode ? mode : "exact") != SOTTO_OK) /* none: an early version */
+        FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
+    f.condition = json_text(json_find(object, "condition"));
+    f.inputs_only = protects != NULL;
+    if (protects && strcmp(protects, "inputs") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'protects' is not inputs", name);
+    if (sotto_sampling_find(&f.sampling, sampling ? sampling : "poisson") != SOTTO_OK)
+        FAIL(SOTTO_EFORMAT, "%s: 'sampling' is neither poisson nor fixed", name);
+    TRY(get_labels(&f, object, name));
+    *out = f;
+done:
+    return status;
+}
+
+void run_record_add(struct run_record *run, int64_t index, const char *hash, size_t first_step, size_t steps)
+{
+    struct json *one = json_make_object();
+    json_put_integer(&one, "index", index);
+    json_put_text(&one, "hash", hash);
+    json_put_integer(&one, "first_step", (int64_t)first_step);
+    json_put_integer(&one, "steps", (int64_t)steps);
+    json_push(&run->reservations, one);
+    run->charged += steps;
+}
+
+void run_record_free(struct run_record *run)
+{
+    json_free(run->reservations);
+    run->reservations = NULL;
+}
+
+static bool same_facts(const struct run_facts *a, const struct run_facts *b)
+{
+    return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
+           a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
+           a->dimension == b->dimension && a->clipping == b->clipping && a->noise_mode == b->noise_mode &&
+           a->inputs_only == b->inputs_only && a->sampling == b->sampling &&
+           a->label_scale == b->label_scale &&
+           (a->label_scale == 0 || strcmp(a->label_entry, b->label_entry) == 0);
+}
+
+/* What paid for steps under a condition pays for none without it; the other way round is honest. */
+static bool same_condition(const struct run_facts *entry, const struct run_facts *facts)
+{
+    return !entry->condition || (facts->condition && strcmp(entry->condition, facts->condition) == 0);
+}
+
+/* One line of the ledger; others than this run's reservations are passed over. */
+static sotto_status take_line(struct run_record *run, const struct json *entry, int64_t last,
+                              const char *name, const struct run_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_facts found;
+    const char *id = json_text(json_find(entry, "run")), *hash, *randomness;
+    size_t first_step, steps, index;
+    if (!id || strcmp(id, run->id) != 0)
+        goto done;
+    TRY(json_get_size(&index, entry, name, "index"));
+    if ((int64_t)index > last)
+        goto done;
+    TRY(run_get_facts(&found, entry, name));
+    TRY(json_get_text(&hash, entry, name, "hash"));
+    TRY(json_get_text(&randomness, entry, name, "randomness"));
+    TRY(json_get_size(&first_step, entry, name, "first_step"));
+    TRY(json_get_size(&steps, entry, name, "steps"));
+    REQUIRE(same_condition(&found, facts),
+            "run %s: entry %zu of %s counts on '%s', which this one does not say", run->id, index, name,
+            found.condition);
+    REQUIRE(same_facts(&found, facts),
+            "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode, "
+            "adjacency or release of labels",
+            run->id, index, name);
+    run->seeded = run->seeded || strcmp(randomness, "os") != 0;
+    run_record_add(run, (int64_t)index, hash, first_step, steps);
+done:
+    return status;
+}
+
+sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
+                             const struct run_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_record run = {.reservations = json_make_array()};
+    const struct json *entry;
+    struct ledger_lines lines;
+    memcpy(run.id, id, sizeof run.id);
+    TRY(ledger_lines_open(&lines, ledger));
+    TRY(ledger_lines_next(&entry, &lines));
+    while (entry) {
+        TRY(take_line(&run, entry, last, ledger, facts));
+        TRY(ledger_lines_next(&entry, &lines));
+    }
+    *out = run;
+    run.reservations = NULL;
+done:
+    ledger_lines_close(&lines);
+    run_record_free(&run);
+    return status;
+}
+
+sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *hash)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_labels found;
+    const char *mechanism, *randomness;
+    const struct json *entry;
+    struct ledger_lines lines;
+    TRY(ledger_lines_open(&lines, ledger));
+    TRY(ledger_lines_find(&entry, &lines, hash));
+    mechanism = entry ? json_text(json_find(entry, "mechanism")) : NULL;
+    REQUIRE(mechanism && strcmp(mechanism, label_mechanism) == 0,
+            "%s holds no release of labels with the hash %.16s...; another ledger paid for it", ledger, hash);
+    TRY(json_get_real(&found.scale, entry, ledger, "scale"));
+    TRY(json_get_size(&found.count, entry, ledger, "dimension"));
+    TRY(json_get_text(&randomness, entry, ledger, "randomness"));
+    found.seeded = strcmp(randomness, "os") != 0;
+    *out = found;
+done:
+    ledger_lines_close(&lines);
+    return status;
+}

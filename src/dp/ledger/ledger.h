@@ -1,0 +1,70 @@
+/* ledger.h - what was released about one private data set: append-only JSON lines, hash-chained, fsynced.
+ *
+ * A line is {...,"prev":"<hash of the line before>","hash":"<SHA-256 of this line without its hash member>"}.
+ * An entry is on disk before the noise it announces is drawn, so whatever was released is in the ledger; an
+ * entry whose release then failed stays and is charged. Accountants read only ledgers. One process holds the
+ * file at a time (flock). */
+#ifndef DP_LEDGER_LEDGER_H
+#define DP_LEDGER_LEDGER_H
+
+#include "dp/ledger/ledger_events.h"
+#include "dp/ledger/ledger_lines.h"
+#include "dp/ledger/ledger_records.h"
+#include "io/json/json.h"
+#include "sotto/dp.h"
+
+
+/** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
+ * has none. */
+struct ledger_sum {
+    size_t releases;
+    double pure;           /* sum of pure epsilons; all under replace-one: add-remove entries have none */
+    double rho;            /* sum of zCDP parameters */
+    double epsilon, delta; /* basic composition of the (epsilon, delta) as recorded */
+};
+struct ledger;
+struct ledger {
+    int fd;
+    char *path;
+    size_t entries;
+    bool unended;                                           /* the last line lacks its newline */
+    char last[65];                                          /* hash of the last line; 64 zeros when empty */
+    struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
+    struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
+    struct ledger_events proved_events, conditional_events; /* of the same two columns */
+    size_t imported;        /* entries of the conditional column that another program's account stated */
+    size_t seeded;          /* releases with seeded noise: no guarantee at all */
+    size_t inputs_only;     /* reservations that protect inputs and count on public labels */
+    struct sotto_dp budget; /* epsilon NAN: none recorded */
+    bool officer;           /* the budget was set by 'sotto ledger init': no trainer may record another */
+    struct ledger_records records;
+    char *moved; /* the file where this ledger goes on, or NULL */
+    sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry); /* ledger_walk() */
+    void *state;
+};
+
+/** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
+ * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
+ * recorded; one that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
+ * or reordered, or is of an event or schema that is not known. EAGAIN: locked by another process for 30 s. */
+sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
+/** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
+sotto_status ledger_read(struct ledger *l, const char *path);
+/** The same, with a look at every entry. */
+sotto_status ledger_walk(struct ledger *l, const char *path,
+                         sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry),
+                         void *state);
+/** Completes (index, time, prev, hash), writes and fsyncs *entry; takes it. Updates the sums. EBUDGET: the
+ * ledger was moved. */
+sotto_status ledger_append(struct ledger *l, struct json **entry);
+/** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:
+ * no bound. ledger_events_account() is tighter. */
+double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
+void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
+struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
+/** Takes the lock of an open file, waiting for up to 30 s. EAGAIN, EIO. */
+sotto_status ledger_lock(int fd, const char *path);
+/** Closes and unlocks; harmless on {0} with fd -1. */
+void ledger_close(struct ledger *l);
+
+#endif

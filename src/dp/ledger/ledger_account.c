@@ -1,0 +1,206 @@
+/* What a ledger adds up to. The proved and the conditional column are composed each for itself and never with
+ * one another, except against a budget, where both count. */
+#include "dp/ledger/ledger_account.h"
+#include "dp/account/accountant.h"
+
+#include <string.h>
+
+sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
+                                   const struct ledger_events *events, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account a;
+    TRY(ledger_events_account(&a, events, delta));
+    double quick = ledger_sum_epsilon(sum, delta);
+    if (quick < a.epsilon.upper)
+        account_add_bound(&a, "recorded, added up", quick);
+    a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
+    *out = a;
+done:
+    return status;
+}
+
+static sotto_status column(struct json **out, const struct ledger_sum *sum,
+                           const struct ledger_events *events, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account a;
+    TRY(ledger_column_account(&a, sum, events, delta));
+    struct json *object = json_make_object(), *bounds = json_make_object();
+    json_put_integer(&object, "releases", (int64_t)sum->releases);
+    json_put_real(&object, "epsilon", a.epsilon.upper);
+    json_put_real(&object, "epsilon_lower", a.epsilon.lower);
+    json_put_text(&object, "accountant", a.accountant);
+    json_put_real(&object, "pure_epsilon", sum->pure);
+    json_put_real(&object, "zcdp_rho", sum->rho);
+    json_put_integer(&object, "add_remove_releases", (int64_t)events->add_remove);
+    for (size_t i = 0; i < a.bound_count; i++)
+        json_put_real(&bounds, a.bounds[i].name, a.bounds[i].epsilon);
+    json_put(&object, "bounds", bounds);
+    *out = object;
+done:
+    return status;
+}
+
+sotto_status sotto_ledger_account(char **json, const char *path, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger l = {.fd = -1};
+    struct json *object = NULL, *budget = NULL, *proved = NULL, *conditional = NULL;
+    TRY(require_delta(delta));
+    TRY(ledger_read(&l, path));
+    TRY(column(&proved, &l.proved, &l.proved_events, delta));
+    TRY(column(&conditional, &l.conditional, &l.conditional_events, delta));
+    object = json_make_object();
+    json_put_text(&object, "schema", "sotto.ledger_account/1");
+    json_put_integer(&object, "entries", (int64_t)l.entries);
+    json_put_real(&object, "delta", delta);
+    json_put_text(&object, "adjacency", "replace-one");
+    if (l.proved_events.add_remove + l.conditional_events.add_remove > 0)
+        json_put_text(&object, "converted",
+                      "add-remove entries count as a group of two (a replacement removes one record and "
+                      "adds one), sampled steps by the pair of a replaced record where it is known");
+    bool none = l.conditional.releases > 0 || l.seeded > 0;
+    json_put(&object, "proved", none ? json_make_text("none") : json_clone(proved));
+    json_put(&object, "proved_releases_only", proved);
+    json_put(&object, "conditional", conditional);
+    proved = conditional = NULL;
+    json_put_integer(&object, "imported", (int64_t)l.imported);
+    json_put_integer(&object, "seeded_releases", (int64_t)l.seeded);
+    if (l.inputs_only > 0) {
+        json_put_integer(&object, "inputs_only_releases", (int64_t)l.inputs_only);
+        json_put_text(&object, "labels",
+                      "not protected by every release: some count on public labels, and the sums hold for "
+                      "records whose input is replaced and whose label is kept");
+    }
+    if (!isnan(l.budget.epsilon)) {
+        budget = json_make_object();
+        json_put_real(&budget, "epsilon", l.budget.epsilon);
+        json_put_real(&budget, "delta", l.budget.delta);
+    }
+    json_put(&object, "budget", budget ? budget : json_make_null());
+    TRY(json_dump(json, object, JSON_PRETTY));
+done:
+    json_free(proved);
+    json_free(conditional);
+    json_free(object);
+    ledger_close(&l);
+    return status;
+}
+
+sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_events events = {0};
+    const struct ledger_sum sum = ledger_sum_both(&l->proved, &l->conditional);
+    TRY(ledger_events_join(&events, &l->proved_events));
+    TRY(ledger_events_join(&events, &l->conditional_events));
+    TRY(ledger_column_account(out, &sum, &events, delta));
+done:
+    ledger_events_free(&events);
+    return status;
+}
+
+sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *a,
+                                 const struct json *entry)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_events events = {0};
+    struct sotto_account before, after;
+    if (isnan(l->budget.epsilon))
+        return SOTTO_OK;
+    /* Both columns count against the budget: a sampled sensitivity must not be a way around it. */
+    struct ledger_sum spent = ledger_sum_both(&l->proved, &l->conditional), sum = spent;
+    if (strcmp(a->adjacency, "replace-one") == 0)
+        ledger_sum_add(&sum, a->pure_epsilon, a->zcdp_rho, a->epsilon.upper, a->delta);
+    else
+        ledger_sum_add(&sum, NAN, NAN, NAN, a->delta);
+    if (ledger_sum_epsilon(&sum, l->budget.delta) <= l->budget.epsilon)
+        goto done;
+    TRY(ledger_events_join(&events, &l->proved_events));
+    TRY(ledger_events_join(&events, &l->conditional_events));
+    TRY(ledger_column_account(&before, &spent, &events, l->budget.delta));
+    TRY(ledger_events_add(&events, entry));
+    TRY(ledger_column_account(&after, &sum, &events, l->budget.delta));
+    if (!(after.epsilon.upper <= l->budget.epsilon))
+        FAIL(SOTTO_EBUDGET,
+             "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release "
+             "%.6g",
+             l->path, l->budget.epsilon, l->budget.delta, before.epsilon.upper, after.epsilon.upper);
+done:
+    ledger_events_free(&events);
+    return status;
+}
+
+sotto_status ledger_require_budget(struct sotto_dp budget)
+{
+    sotto_status status = SOTTO_OK;
+    if (budget.epsilon == 0)
+        goto done;
+    TRY(require_positive(budget.epsilon, "budget epsilon"));
+    if (!isnan(budget.delta))
+        TRY(require_delta(budget.delta));
+done:
+    return status;
+}
+
+static sotto_status append_budget(struct ledger *l, struct sotto_dp budget, const char *set_by,
+                                  const char *contact)
+{
+    struct json *entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "budget");
+    json_put_real(&entry, "epsilon", budget.epsilon);
+    json_put_real(&entry, "delta", budget.delta);
+    if (set_by)
+        json_put_text(&entry, "set_by", set_by);
+    if (contact)
+        json_put_text(&entry, "contact", contact);
+    return ledger_append(l, &entry);
+}
+
+static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
+{
+    if (!(budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta))
+        return SOTTO_OK;
+    return status_fail(SOTTO_EBUDGET,
+                       "%s: holds a budget of epsilon %g, delta %g%s; a budget can only be tightened (got %g, "
+                       "%g)",
+                       l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by its officer" : "",
+                       budget.epsilon, budget.delta);
+}
+
+sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(ledger_require_budget(budget));
+    if (budget.epsilon == 0)
+        goto done;
+    if (isnan(budget.delta))
+        budget.delta = isnan(l->budget.delta) ? delta : l->budget.delta;
+    if (budget.epsilon == l->budget.epsilon && budget.delta == l->budget.delta)
+        goto done;
+    TRY(refuse_wider(l, budget));
+    if (l->officer)
+        l->budget = budget; /* for this charge alone */
+    else
+        TRY(append_budget(l, budget, NULL, NULL));
+done:
+    return status;
+}
+
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(refuse_wider(l, budget));
+    TRY(append_budget(l, budget, "officer", contact));
+done:
+    return status;
+}
+
+void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx)
+{
+    if (records > 0 && delta >= 1 / (double)records)
+        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta,
+                    1 / (double)records);
+}

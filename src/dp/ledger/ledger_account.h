@@ -1,0 +1,27 @@
+/* ledger_account.h - a ledger's columns, composed, and a release against the budget. */
+#ifndef DP_LEDGER_LEDGER_ACCOUNT_H
+#define DP_LEDGER_LEDGER_ACCOUNT_H
+
+#include "dp/ledger/ledger.h"
+
+/** A column at `delta` under replace-one: by its events, or by what its entries recorded if that is less.
+ * ENOMEM. */
+sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
+                                   const struct ledger_events *events, double delta);
+/** Both columns together, as a budget counts them. ENOMEM. */
+sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta);
+/** EBUDGET unless the ledger with this entry stays within its budget (if it has one). ENOMEM. */
+sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
+                                 const struct json *entry);
+/** EINVAL: no budget; asked before a ledger is touched. */
+sotto_status ledger_require_budget(struct sotto_dp budget);
+/** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). Where an officer
+ * set one, a tighter budget holds until the ledger is closed. epsilon 0: none came; its delta NAN: that of the
+ * recorded budget, else `delta`, the release's. EINVAL; errors of ledger_append(). */
+sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta);
+/** Records the officer's. EBUDGET: the ledger holds a tighter one. */
+sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const char *contact);
+/** Warns when delta >= 1 / records; 0 records: unknown. */
+void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx);
+
+#endif

@@ -1,0 +1,27 @@
+/* ledger_events.h - the releases of a ledger's column as events that compose tightly. */
+#ifndef DP_LEDGER_LEDGER_EVENTS_H
+#define DP_LEDGER_LEDGER_EVENTS_H
+
+#include "io/json/json.h"
+#include "sotto/compose.h"
+
+#include <stdbool.h>
+
+struct ledger_events {
+    struct sotto_event *items; /* equal ones in a row are one item */
+    size_t count, capacity;
+    size_t add_remove; /* entries of that adjacency: a group of two each under replace-one */
+    bool unknown;      /* an entry without any bound */
+};
+
+/** Adds what an entry says: its mechanism and scale where the account can be taken again, else its pure
+ * epsilon, else its (epsilon, delta). ENOMEM. */
+sotto_status ledger_events_add(struct ledger_events *list, const struct json *entry);
+/** Appends a whole list. ENOMEM. */
+sotto_status ledger_events_join(struct ledger_events *list, const struct ledger_events *more);
+void ledger_events_free(struct ledger_events *list);
+/** All of them together under replace-one adjacency; upper INFINITY: no bound. An empty list costs 0. ENOMEM.
+ */
+sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta);
+
+#endif

@@ -1,0 +1,47 @@
+/* A last line without its newline counts like any other: ledger_open() and ledger_read() let no cut one pass.
+ */
+#include "dp/ledger/ledger_lines.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+sotto_status ledger_lines_open(struct ledger_lines *l, const char *ledger)
+{
+    *l = (struct ledger_lines){.ledger = ledger};
+    sotto_status status = file_read(&l->data, &l->size, ledger, LEDGER_LIMIT);
+    l->next = (char *)l->data;
+    return status;
+}
+
+sotto_status ledger_lines_next(const struct json **entry, struct ledger_lines *l)
+{
+    sotto_status status = SOTTO_OK;
+    size_t left = l->size - (size_t)(l->next - (char *)l->data);
+    json_free(l->entry);
+    l->entry = NULL;
+    char *newline = memchr(l->next, '\n', left);
+    size_t length = newline ? (size_t)(newline - l->next) : left;
+    if (left > 0)
+        status = json_parse(&l->entry, l->next, length, l->ledger);
+    l->next += length + (newline != NULL);
+    *entry = l->entry;
+    return status;
+}
+
+sotto_status ledger_lines_find(const struct json **entry, struct ledger_lines *l, const char *hash)
+{
+    const char *own;
+    sotto_status status;
+    do {
+        status = ledger_lines_next(entry, l);
+        own = status == SOTTO_OK && *entry ? json_text(json_find(*entry, "hash")) : NULL;
+    } while (status == SOTTO_OK && *entry && !(own && strcmp(own, hash) == 0));
+    return status;
+}
+
+void ledger_lines_close(struct ledger_lines *l)
+{
+    json_free(l->entry);
+    base_free(l->data);
+}

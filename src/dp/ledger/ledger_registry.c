@@ -1,0 +1,304 @@
+#include "dp/ledger/ledger_registry.h"
+#include "base/file.h"
+#include "base/sha256.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char schema[] = "sotto.ledger-place/1", ledger_ending[] = ".jsonl", place_ending[] = ".where";
+
+static bool plain_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 0 && length <= 100 && name[0] != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+static sotto_status join(char **out, const char *folder, const char *name, const char *ending)
+{
+    size_t capacity = strlen(folder) + strlen(name) + strlen(ending) + 2;
+    char *path = base_alloc(capacity, 1);
+    if (!path)
+        return status_fail(SOTTO_ENOMEM, "ledger: out of memory");
+    snprintf(path, capacity, "%s/%s%s", folder, name, ending);
+    *out = path;
+    return SOTTO_OK;
+}
+
+static sotto_status find_folder(char **out)
+{
+    sotto_status status = SOTTO_OK;
+    const char *home = getenv("XDG_DATA_HOME"), *middle = "sotto/ledger";
+    if (!home || home[0] != '/') {
+        home = getenv("HOME");
+        middle = ".local/share/sotto/ledger";
+    }
+    REQUIRE(home && home[0] == '/',
+            "ledger: neither XDG_DATA_HOME nor HOME is set; expected one of them, as the folder of ledgers "
+            "knows which file belongs to which data set");
+    TRY(join(out, home, middle, ""));
+done:
+    return status;
+}
+
+static sotto_status path_of(char **out, const char *dataset_id, const char *ending)
+{
+    sotto_status status = SOTTO_OK;
+    char hashed[SHA256_HEX], *folder = NULL;
+    REQUIRE(dataset_id && dataset_id[0],
+            "ledger: the private data set has no identity; expected the name that 'data import' gave it, or "
+            "--dataset-id");
+    TRY(find_folder(&folder));
+    if (!plain_name(dataset_id)) {
+        sha256_of(hashed, dataset_id, strlen(dataset_id));
+        dataset_id = hashed;
+    }
+    TRY(join(out, folder, dataset_id, ending));
+done:
+    base_free(folder);
+    return status;
+}
+
+sotto_status ledger_default_path(char **out, const char *dataset_id)
+{
+    return path_of(out, dataset_id, ledger_ending);
+}
+
+sotto_status registry_lock(int *lock)
+{
+    sotto_status status = SOTTO_OK;
+    char *folder = NULL, *path = NULL;
+    int fd = -1;
+    TRY(find_folder(&folder));
+    TRY(folder_make(folder));
+    TRY(join(&path, folder, ".lock", ""));
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: cannot open: %s", path, strerror(errno));
+    TRY(ledger_lock(fd, path));
+    *lock = fd;
+    fd = -1;
+done:
+    if (fd >= 0)
+        close(fd);
+    base_free(folder);
+    base_free(path);
+    return status;
+}
+
+bool registry_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (stat(a, &first) != 0 || stat(b, &second) != 0)
+        return strcmp(a, b) == 0;
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* What ID.where names. */
+static sotto_status read_place(char **out, const char *place, const char *dataset_id)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    const char *text, *id;
+    TRY(json_read_file(&doc, place));
+    TRY(json_get_text(&text, doc, place, "schema"));
+    if (strcmp(text, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s", place, text, schema);
+    TRY(json_get_text(&id, doc, place, "dataset_id"));
+    if (dataset_id && strcmp(id, dataset_id) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: belongs to data set '%.80s'; expected '%.80s'", place, id, dataset_id);
+    TRY(json_get_text(&text, doc, place, "ledger"));
+    if (!(*out = base_strdup(text)))
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", place);
+done:
+    json_free(doc);
+    return status;
+}
+
+static bool has_entries(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0;
+}
+
+sotto_status registry_find(char **path, const char *dataset_id)
+{
+    sotto_status status = SOTTO_OK;
+    char *place = NULL, *found = NULL;
+    *path = NULL;
+    TRY(path_of(&place, dataset_id, place_ending));
+    if (file_exists(place)) {
+        TRY(read_place(&found, place, dataset_id));
+        if (!file_exists(found))
+            FAIL(SOTTO_EUSAGE,
+                 "the ledger of data set '%.80s' is not at %s, where %s says that it is; expected the file, "
+                 "as losses cannot be added up without it: put it back",
+                 dataset_id, found, place);
+    } else {
+        TRY(ledger_default_path(&found, dataset_id));
+        if (!has_entries(found)) { /* empty: opened, and then refused */
+            base_free(found);
+            found = NULL;
+        }
+    }
+    *path = found;
+    found = NULL;
+done:
+    base_free(found);
+    base_free(place);
+    return status;
+}
+
+static sotto_status make_absolute(char **out, const char *path)
+{
+    char here[4096];
+    if (path[0] == '/')
+        return join(out, "", path + 1, "");
+    if (!getcwd(here, sizeof here))
+        return status_fail(SOTTO_EIO, "%s: the working folder has no name: %s", path, strerror(errno));
+    return join(out, here, path, "");
+}
+
+sotto_status registry_put(const char *dataset_id, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = json_make_object();
+    char *place = NULL, *absolute = NULL;
+    TRY(path_of(&place, dataset_id, place_ending));
+    TRY(make_absolute(&absolute, path));
+    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "dataset_id", dataset_id);
+    json_put_text(&doc, "ledger", absolute);
+    TRY(json_write_file(place, doc, JSON_LINE));
+done:
+    json_free(doc);
+    base_free(place);
+    base_free(absolute);
+    return status;
+}
+
+sotto_status registry_open(struct ledger *l, const char *dataset_id, const char *path,
+                           const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char *next = NULL;
+    TRY(ledger_open(l, path, ctx));
+    for (int moves = 0; l->moved; moves++) {
+        base_free(next);
+        next = l->moved;
+        l->moved = NULL;
+        ledger_close(l);
+        if (moves == 100 || !file_exists(next))
+            FAIL(SOTTO_EUSAGE, "%s: was moved to %s, which is not there; put it back", path, next);
+        TRY(registry_put(dataset_id, next));
+        TRY(ledger_open(l, next, ctx));
+    }
+done:
+    base_free(next);
+    if (status != SOTTO_OK)
+        ledger_close(l);
+    return status;
+}
+
+/* All lines of the ledger; `to` may hold the beginning of them. */
+static sotto_status copy_lines(const struct ledger *l, const char *to)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *from_data = NULL, *to_data = NULL;
+    size_t from_size, to_size = 0;
+    TRY(file_read(&from_data, &from_size, l->path, LEDGER_LIMIT));
+    if (file_exists(to))
+        TRY(file_read(&to_data, &to_size, to, LEDGER_LIMIT));
+    if (to_size > from_size || (to_size > 0 && memcmp(from_data, to_data, to_size) != 0))
+        FAIL(SOTTO_EUSAGE, "%s: holds something else; expected a new file to move the ledger to", to);
+    TRY(file_write(to, from_data, from_size));
+done:
+    base_free(from_data);
+    base_free(to_data);
+    return status;
+}
+
+sotto_status registry_move(struct ledger *l, const char *dataset_id, const char *to,
+                           const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger fresh = {.fd = -1};
+    struct json *entry = NULL;
+    char *absolute = NULL;
+    TRY(make_absolute(&absolute, to));
+    TRY(copy_lines(l, absolute));
+    TRY(ledger_open(&fresh, absolute, ctx));
+    entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "moved");
+    json_put_text(&entry, "to", absolute);
+    TRY(ledger_append(l, &entry));
+    TRY(registry_put(dataset_id, absolute));
+    context_log(ctx, SOTTO_LOG_INFO, "the ledger of data set '%s' was moved to %s", dataset_id, absolute);
+    ledger_close(l);
+    *l = fresh;
+    fresh = (struct ledger){.fd = -1};
+done:
+    ledger_close(&fresh);
+    json_free(entry);
+    base_free(absolute);
+    return status;
+}
+
+static int is_entry(const struct dirent *e)
+{
+    const char *dot = strrchr(e->d_name, '.');
+    return e->d_name[0] != '.' && dot && (strcmp(dot, ledger_ending) == 0 || strcmp(dot, place_ending) == 0);
+}
+
+/* alphasort() depends on the locale. */
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* A ledger that has an ID.where was moved from here. */
+static sotto_status visit_entry(const char *folder, const char *name,
+                                sotto_status (*visit)(void *state, const char *path, bool there), void *state)
+{
+    sotto_status status = SOTTO_OK;
+    char *path = NULL, *place = NULL, stem[256];
+    size_t length = strlen(name);
+    bool named = length > sizeof place_ending - 1 && strcmp(name + length - (sizeof place_ending - 1), place_ending) == 0;
+    snprintf(stem, sizeof stem, "%.*s", (int)(strrchr(name, '.') - name), name);
+    TRY(join(&place, folder, stem, place_ending));
+    if (named)
+        TRY(read_place(&path, place, NULL));
+    else if (!file_exists(place))
+        TRY(join(&path, folder, name, ""));
+    if (path)
+        TRY(visit(state, path, file_exists(path)));
+done:
+    base_free(path);
+    base_free(place);
+    return status;
+}
+
+sotto_status registry_each(sotto_status (*visit)(void *state, const char *path, bool there), void *state)
+{
+    sotto_status status = SOTTO_OK;
+    struct dirent **entries = NULL;
+    char *folder = NULL;
+    int count = 0;
+    TRY(find_folder(&folder));
+    count = scandir(folder, &entries, is_entry, by_bytes);
+    for (int i = 0; i < count; i++)
+        TRY(visit_entry(folder, entries[i]->d_name, visit, state));
+done:
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    base_free(folder);
+    return status;
+}

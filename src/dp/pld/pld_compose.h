@@ -1,0 +1,46 @@
+/* pld_compose.h - many privacy-loss distributions together, by a Fourier transform of tilted masses.
+ *
+ * Masses p_i become w_i = p_i e^(tilt l_i - s), which add up to 1; the transform of their k-fold convolution
+ * is the k-th power of theirs. The tilt moves the mean of w's composition to the epsilon that is asked for,
+ * so that the transform's absolute rounding error, taken back by e^(-tilt epsilon), stays small beside deltas
+ * of any size. Losses are indices modulo N; what wraps around is bounded. docs/derivations/pld.md, section 5.
+ */
+#ifndef DP_PLD_PLD_COMPOSE_H
+#define DP_PLD_PLD_COMPOSE_H
+
+#include "dp/pld/pld.h"
+#include "num/fft.h"
+
+/** `count` releases of one kind. All items have the same step; an item's two distributions one grid. */
+struct pld_item {
+    const struct pld *upper, *lower;
+    double count; /* a whole number, 1..2^40 */
+};
+
+enum { PLD_ORDERS = 7 };
+
+/** The composition. W(l) for the loss l = index step stands at index mod N. */
+struct pld_sum {
+    double step, tilt;
+    size_t n;                     /* N, a power of two */
+    double *upper, *lower;        /* W for the upper and the lower distributions */
+    struct interval log_scale;    /* masses are W e^(log_scale - tilt l) */
+    double error;                 /* 2-norm of the errors of `upper`, and of `lower` */
+    double relative;              /* masses before the transform: their relative errors, added up */
+    double total;                 /* of W, at most */
+    double infinite;              /* at most, of the upper composition */
+    double log_right[PLD_ORDERS]; /* ln of the sum of W e^(tilt l / 2^i) for `lower`, at most */
+    double highest;               /* no loss lies above */
+    double *memory;
+};
+/** `log_moment[i]`: about ln sum p e^(tilt l) of item i's upper distribution, from any estimate. ENOMEM. */
+sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, const double *log_moment,
+                         size_t count, double tilt, int log2_n);
+void pld_sum_free(struct pld_sum *s);
+
+/** [a bound from below of the lower composition's curve, one from above of the upper's] at epsilon. */
+struct interval pld_sum_delta(const struct pld_sum *s, double epsilon);
+/** Smallest epsilon >= 0 at delta: [from below, from above]; INFINITY above: not below delta anywhere. */
+struct interval pld_sum_epsilon(const struct pld_sum *s, double delta);
+
+#endif

@@ -1,0 +1,24 @@
+/* pld_plan.h - which grid, tilt and transform length answer a question about a composition. */
+#ifndef DP_PLD_PLD_PLAN_H
+#define DP_PLD_PLD_PLAN_H
+
+#include "dp/pld/pld_compose.h"
+
+/** `count` releases whose pair lies below `upper` and not below `lower`. */
+struct pld_part {
+    struct pair upper, lower;
+    double count;
+    double
+        atom; /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
+    double
+        inset; /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
+    bool slow; /* the curve takes long: a coarser grid */
+    const struct pair_integer *lattice; /* what both pairs are, or NULL: alone, it needs no discretisation */
+};
+
+/** Epsilon of all parts together at delta in (0, 1): lower end from the lower pairs, upper end from the upper
+ * ones. `accuracy` (1: default) multiplies the aimed width. ENOMEM. Never fails for being hard: it widens. */
+sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
+                         double accuracy);
+
+#endif

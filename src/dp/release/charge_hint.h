@@ -1,0 +1,13 @@
+/* charge_hint.h - what a failure after a charge has to say: privacy was spent, and where that is written. */
+#ifndef DP_RELEASE_CHARGE_HINT_H
+#define DP_RELEASE_CHARGE_HINT_H
+
+#include "sotto/dp.h"
+
+/** Adds to the failure just recorded the hint that the reservation's epsilon was charged, with its entry. `next` says
+ * what can be done about it, e.g. "the same command continues". Does nothing without a reservation. */
+void charge_name_steps(const struct sotto_steps *steps, const char *next);
+/** The same from the text of a certificate that was not saved. */
+void charge_name_certificate(const char *certificate, const char *next);
+
+#endif

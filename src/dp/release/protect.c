@@ -1,0 +1,333 @@
+/* File in, protected file and certificate out. What goes out carries no hash of the private data or of the
+ * unprotected weights: such a hash is a deterministic function of the data and would void the guarantee. */
+#include "base/file.h"
+#include "base/sha256.h"
+#include "dp/ledger/certificate.h"
+#include "dp/release/charge_hint.h"
+#include "dp/mechanism/mechanism.h"
+#include "dp/release/public_metadata.h"
+#include "io/provenance/statement.h"
+#include "sotto/io.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static sotto_status load(struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    if (ends_with(path, ".npy")) {
+        struct sotto_array a = {0};
+        TRY(sotto_npy_load(&a, path));
+        status = sotto_tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
+        sotto_array_clear(&a);
+    } else {
+        TRY(sotto_safetensors_load(t, path));
+    }
+done:
+    return status;
+}
+
+/* All values as one vector in file order. */
+static void gather(double *vector, const struct sotto_tensors *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct sotto_array *a = &t->items[i].array;
+        for (size_t j = 0; j < a->count; j++)
+            *vector++ =
+                a->dtype == SOTTO_F8 ? ((const double *)a->data)[j] : (double)((const float *)a->data)[j];
+    }
+}
+
+/* The released vector back into the tensors; a float has the largest finite value instead of an infinity. */
+static void scatter(struct sotto_tensors *t, const double *vector)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct sotto_array *a = &t->items[i].array;
+        for (size_t j = 0; j < a->count; j++, vector++)
+            if (a->dtype == SOTTO_F8)
+                ((double *)a->data)[j] = *vector;
+            else
+                ((float *)a->data)[j] = (float)fmax(-FLT_MAX, fmin(*vector, FLT_MAX));
+    }
+}
+
+static bool is_float(enum sotto_dtype dtype)
+{
+    return dtype == SOTTO_F2 || dtype == SOTTO_F4 || dtype == SOTTO_F8;
+}
+
+/* Integers that a double holds as they are; whatever their values, they are released as doubles. */
+static sotto_status whole_to_doubles(struct sotto_array *a, const char *name, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const int64_t limit = (int64_t)1 << 53;
+    TRY(sotto_array_convert(a, SOTTO_I8));
+    for (size_t i = 0; i < a->count; i++) {
+        int64_t value = ((const int64_t *)a->data)[i];
+        if (value < -limit || value > limit)
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; whole numbers up to 2^53 can be released",
+                 path, name, i, (long long)value);
+    }
+    TRY(sotto_array_convert(a, SOTTO_F8));
+done:
+    return status;
+}
+
+/* Doubles stay doubles: the noise's lattice rounds them, and nothing before it. */
+static sotto_status to_reals(size_t *total, struct sotto_tensors *t, const char *path, bool whole)
+{
+    sotto_status status = SOTTO_OK;
+    *total = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct sotto_array *a = &t->items[i].array;
+        if (whole && !is_float(a->dtype))
+            TRY(whole_to_doubles(a, t->items[i].name, path));
+        if (!is_float(a->dtype))
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected",
+                 path, t->items[i].name, sotto_dtype_name(a->dtype));
+        if (a->dtype == SOTTO_F2)
+            TRY(sotto_array_convert(a, SOTTO_F4));
+        *total += a->count; /* of values that are all in memory, at least 4 bytes each: no overflow */
+    }
+    if (*total == 0)
+        FAIL(SOTTO_EINVAL, "%s: holds no values to protect", path);
+done:
+    return status;
+}
+
+/* How many records the file was made from, where it says so: a figure of the proof. */
+static sotto_status match_records(struct sotto_release *r, const struct sotto_protect *p,
+                                  const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = sotto_tensors_metadata(t, "records");
+    char *end = NULL;
+    unsigned long long records = text && text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (records == 0 || *end || records > (size_t)1 << 52)
+        goto done;
+    if (r->records && r->records != records)
+        FAIL(SOTTO_EINVAL, "protect: %s was made from %llu records, not from %zu", p->input, records,
+             r->records);
+    r->records = (size_t)records;
+done:
+    return status;
+}
+
+/* The identity that the file's provenance names, or the one that was given. */
+static sotto_status identify(struct sotto_release *r, const struct sotto_protect *p,
+                             const struct sotto_provenance *whose)
+{
+    sotto_status status = SOTTO_OK;
+    bool given = r->fingerprint && r->fingerprint[0];
+    if (!given && !whose->dataset_id[0])
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s does not say which private data set it was made from; name the data set with "
+             "--dataset-id",
+             p->input);
+    if (given && whose->dataset_id[0] && strcmp(r->fingerprint, whose->dataset_id) != 0)
+        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; leave --dataset-id out",
+             p->input, whose->dataset_id, r->fingerprint);
+    if (!given)
+        r->fingerprint = whose->dataset_id;
+    r->provenance = whose;
+done:
+    return status;
+}
+
+/* That a sampled or proved sensitivity belongs to this very head. */
+static sotto_status match(struct sotto_release *r, const struct sotto_protect *p,
+                          const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    const char *data = sotto_tensors_metadata(t, "data_fingerprint"),
+               *recipe = sotto_tensors_metadata(t, "recipe_hash");
+    const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
+    if (statement_is_none(t))
+        FAIL(SOTTO_EINVAL,
+             "protect: %s is stamped 'no privacy statement': private records trained its encoder, and noise "
+             "on "
+             "these weights would not hide what the encoder saw",
+             p->input);
+    if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||
+        r->sensitivity.source == SOTTO_SENSITIVITY_PROVED) {
+        if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
+            FAIL(SOTTO_EINVAL,
+                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would "
+                 "mean nothing",
+                 file);
+        if (p->sensitivity_data && p->sensitivity_data[0] && data && data[0] &&
+            strcmp(data, p->sensitivity_data) != 0)
+            FAIL(SOTTO_EINVAL,
+                 "protect: %s was measured on other data (data fingerprint differs); noise scaled to it "
+                 "would mean nothing",
+                 file);
+    }
+    TRY(match_records(r, p, t));
+done:
+    return status;
+}
+
+static sotto_status save(const char *path, struct sotto_tensors *t, const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *object = NULL;
+    if (ends_with(path, ".npy")) { /* then so does the input, and load() made one tensor of it */
+        TRY(sotto_npy_save(path, &t->items[0].array));
+        goto done;
+    }
+    TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));
+    const char *entry, *statement;
+    TRY(json_get_text(&entry, object, "certificate", "ledger.hash"));
+    TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
+    public_metadata_keep(t);
+    TRY(sotto_tensors_set_metadata(t, "release", entry));
+    TRY(sotto_tensors_set_metadata(t, "privacy", statement));
+    TRY(sotto_safetensors_save(path, t));
+done:
+    json_free(object);
+    return status;
+}
+
+/* Noise on all tensors as one vector. */
+static sotto_status protect_vector(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
+                                   const struct sotto_release *release, bool whole,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    double *vector = NULL;
+    size_t n;
+    TRY(to_reals(&n, t, p->input, whole));
+    vector = base_alloc(n, sizeof *vector);
+    if (!vector)
+        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    gather(vector, t);
+    TRY(sotto_dp_release_double(text, vector, n, release, ctx));
+    scatter(t, vector);
+done:
+    base_free(vector);
+    return status;
+}
+
+static sotto_status protect_labels(char **text, struct sotto_array *a, const struct sotto_protect *p,
+                                   const struct sotto_release *release, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    if (is_float(a->dtype))
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; randomised response needs integer labels", p->input,
+             sotto_dtype_name(a->dtype));
+    TRY(sotto_array_convert(a, SOTTO_I8));
+    TRY(sotto_dp_randomise(text, a->data, a->count, p->classes, release, ctx));
+done:
+    return status;
+}
+
+/* The scores are replaced by the index of the chosen one. */
+static sotto_status protect_choice(char **text, struct sotto_array *a, const struct sotto_protect *p,
+                                   const struct sotto_release *release, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array chosen = {0};
+    size_t index;
+    if (!is_float(a->dtype))
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; scores must be floating-point numbers", p->input,
+             sotto_dtype_name(a->dtype));
+    TRY(sotto_array_convert(a, SOTTO_F8));
+    TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
+    TRY(sotto_dp_select(&index, text, a->data, a->count, release, ctx));
+    *(int64_t *)chosen.data = (int64_t)index;
+    sotto_array_clear(a);
+    *a = chosen;
+    chosen = (struct sotto_array){0};
+done:
+    sotto_array_clear(&chosen);
+    return status;
+}
+
+/* Of a head whose trainer was given its classes. */
+static sotto_status note_classes(char **text, const struct sotto_tensors *t)
+{
+    const char *count = sotto_tensors_metadata(t, "classes"),
+               *by = sotto_tensors_metadata(t, "classes_given_by");
+    return count && by ? certificate_add_classes(text, strtoull(count, NULL, 10), by) : SOTTO_OK;
+}
+
+static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
+                                    const struct sotto_release *release, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m;
+    TRY(mechanism_require(&m, release->mechanism));
+    bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
+    if ((choice || labels) && !ends_with(p->input, ".npy"))
+        FAIL(SOTTO_EUSAGE, "protect: %s takes one .npy array of %s (got %s)", m->name,
+             choice ? "scores" : "labels", p->input);
+    if (choice)
+        TRY(protect_choice(text, &t->items[0].array, p, release, ctx));
+    else if (labels)
+        TRY(protect_labels(text, &t->items[0].array, p, release, ctx));
+    else
+        TRY(protect_vector(text, t, p, release, m->kind == RELEASE_INTEGER, ctx));
+done:
+    return status;
+}
+
+sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct sotto_release release = p->release;
+    struct sotto_provenance whose = {0};
+    char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
+    unsigned char *bytes = NULL;
+    struct held_file held = {0};
+    size_t size, room = 1 << 16 /* of metadata and certificate */;
+    if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
+        FAIL(SOTTO_EUSAGE,
+             "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
+             p->input, p->output);
+    size_t capacity = strlen(p->output) + 32;
+    beside = base_alloc(capacity, 1);
+    if (!beside)
+        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    snprintf(beside, capacity, "%s.certificate.json", p->output);
+    TRY(load(&tensors, p->input));
+    TRY(match(&release, p, &tensors));
+    TRY(sotto_provenance_load(&whose, p->input));
+    TRY(identify(&release, p, &whose));
+    TRY(sha256_file(input, p->input));
+    release.input_sha256 = input;
+    for (size_t i = 0; i < tensors.count; i++)
+        room += tensors.items[i].array.count * sizeof(double);
+    TRY(file_hold(&held, p->output, room));
+    TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
+    TRY(note_classes(&text, &tensors));
+    file_release(&held);
+    TRY(save(p->output, &tensors, text));
+    TRY(sotto_provenance_save(p->output, &(struct sotto_provenance){0})); /* of a file that lay there before */
+    TRY(sha256_file(output, p->output));
+    TRY(sotto_certificate_save(beside, text, output));
+    TRY(file_read(&bytes, &size, beside, 1 << 24));
+    final = (char *)bytes;
+    bytes = NULL;
+    *certificate = final;
+done:
+    file_release(&held);
+    if (status != SOTTO_OK && text)
+        charge_name_certificate(text, "what was released is lost; a new release is charged again");
+    base_free(bytes);
+    base_free(text);
+    base_free(beside);
+    sotto_provenance_clear(&whose);
+    sotto_tensors_clear(&tensors);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* The only door to privacy noise. Order matters: check everything, account, budget, ledger entry on disk, and
+ * only then a stream to draw noise from. A failure before the entry leaves no trace; after it the entry stays
+ * and is charged. */
+#include "dp/release/release.h"
+#include "base/sha256.h"
+#include "dp/ledger/charge.h"
+#include "dp/noise/lattice_fixed.h"
+#include "sotto/io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
+                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
+{
+    sotto_status status = SOTTO_OK;
+    double scale = r->scale, delta = r->target.delta;
+    double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
+    REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
+            "release: neither a scale nor a target epsilon is given");
+    if (r->constant_time && !m->fixed)
+        FAIL(SOTTO_EINVAL, "mechanism '%s' has no sampler of constant time; logistic and laplace have",
+             m->name);
+    if (isnan(scale))
+        TRY(sotto_calibrate(&scale, m->name, sensitivity,
+                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}));
+    TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
+done:
+    return status;
+}
+
+/* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected
+ * weights is a function of the private data that anyone could test guesses against, so it never leaves the
+ * ledger. */
+static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const char *input,
+                      struct noise *stream)
+{
+    unsigned char bytes[32];
+    noise_bytes(stream, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
+    struct sha256 sum;
+    sha256_init(&sum);
+    sha256_update(&sum, nonce, 64);
+    sha256_update(&sum, input ? input : "", input ? strlen(input) : 0);
+    sha256_hex(&sum, commitment);
+}
+
+static struct json *ledger_entry(const struct release_plan *p, const char *nonce)
+{
+    const struct sotto_release *r = p->release;
+    struct json *entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "release");
+    json_put_text(&entry, "fingerprint", p->dataset_id);
+    json_put_text(&entry, "purpose", r->purpose);
+    if (r->records)
+        json_put_integer(&entry, "records", (int64_t)r->records);
+    if (p->condition[0])
+        json_put_text(&entry, "condition", p->condition);
+    json_put_text(&entry, "mechanism", p->account.mechanism);
+    json_put_real(&entry, "scale", p->account.scale);
+    json_put_integer(&entry, "dimension", (int64_t)p->n);
+    json_put(&entry, "sensitivity", certificate_sensitivity(&p->sensitivity));
+    if (p->sensitivity.value_step > 0)
+        json_put_real(&entry, "value_step", p->sensitivity.value_step);
+    certificate_put_account(&entry, &p->account);
+    json_put_text(&entry, "sampler", p->sampler);
+    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "input_sha256", r->input_sha256);
+    json_put_text(&entry, "input_nonce", nonce);
+    return entry;
+}
+
+/* Why a mechanism of that kind cannot be drawn by the function that was called. */
+static const char *const other_doors[] = {
+    [RELEASE_LATTICE] = "adds noise to a vector; expected exponential or randomised-response here",
+    [RELEASE_INTEGER] = "adds noise to a vector; expected exponential or randomised-response here",
+    [RELEASE_VECTOR] = "adds noise to a vector; expected exponential or randomised-response here",
+    [RELEASE_CHOICE] = "selects one of several candidates by their scores; it adds no noise to a vector",
+    [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
+    [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
+
+sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds)
+{
+    sotto_status status = SOTTO_OK;
+    struct release_plan p = {.release = r, .sensitivity = r->sensitivity, .n = n};
+    p.sensitivity.dimension = n;
+    TRY(mechanism_require(&p.mechanism, r->mechanism));
+    REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
+            other_doors[p.mechanism->kind]);
+    REQUIRE((unsigned)r->sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
+            "release: unknown source of the sensitivity");
+    TRY(charge_identity(&p.dataset_id, r->fingerprint, r->provenance));
+    REQUIRE(n > 0, "release: there is nothing to release (0 values)");
+    TRY(ledger_require_budget(r->budget));
+    TRY(sotto_provenance_once(r->provenance));
+    TRY(certificate_condition(p.condition, r->condition, r->provenance));
+    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
+    *plan = p;
+done:
+    return status;
+}
+
+sotto_status release_record(struct noise **stream, char **certificate, const struct release_plan *p,
+                            const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_release *r = p->release;
+    struct charge charge = {.lock = -1};
+    struct json *entry = NULL, *text = NULL, *where = NULL;
+    struct noise *opened = NULL;
+    char *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
+    TRY(r->insecure ? noise_open_insecure(&opened, r->insecure_seed) : noise_open(&opened));
+    TRY(charge_open(&charge, p->dataset_id, r->ledger, r->source, ctx));
+    const struct ledger *ledger = &charge.ledgers[0];
+    TRY(ledger_record_budget(&charge.ledgers[0], r->budget, p->account.delta));
+    ledger_warn_about_delta(r->records, p->account.delta, ctx);
+    commit_to(nonce, commitment, r->input_sha256, opened);
+    text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
+                                                        p->sampler, p->lattice_exponent, r->records,
+                                                        p->condition});
+    entry = ledger_entry(p, nonce);
+    TRY(charge_enter(&charge, &entry, &p->account, ctx));
+    where = json_make_object();
+    json_put_integer(&where, "index", (int64_t)ledger->entries - 1);
+    json_put_text(&where, "hash", ledger->last);
+    json_put(&text, "ledger", where);
+    json_put_text(&text, "purpose", r->purpose);
+    json_put_text(&text, "input_commitment", commitment);
+    TRY(json_dump(&made, text, JSON_PRETTY));
+    *certificate = made;
+    *stream = opened;
+    opened = NULL;
+done:
+    json_free(entry);
+    json_free(text);
+    noise_close(opened);
+    charge_close(&charge);
+    return status;
+}

@@ -1,0 +1,415 @@
+/* Noise for many steps under one ledger entry. Order as in release.c: check, account, entry on disk, and only
+ * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
+ * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
+ * reservation that the ledger holds under the run's name. */
+#include "base/memory.h"
+#include "dp/account/accountant.h"
+#include "dp/ledger/certificate.h"
+#include "dp/ledger/charge.h"
+#include "dp/noise/poisson_sample.h"
+#include "dp/noise/fixed_sample.h"
+#include "dp/ledger/dpsgd_reservations.h"
+#include "par/par.h"
+#include "sotto/io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
+ * better; larger ones are clamped to that. */
+static const int fast_room[] = {30, 16};
+
+struct sotto_steps {
+    const struct mechanism *mechanism;
+    struct noise *stream;
+    struct lattice lattice;
+    size_t dimension, reserved, used;
+    bool sampled;  /* for the next step */
+    uint64_t rate; /* sample_rate in units of 2^-64, rounded down */
+    bool everyone; /* sample_rate is 1 */
+    struct fixed_sample fixed;
+    int128 *q, *drawn; /* (lattice_values): exact noise only */
+    size_t lattice_values;
+    struct fast_sum fast;
+    char entry[65];
+    /* for the certificate: */
+    struct run_facts facts;
+    char label_entry[65];
+    struct run_record run;
+    struct sotto_account account; /* of all steps that the run has charged */
+    size_t first_step;
+    const char *dataset_id; /* while it is reserved for */
+    char *purpose, *condition;
+    size_t records;
+};
+
+void sotto_steps_close(struct sotto_steps *s)
+{
+    if (!s)
+        return;
+    if (s->q)
+        base_wipe(s->q, s->lattice_values * sizeof *s->q);
+    if (s->drawn)
+        base_wipe(s->drawn, s->lattice_values * sizeof *s->drawn);
+    noise_close(s->stream);
+    fixed_sample_free(&s->fixed);
+    run_record_free(&s->run);
+    base_free(s->purpose);
+    base_free(s->condition);
+    base_free(s->q);
+    base_free(s->drawn);
+    base_free(s);
+}
+
+size_t sotto_steps_used(const struct sotto_steps *s)
+{
+    return s->used;
+}
+
+const char *sotto_steps_entry(const struct sotto_steps *s)
+{
+    return s->entry;
+}
+
+const char *sotto_steps_run(const struct sotto_steps *s)
+{
+    return s->run.id;
+}
+
+static sotto_status check(const struct sotto_reserve *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
+    TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
+    TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
+    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
+    TRY(ledger_require_budget(r->budget));
+    TRY(sotto_provenance_once(r->provenance));
+    REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
+            "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
+    REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
+            r->first_step);
+    REQUIRE(!r->inputs_only || r->sampled.replace_one,
+            "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
+    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.replace_one,
+            "reserve: samples of a fixed size are accounted for a replaced record: expected replace-one "
+            "adjacency, or poisson sampling");
+    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
+            "reserve: samples of a fixed size need the number of records");
+    REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
+            "reserve: labels that were released belong to a run that protects inputs; expected the hash of "
+            "their entry");
+    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
+            (int)r->noise_mode);
+done:
+    return status;
+}
+
+static struct sotto_sensitivity clipped(const struct run_facts *f)
+{
+    struct sotto_sensitivity s = {.l1 = NAN, .l2 = NAN, .source = SOTTO_SENSITIVITY_CLIPPED};
+    *(f->clipping == SOTTO_NORM_L1 ? &s.l1 : &s.l2) = f->max_grad_norm;
+    return s;
+}
+
+/* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
+ * speak of; it composes by the facts. */
+static struct json *entry_of(const struct sotto_steps *s, const struct sotto_reserve *r,
+                             const struct sotto_account *account)
+{
+    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct json *entry = json_make_object();
+    json_put_text(&entry, "schema", "sotto.ledger/1");
+    json_put_text(&entry, "event", "reserve");
+    json_put_text(&entry, "run", s->run.id);
+    json_put_text(&entry, "fingerprint", s->dataset_id);
+    json_put_text(&entry, "purpose", r->purpose);
+    if (r->records)
+        json_put_integer(&entry, "records", (int64_t)r->records);
+    run_put_facts(&entry, &s->facts);
+    json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
+    json_put_integer(&entry, "first_step", (int64_t)r->first_step);
+    json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
+    certificate_put_account(&entry, account);
+    json_put_text(&entry, "sampler", run_sampler(&s->facts));
+    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    return entry;
+}
+
+/* Never from a seed: two seeded runs are two runs. */
+static sotto_status name_run(char id[RUN_ID + 1])
+{
+    struct noise *os;
+    sotto_status status = noise_open(&os);
+    if (status != SOTTO_OK)
+        return status;
+    snprintf(id, RUN_ID + 1, "%016llx%016llx", (unsigned long long)noise_u64(os),
+             (unsigned long long)noise_u64(os));
+    noise_close(os);
+    return SOTTO_OK;
+}
+
+/* The labels of this run, which the same ledger was charged for. */
+static sotto_status find_labels(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_labels labels;
+    if (!r->labels)
+        goto done;
+    TRY(run_labels_read(&labels, ledger, r->labels));
+    REQUIRE(labels.count == r->records, "reserve: %zu labels were released, of %zu records", labels.count,
+            r->records);
+    memcpy(s->label_entry, r->labels, sizeof s->label_entry);
+    s->facts.label_scale = labels.scale;
+    s->facts.label_entry = s->label_entry;
+    s->run.seeded = labels.seeded;
+done:
+    return status;
+}
+
+/* What the run has charged before, and what it costs with this reservation. */
+static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger,
+                             const struct sotto_sampled *sampled)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sampled all = *sampled;
+    TRY(find_labels(s, r, ledger));
+    bool seeded = s->run.seeded || r->insecure;
+    if (r->run) {
+        TRY(run_record_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
+        REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
+        REQUIRE(r->first_step <= s->run.charged,
+                "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
+                r->first_step, ledger, s->run.charged);
+    } else {
+        s->run.reservations = json_make_array();
+        TRY(name_run(s->run.id));
+    }
+    all.steps += s->run.charged;
+    all.replace_one = r->sampled.replace_one;
+    TRY(sotto_account_sampled_both(&s->account, &all));
+    TRY(run_complete_account(&s->account, &s->facts));
+    run_put_note(&s->account, &s->facts);
+    s->run.seeded = s->run.seeded || seeded;
+done:
+    return status;
+}
+
+static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
+                           const struct sotto_sampled *sampled, const struct sotto_account *account,
+                           const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct charge charge = {.lock = -1};
+    struct json *entry = NULL;
+    TRY(charge_open(&charge, s->dataset_id, r->ledger, r->source, ctx));
+    struct ledger *ledger = &charge.ledgers[0];
+    TRY(find_run(s, r, ledger->path, sampled));
+    TRY(ledger_record_budget(ledger, r->budget, r->sampled.delta));
+    entry = entry_of(s, r, account);
+    ledger_warn_about_delta(r->records, account->delta, ctx);
+    TRY(charge_enter(&charge, &entry, account, ctx));
+    memcpy(s->entry, ledger->last, sizeof s->entry);
+    run_record_add(&s->run, (int64_t)ledger->entries - 1, s->entry, r->first_step, sampled->steps);
+done:
+    json_free(entry);
+    charge_close(&charge);
+    return status;
+}
+
+sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reserve *r,
+                              const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char condition[CONDITION_TEXT];
+    struct sotto_sampled sampled = r->sampled;
+    struct sotto_account account;
+    struct sotto_steps *s = NULL;
+    const char *dataset_id;
+    TRY(check(r));
+    TRY(certificate_condition(condition, r->condition, r->provenance));
+    TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
+    double scale = r->sampled.noise_multiplier * r->max_grad_norm;
+    const struct run_facts facts = {.mechanism = r->sampled.mechanism,
+                                    .scale = scale,
+                                    .max_grad_norm = r->max_grad_norm,
+                                    .sample_rate = sampled.sample_rate,
+                                    .dimension = r->dimension,
+                                    .clipping = sampled.clipping,
+                                    .noise_mode = r->noise_mode,
+                                    .inputs_only = r->inputs_only != 0,
+                                    .sampling = sampled.sampling};
+    sampled.noise_multiplier = run_multiplier(&facts);
+    sampled.replace_one = 1;
+    TRY(sotto_account_sampled(&account, &sampled));
+    run_put_note(&account, &facts);
+    s = base_alloc(1, sizeof *s);
+    if (!s)
+        FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    s->mechanism = mechanism_find(sampled.mechanism);
+    s->facts = facts;
+    s->facts.mechanism = s->mechanism->name;
+    s->lattice = lattice_make(scale);
+    s->dimension = r->dimension;
+    s->reserved = sampled.steps;
+    s->everyone = sampled.sample_rate == 1;
+    s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
+    s->first_step = r->first_step;
+    s->dataset_id = dataset_id;
+    s->fast = (struct fast_sum){s->mechanism->fast, scale, false, par_threads(ctx)};
+    s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
+    s->q = base_alloc(s->lattice_values, sizeof *s->q);
+    s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
+    s->purpose = base_strdup(r->purpose ? r->purpose : "");
+    s->condition = base_strdup(condition);
+    s->records = r->records;
+    if (!s->q || !s->drawn || !s->purpose || !s->condition)
+        FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    s->facts.condition = s->condition[0] ? s->condition : NULL;
+    if (sampled.sampling == SOTTO_SAMPLING_FIXED)
+        TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
+    TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
+    TRY(record(s, r, &sampled, &account, ctx));
+    base_trim(); /* what accounting took, some 30 MiB */
+    *out = s;
+    s = NULL;
+done:
+    sotto_steps_close(s);
+    return status;
+}
+
+static sotto_status check_left(const struct sotto_steps *s)
+{
+    if (s->used == s->reserved)
+        return status_fail(SOTTO_EBUDGET,
+                           "step: all %zu reserved steps are used; reserve more before drawing noise",
+                           s->reserved);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *count, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_left(s));
+    REQUIRE(!s->sampled, "step: it was sampled already; a second sample would be a choice");
+    REQUIRE(n <= UINT32_MAX, "step: %zu records; at most %u are supported", n, UINT32_MAX);
+    REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
+            "step: %zu records; %zu were reserved for", n, s->fixed.records);
+    s->sampled = true;
+    if (s->everyone) {
+        for (size_t i = 0; i < n; i++)
+            rows[i] = (uint32_t)i;
+        *count = n;
+        goto done;
+    }
+    *count = s->facts.sampling == SOTTO_SAMPLING_FIXED ? fixed_sample_draw(rows, &s->fixed, s->stream)
+                                                       : coins_draw(rows, n, s->rate, s->stream);
+done:
+    return status;
+}
+
+static double value_at(const void *sum, size_t i, bool single)
+{
+    return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
+}
+
+static void put_value(void *sum, size_t i, double x, bool single)
+{
+    if (single)
+        ((float *)sum)[i] = (float)x;
+    else
+        ((double *)sum)[i] = x;
+}
+
+/* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
+ * refusal would tell about the records, and a clamp brings no two sums further apart. */
+static void clamp_sum(const struct sotto_steps *s, void *sum, bool single)
+{
+    const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
+    const struct fast_kernels *k = fast_kernels_find();
+    if (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most))
+        return;
+    for (size_t i = 0; i < s->dimension; i++) {
+        double x = value_at(sum, i, single);
+        put_value(sum, i, isnan(x) ? 0 : fmax(-most, fmin(x, most)), single);
+    }
+}
+
+static void add_exact(struct sotto_steps *s, void *sum, bool single)
+{
+    for (size_t i = 0; i < s->dimension; i++)
+        s->q[i] = lattice_index(value_at(sum, i, single), s->lattice);
+    for (size_t i = 0; i < s->dimension; i++)
+        s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));
+    for (size_t i = 0; i < s->dimension; i++)
+        put_value(sum, i, (double)lattice_value(2 * s->q[i] + s->drawn[i], s->lattice), single);
+}
+
+/* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
+ * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
+static void add_fast(struct sotto_steps *s, void *sum, bool single)
+{
+    unsigned char key[CHACHA_KEY];
+    struct fast_sum how = s->fast;
+    how.floats = single;
+    clamp_sum(s, sum, single);
+    noise_bytes(s->stream, key, sizeof key);
+    fast_noise_add(sum, s->dimension, &how, key);
+    base_wipe(key, sizeof key);
+}
+
+static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
+{
+    sotto_status status = SOTTO_OK;
+    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
+    TRY(check_left(s));
+    REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
+    s->sampled = false;
+    s->used++; /* before the noise: a step that is interrupted is a step that is used */
+    if (fast)
+        add_fast(s, sum, single);
+    else
+        add_exact(s, sum, single);
+done:
+    return status;
+}
+
+sotto_status sotto_dp_step(struct sotto_steps *s, double *sum)
+{
+    return add_noise(s, sum, false);
+}
+
+sotto_status sotto_dp_step_float(struct sotto_steps *s, float *sum)
+{
+    return add_noise(s, sum, true);
+}
+
+/* The account is that of all charged steps, whatever became of them. */
+sotto_status sotto_steps_certificate(char **certificate, const struct sotto_steps *s)
+{
+    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct sotto_account account = s->account;
+    account.scale = s->facts.scale;
+    account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
+    struct json *object = certificate_make(&(struct certificate_facts){
+        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent,
+        s->records, s->facts.condition});
+    struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
+    json_put_text(&run, "id", s->run.id);
+    run_put_facts(&run, &s->facts);
+    json_put_integer(&steps, "charged", (int64_t)s->run.charged);
+    json_put_integer(&steps, "used", (int64_t)(s->first_step + s->used));
+    json_put(&run, "steps", steps);
+    const struct json *last = json_at(s->run.reservations, json_count(s->run.reservations) - 1);
+    json_put_integer(&where, "index", json_whole(json_member(last, "index")));
+    json_put_text(&where, "hash", s->entry);
+    json_put(&run, "reservations", json_clone(s->run.reservations));
+    json_put(&object, "run", run);
+    json_put(&object, "ledger", where);
+    json_put_text(&object, "purpose", s->purpose[0] ? s->purpose : NULL);
+    sotto_status status = json_dump(certificate, object, JSON_PRETTY);
+    json_free(object);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* The ledger: its chain, the certificate's own entry in it, and what the two must say alike. */
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_lines.h"
+#include "dp/release/verification.h"
+
+#include <string.h>
+
+/* The labels that the run counts on were released as the certificate says. */
+static sotto_status check_labels(struct verification *v, const char *path)
+{
+    const struct certificate_claims *f = &v->claims;
+    struct run_labels labels = {0};
+    if (!(f->run_facts.label_scale > 0))
+        return SOTTO_OK;
+    sotto_status status = run_labels_read(&labels, path, f->run_facts.label_entry);
+    bool told = status == SOTTO_OK || status == SOTTO_EINVAL; /* else memory or a file failed */
+    if (told)
+        verify_check(v, "labels", labels.scale == f->run_facts.label_scale && !(labels.seeded && f->claim),
+                     "released at scale %g, the certificate says %g", labels.scale, f->run_facts.label_scale);
+    return told ? SOTTO_OK : status;
+}
+
+/* The ledger knows exactly the reservations that the certificate lists, up to its own. */
+static sotto_status check_reservations(struct verification *v, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct certificate_claims *f = &v->claims;
+    struct run_record run = {.reservations = NULL};
+    char *mine = NULL, *theirs = NULL;
+    status = run_record_read(&run, path, json_text(json_member(f->run, "id")), f->index, &f->run_facts);
+    if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT) {
+        verify_check(v, "reservations", false, "%s", sotto_error_text());
+        status = SOTTO_OK;
+        goto done;
+    }
+    TRY(status);
+    TRY(json_dump(&mine, json_member(f->run, "reservations"), JSON_SORTED));
+    TRY(json_dump(&theirs, run.reservations, JSON_SORTED));
+    verify_check(v, "reservations", strcmp(mine, theirs) == 0 && !(run.seeded && f->claim),
+                 "the ledger holds %zu of this run, %zu steps, noise %s", json_count(run.reservations),
+                 run.charged, run.seeded ? "seeded" : "from the operating system");
+done:
+    base_free(mine);
+    base_free(theirs);
+    run_record_free(&run);
+    return status;
+}
+
+/* Some members as one text; what is missing is null. */
+static sotto_status members_of(char **text, const struct json *from, const char *const *keys)
+{
+    struct json *some = json_make_object();
+    for (; *keys; keys++) {
+        const struct json *member = json_member(from, *keys);
+        json_put(&some, *keys, member ? json_clone(member) : json_make_null());
+    }
+    sotto_status status = json_dump(text, some, JSON_SORTED);
+    json_free(some);
+    return status;
+}
+
+/* Certificate (or its claim) and entry say the same about `keys`. */
+static sotto_status check_members(struct verification *v, const char *name, const struct json *entry,
+                                  const struct json *own, const char *const *keys)
+{
+    sotto_status status = SOTTO_OK;
+    char *theirs = NULL, *mine = NULL;
+    TRY(members_of(&theirs, entry, keys));
+    TRY(members_of(&mine, own, keys));
+    verify_check(v, name, strcmp(theirs, mine) == 0, "%.300s", theirs);
+done:
+    base_free(theirs);
+    base_free(mine);
+    return status;
+}
+
+/* What left of the input is a hash that nobody can test guesses against without the entry's nonce. */
+static void check_commitment(struct verification *v, const struct json *entry)
+{
+    const char *nonce = json_text(json_find(entry, "input_nonce")),
+               *input = json_text(json_find(entry, "input_sha256")),
+               *claimed = json_text(json_find(v->certificate, "input_commitment"));
+    char commitment[SHA256_HEX];
+    struct sha256 sum;
+    sha256_init(&sum);
+    sha256_update(&sum, nonce ? nonce : "", nonce ? strlen(nonce) : 0);
+    sha256_update(&sum, input ? input : "", input ? strlen(input) : 0);
+    sha256_hex(&sum, commitment);
+    verify_check(v, "input commitment", claimed && strcmp(claimed, commitment) == 0,
+                 "over the nonce and the input of entry %.16s...", v->claims.hash);
+}
+
+/* Before the noise was drawn, the same was written down. */
+static sotto_status check_entry(struct verification *v, const struct json *entry)
+{
+    static const char *const facts[] = {"mechanism", "scale",   "dimension", "sensitivity", "sampler",
+                                        "purpose",   "records", "condition", NULL},
+                             *const claim[] = {"epsilon",  "delta",     "accountant", "pure_epsilon",
+                                               "zcdp_rho", "adjacency", "bounds",     NULL};
+    sotto_status status = SOTTO_OK;
+    const struct certificate_claims *f = &v->claims;
+    const char *randomness = json_text(json_find(entry, "randomness"));
+    TRY(check_members(v, "recorded facts", entry, v->certificate, facts));
+    if (f->claim)
+        TRY(check_members(v, "recorded account", entry, f->claim, claim));
+    verify_check(v, "recorded randomness",
+                 randomness && (strcmp(randomness, "os") == 0) == (f->claim != NULL), "%.100s",
+                 randomness ? randomness : "(none)");
+    verify_check(
+        v, "recorded place",
+        json_whole(json_find(entry, "index")) == json_whole(json_find(v->certificate, "ledger.index")),
+        "entry %.16s... has the number %lld", f->hash, (long long)json_whole(json_find(entry, "index")));
+    check_commitment(v, entry);
+done:
+    return status;
+}
+
+static sotto_status check_own_entry(struct verification *v, const char *path)
+{
+    static const char *const of_runs[] = {"records", "condition", NULL};
+    sotto_status status = SOTTO_OK;
+    struct ledger_lines lines = {0};
+    const struct json *entry;
+    TRY(ledger_lines_open(&lines, path));
+    TRY(ledger_lines_find(&entry, &lines, v->claims.hash));
+    const char *event = entry ? json_text(json_find(entry, "event")) : NULL,
+               *wanted = v->claims.run ? "reserve" : "release";
+    verify_check(v, "ledger entry", event && strcmp(event, wanted) == 0,
+                 "entry %.16s... is %s, expected a %s", v->claims.hash, event ? event : "not there", wanted);
+    if (!entry)
+        goto done;
+    if (v->claims.run) {
+        TRY(check_members(v, "recorded facts", entry, v->certificate, of_runs));
+        TRY(check_reservations(v, path));
+        TRY(check_labels(v, path));
+    } else {
+        TRY(check_entry(v, entry));
+    }
+    verify_done(v, "ledger's chain is whole and holds this release");
+done:
+    ledger_lines_close(&lines);
+    return status;
+}
+
+sotto_status verify_ledger(struct verification *v, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger l = {.fd = -1};
+    if (!path) {
+        verify_leave(v, "the ledger: none was given, so that the release was charged, and to whom, is open");
+        goto done;
+    }
+    status = ledger_read(&l, path);
+    verify_check(v, "ledger chain", status == SOTTO_OK, "%s", status == SOTTO_OK ? path : sotto_error_text());
+    if (status != SOTTO_OK) {
+        status = status == SOTTO_ENOMEM ? status : SOTTO_OK;
+        goto done;
+    }
+    TRY(check_own_entry(v, path));
+    verify_leave(v, "whether later lines of the ledger were cut off");
+done:
+    ledger_close(&l);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* The released file: its hash, how many values it holds, and which release it says that it came out of. */
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "dp/mechanism/mechanism.h"
+#include "dp/release/verification.h"
+#include "sotto/io.h"
+
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Noise went on every value that the file holds; of candidates one came out. */
+static void check_values(struct verification *v, size_t values)
+{
+    const struct mechanism *m = mechanism_find(v->claims.mechanism);
+    size_t expected = m && m->kind == RELEASE_CHOICE ? 1 : v->claims.dimension;
+    verify_check(v, "values", values == expected, "the file holds %zu values, noise went on %zu", values,
+                 expected);
+}
+
+static void check_metadata(struct verification *v, const struct sotto_tensors *t)
+{
+    const char *release = sotto_tensors_metadata(t, "release"),
+               *privacy = sotto_tensors_metadata(t, "privacy");
+    size_t values = 0;
+    if (!release) /* a file that its trainer made out of a release */
+        return;
+    for (size_t i = 0; i < t->count; i++)
+        values += t->items[i].array.count;
+    check_values(v, values);
+    verify_check(v, "release in the file", strcmp(release, v->claims.hash) == 0,
+                 "the file names entry %.16s..., the certificate %.16s...", release, v->claims.hash);
+    verify_check(v, "statement in the file",
+                 privacy && v->claims.statement && strcmp(privacy, v->claims.statement) == 0, "%.300s",
+                 privacy ? privacy : "(none)");
+    verify_done(v, "the file names this release");
+}
+
+static sotto_status check_contents(struct verification *v, const char *output)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    struct sotto_array a = {0};
+    if (ends_with(output, ".safetensors")) {
+        TRY(sotto_safetensors_load(&t, output));
+        check_metadata(v, &t);
+    } else if (ends_with(output, ".npy")) {
+        TRY(sotto_npy_load(&a, output));
+        check_values(v, a.count);
+    }
+done:
+    sotto_tensors_clear(&t);
+    sotto_array_clear(&a);
+    return status;
+}
+
+sotto_status verify_output(struct verification *v, const char *output)
+{
+    sotto_status status = SOTTO_OK;
+    char hash[SHA256_HEX];
+    if (!output) {
+        verify_leave(v, "the released file: none was given");
+        goto done;
+    }
+    TRY(sha256_file(hash, output));
+    bool same = strcmp(hash, v->claims.output) == 0;
+    verify_check(v, "released file", same, "%s has SHA-256 %.16s..., the certificate says %.16s...", output,
+                 hash, v->claims.output);
+    if (!same)
+        goto done;
+    verify_done(v, "released file's hash matches");
+    status = check_contents(v, output);
+    if (status == SOTTO_EFORMAT) {
+        verify_check(v, "released file", false, "%s", sotto_error_text());
+        status = SOTTO_OK;
+    }
+done:
+    return status;
+}

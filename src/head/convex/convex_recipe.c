@@ -1,0 +1,145 @@
+/* The recipes of the convex trainers, and their rows in the table of trainers. */
+#include "head/convex/head_convex.h"
+#include "head/model/head_trainer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status check_step(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    double largest = convex_largest_step(r);
+    r->step_size = r->step_size == 0 ? largest : r->step_size;
+    REQUIRE(r->step_size > 0 && r->step_size <= largest,
+            "step size %g is outside of what the proof allows; expected above 0 and at most 2 / (beta + "
+            "lambda) = %.17g",
+            r->step_size, largest);
+done:
+    return status;
+}
+
+static sotto_status check(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(r->hidden_count == 0,
+            "trainer %s proves its bound for a linear head only (got %zu hidden layers)", r->trainer,
+            r->hidden_count);
+    REQUIRE(r->clip >= 1e-6 && r->clip <= 1e6, "clip must be within 1e-6 and 1e6 (got %g)", r->clip);
+    REQUIRE(r->bias >= 0 && r->bias <= 1e6, "bias constant must be within 0 and 1e6 (got %g)", r->bias);
+    REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be within 1e-9 and 1e9 (got %g)", r->lambda);
+    bool batches = strcmp(r->trainer, "convex-sgd") == 0, lbfgs = strcmp(r->trainer, "convex-lbfgs") == 0;
+    /* What has no influence has one value. */
+    head_recipe_clear_noise(r);
+    r->cross = 0;
+    r->refuse_larger = 0;
+    r->lr = 0;
+    if (!batches) {
+        r->epochs = r->batch = 0;
+        r->seed = 0;
+    }
+    if (batches || lbfgs)
+        r->steps = 0;
+    if (lbfgs) {
+        r->step_size = 0;
+        REQUIRE(r->tolerance >= 1e-9 && r->tolerance <= 1, "tolerance must be within 1e-9 and 1 (got %g)",
+                r->tolerance);
+        goto done;
+    }
+    r->tolerance = 0;
+    TRY(check_step(r));
+    if (batches)
+        TRY(head_recipe_check_epochs(r));
+    else
+        REQUIRE(r->steps >= 1 && r->steps <= UINT32_MAX, "steps must be at least 1 (got %zu)", r->steps);
+done:
+    return status;
+}
+
+static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
+{
+    char bias[32], clip[32], lambda[32], last[32], solver[96], batch[48] = "", epochs[48] = "";
+    head_recipe_shortest(bias, r->bias);
+    head_recipe_shortest(clip, r->clip);
+    head_recipe_shortest(lambda, r->lambda);
+    head_recipe_shortest(last, r->tolerance > 0 ? r->tolerance : r->step_size);
+    if (r->epochs) {
+        snprintf(batch, sizeof batch, "\"batch\":%zu,", r->batch);
+        snprintf(epochs, sizeof epochs, "\"epochs\":%zu,", r->epochs);
+        snprintf(solver, sizeof solver, "\"seed\":%llu,\"step_size\":%s", (unsigned long long)r->seed, last);
+    } else if (r->steps) {
+        snprintf(solver, sizeof solver, "\"step_size\":%s,\"steps\":%zu", last, r->steps);
+    } else {
+        snprintf(solver, sizeof solver, "\"tolerance\":%s", last);
+    }
+    snprintf(out, HEAD_RECIPE_TEXT,
+             "{%s\"bias\":%s,\"classes\":%zu,\"clip\":%s,%s\"inputs\":%zu,\"lambda\":%s,\"recipe\":1,%s,"
+             "\"trainer\":\"%s\"}",
+             batch, bias, classes, clip, epochs, inputs, lambda, solver, r->trainer);
+}
+
+static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&r->clip, doc, name, "clip"));
+    TRY(json_get_real(&r->bias, doc, name, "bias"));
+    TRY(json_get_real(&r->lambda, doc, name, "lambda"));
+    if (strcmp(r->trainer, "convex-lbfgs") == 0) {
+        TRY(json_get_real(&r->tolerance, doc, name, "tolerance"));
+        goto done;
+    }
+    TRY(json_get_real(&r->step_size, doc, name, "step_size"));
+    if (strcmp(r->trainer, "convex-sgd") == 0) {
+        size_t seed = 0;
+        TRY(json_get_size(&r->epochs, doc, name, "epochs"));
+        TRY(json_get_size(&r->batch, doc, name, "batch"));
+        TRY(json_get_size(&seed, doc, name, "seed"));
+        r->seed = seed;
+    } else {
+        TRY(json_get_size(&r->steps, doc, name, "steps"));
+    }
+done:
+    return status;
+}
+
+static double radius(const struct sotto_head_recipe *r)
+{
+    return r->clip;
+}
+
+static sotto_status train(struct sotto_head *h, const char **isa, const struct head_data *data,
+                          const struct sotto_head_recipe *r, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_convex trainer = {0};
+    TRY(head_convex_plan(&trainer, data, r));
+    TRY(head_convex_run(&trainer, NULL, NULL, ctx, "head"));
+    head_convex_export(&trainer, h->parameters);
+    *isa = cpu_isa_name(trainer.isa);
+done:
+    head_convex_clear(&trainer);
+    return status;
+}
+
+const struct head_trainer head_trainer_convex = {.name = "convex",
+                                                 .convex = true,
+                                                 .check = check,
+                                                 .text = text,
+                                                 .parse = parse,
+                                                 .radius = radius,
+                                                 .train = train};
+
+const struct head_trainer head_trainer_convex_sgd = {.name = "convex-sgd",
+                                                     .convex = true,
+                                                     .check = check,
+                                                     .text = text,
+                                                     .parse = parse,
+                                                     .radius = radius,
+                                                     .train = train};
+
+const struct head_trainer head_trainer_convex_lbfgs = {.name = "convex-lbfgs",
+                                                       .convex = true,
+                                                       .check = check,
+                                                       .text = text,
+                                                       .parse = parse,
+                                                       .radius = radius,
+                                                       .train = train};

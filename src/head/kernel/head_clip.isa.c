@@ -1,0 +1,168 @@
+/* Inputs are read as the floats they are and widened in registers: a block of the sum lives there, with
+ * several inputs to a vector, while the records run from first to last. */
+#define HEAD_REAL double
+#define HEAD_REAL_IS_DOUBLE
+#include "head/kernel/head_clip.h"
+#include "head/kernel/head_vector.h"
+
+#include <float.h>
+
+enum { COLUMNS = 10, INPUT_VECTORS = VECTOR_BYTES == 64 ? 2 : 1, STRIP = INPUT_VECTORS * LANES };
+
+INLINE double squares(const float *x, size_t count)
+{
+    vec many[2] = {{0}, {0}};
+    size_t i = 0;
+    for (; i + 2 * LANES <= count; i += 2 * LANES)
+#pragma GCC unroll 2
+        for (size_t j = 0; j < 2; j++) {
+            vec v = widened(x + i + j * LANES);
+            many[j] = v_fma(v, v, many[j]);
+        }
+    double sum = 0;
+    many[0] += many[1];
+    for (int lane = 0; lane < LANES; lane++)
+        sum += many[0][lane];
+    for (; i < count; i++)
+        sum += (double)x[i] * x[i];
+    return sum;
+}
+
+/* Products of floats are exact in double and all terms are positive: a squared norm is too small by at most
+ * one rounding for every term, whatever the order, and 2^-52 for each is twice that. */
+static double factor_of(const struct clip_layer *layer, size_t layers, size_t row, double norm)
+{
+    double square = 0, terms = 16;
+    for (size_t l = 0; l < layers; l++, layer++) {
+        double input =
+            layer->square ? layer->square[row] : squares(layer->input + row * layer->stride, layer->in);
+        square += (input + 1) * squares(layer->diff + row * layer->ld, layer->ld);
+        terms += (double)(layer->in + layer->ld);
+    }
+    double own = sqrt(square) * (1 + terms * 0x1p-52);
+    if (!(own <= DBL_MAX))
+        return 0;
+    return own <= norm ? 1 : norm / own * (1 - 0x1p-50);
+}
+
+static void squares_of_rows(double *square, const float *x, size_t rows, size_t count)
+{
+    for (size_t r = 0; r < rows; r++)
+        square[r] = squares(x + r * count, count);
+}
+
+struct scaled {
+    const struct clip_layer *layer;
+    const uint32_t *row; /* (rows): the records that add something */
+    const double *diff;  /* (rows, ld): their scaled gradients */
+    size_t rows;
+};
+
+/* sum (STRIP inputs from `first` on, of which the first `skip` are done, `columns` outputs) += input' diff.
+ */
+INLINE void strip(const struct scaled *s, size_t first, size_t skip, size_t column, int columns)
+{
+    const struct clip_layer *layer = s->layer;
+    vec sum[COLUMNS][INPUT_VECTORS];
+#pragma GCC unroll 10
+    for (int c = 0; c < columns; c++)
+#pragma GCC unroll 2
+        for (int v = 0; v < INPUT_VECTORS; v++)
+            sum[c][v] = (vec){0};
+    for (size_t r = 0; r < s->rows; r++) {
+        const float *input = layer->input + s->row[r] * layer->stride + first;
+        const double *diff = s->diff + r * layer->ld + column;
+        vec x[INPUT_VECTORS];
+#pragma GCC unroll 2
+        for (int v = 0; v < INPUT_VECTORS; v++)
+            x[v] = widened(input + (size_t)v * LANES);
+#pragma GCC unroll 10
+        for (int c = 0; c < columns; c++) {
+            vec d = v_all(diff[c]);
+#pragma GCC unroll 2
+            for (int v = 0; v < INPUT_VECTORS; v++)
+                sum[c][v] = v_fma(d, x[v], sum[c][v]);
+        }
+    }
+    double tile[COLUMNS][STRIP] __attribute__((aligned(64)));
+#pragma GCC unroll 10
+    for (int c = 0; c < columns; c++)
+#pragma GCC unroll 2
+        for (int v = 0; v < INPUT_VECTORS; v++)
+            v_store(tile[c] + (size_t)v * LANES, sum[c][v]);
+    for (int c = 0; c < columns; c++)
+        for (size_t i = skip; i < STRIP; i++)
+            layer->sum[(column + (size_t)c) * layer->in + first + i] += tile[c][i];
+}
+
+/* The last strip reaches back where inputs are no whole number of strips. */
+INLINE void strips(const struct scaled *s, size_t column, int columns)
+{
+    size_t in = s->layer->in, first = 0;
+    for (; first + STRIP <= in; first += STRIP)
+        strip(s, first, 0, column, columns);
+    if (first < in)
+        strip(s, in - STRIP, first + STRIP - in, column, columns);
+}
+
+static void few_inputs(const struct scaled *s)
+{
+    const struct clip_layer *layer = s->layer;
+    for (size_t o = 0; o < layer->out; o++)
+        for (size_t i = 0; i < layer->in; i++) {
+            double sum = 0;
+            for (size_t r = 0; r < s->rows; r++)
+                sum += s->diff[r * layer->ld + o] * (double)layer->input[s->row[r] * layer->stride + i];
+            layer->sum[o * layer->in + i] += sum;
+        }
+}
+
+static void add_products(const struct scaled *s)
+{
+    const struct clip_layer *layer = s->layer;
+    size_t blocks = (layer->out + COLUMNS - 1) / COLUMNS;
+    for (size_t b = 0; b < blocks && layer->in >= STRIP; b++) {
+        size_t column = b * layer->out / blocks;
+        /* clang-format off */
+        switch ((b + 1) * layer->out / blocks - column) {
+#define CASE(n) case n: strips(s, column, n); break;
+        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10)
+#undef CASE
+        default: __builtin_unreachable();
+        }
+        /* clang-format on */
+    }
+    if (layer->in < STRIP)
+        few_inputs(s);
+    double *bias = layer->sum + layer->in * layer->out;
+    for (size_t column = 0; column < layer->ld; column += LANES) {
+        vec sum = {0};
+        for (size_t r = 0; r < s->rows; r++)
+            sum += v_load(s->diff + r * layer->ld + column);
+        for (size_t o = column; o < column + LANES && o < layer->out; o++)
+            bias[o] += sum[o - column];
+    }
+}
+
+static void add(const struct clip_layer *layer, size_t layers, size_t rows, double norm,
+                const struct clip_scratch *scratch)
+{
+    struct scaled s = {NULL, scratch->row, scratch->diff, 0};
+    for (size_t r = 0; r < rows; r++) { /* a record that adds nothing may hold infinities: it is left out */
+        double factor = factor_of(layer, layers, r, norm);
+        scratch->factor[s.rows] = factor;
+        scratch->row[s.rows] = (uint32_t)r;
+        s.rows += factor > 0;
+    }
+    for (size_t l = 0; l < layers; l++, layer++) {
+        s.layer = layer;
+        for (size_t r = 0; r < s.rows; r++)
+            for (size_t o = 0; o < layer->ld; o += LANES)
+                v_store(scratch->diff + r * layer->ld + o,
+                        v_all(scratch->factor[r]) * widened(layer->diff + scratch->row[r] * layer->ld + o));
+        add_products(&s);
+    }
+}
+
+extern const struct clip_kernels ISA_NAME(clip_kernels);
+const struct clip_kernels ISA_NAME(clip_kernels) = {squares_of_rows, add};

@@ -1,0 +1,175 @@
+#include "head/model/head_model.h"
+
+#include "io/provenance/statement.h"
+
+#include <string.h>
+
+sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *width)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    size_t count = 0;
+    for (size_t l = 0; l < layers; l++) {
+        size_t inputs, weights;
+        REQUIRE(width[l] > 0 && width[l + 1] > 0,
+                "head: layer %zu is %zu x %zu; every width must be at least 1", l, width[l + 1], width[l]);
+        REQUIRE(size_add(&inputs, width[l], 1) && size_multiply(&weights, inputs, width[l + 1]) &&
+                    size_add(&count, count, weights),
+                "head: layer %zu is %zu x %zu; its size does not fit in memory", l, width[l + 1], width[l]);
+    }
+    h = base_alloc(1, sizeof *h);
+    if (h)
+        h->parameters = base_alloc(count, sizeof *h->parameters);
+    if (!h || !h->parameters)
+        FAIL(SOTTO_ENOMEM, "head: cannot allocate %zu parameters", count);
+    h->layers = layers;
+    memcpy(h->width, width, (layers + 1) * sizeof *width);
+    h->count = count;
+    *out = h;
+    h = NULL;
+done:
+    sotto_head_free(h);
+    return status;
+}
+
+void sotto_head_free(struct sotto_head *h)
+{
+    if (!h)
+        return;
+    if (h->parameters)
+        base_wipe(h->parameters, h->count * sizeof *h->parameters); /* weights of a private model */
+    base_free(h->parameters);
+    base_free(h->encoding);
+    base_free(h);
+}
+
+sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h)
+{
+    struct sotto_head *copy = NULL;
+    sotto_status status = head_create(&copy, h->layers, h->width);
+    if (status != SOTTO_OK)
+        return status;
+    float *parameters = copy->parameters;
+    memcpy(parameters, h->parameters, h->count * sizeof *parameters);
+    *copy = *h;
+    copy->parameters = parameters;
+    copy->encoding = NULL;
+    status = h->encoding ? sotto_head_set_encoding(copy, h->encoding) : SOTTO_OK;
+    if (status != SOTTO_OK) {
+        sotto_head_free(copy);
+        return status;
+    }
+    *out = copy;
+    return SOTTO_OK;
+}
+
+size_t head_offset(const struct sotto_head *h, size_t l)
+{
+    size_t offset = 0;
+    for (size_t i = 0; i < l; i++)
+        offset += (h->width[i] + 1) * h->width[i + 1];
+    return offset;
+}
+
+size_t sotto_head_inputs(const struct sotto_head *h)
+{
+    return h->width[0];
+}
+
+size_t sotto_head_classes(const struct sotto_head *h)
+{
+    return h->width[h->layers];
+}
+
+float *sotto_head_parameters(struct sotto_head *h, size_t *count)
+{
+    *count = h->count;
+    return h->parameters;
+}
+
+const char *sotto_head_fingerprint(const struct sotto_head *h)
+{
+    return h->fingerprint;
+}
+
+const char *sotto_head_recipe_hash(const struct sotto_head *h)
+{
+    return h->recipe_hash;
+}
+
+size_t sotto_head_records(const struct sotto_head *h)
+{
+    return h->records;
+}
+
+const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h)
+{
+    return h->has_recipe ? &h->recipe : NULL;
+}
+
+const char *sotto_head_encoder(const struct sotto_head *h)
+{
+    return h->encoder;
+}
+
+sotto_status sotto_head_set_encoder(struct sotto_head *h, const char *sha256)
+{
+    sotto_status status = SOTTO_OK;
+    size_t length = strlen(sha256);
+    REQUIRE(length == 0 || (length == 64 && strspn(sha256, "0123456789abcdef") == 64),
+            "encoder hash '%s': expected 64 lower-case hexadecimal digits", sha256);
+    memcpy(h->encoder, sha256, length + 1);
+done:
+    return status;
+}
+
+sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes_by)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(strlen(classes_by) < sizeof h->classes_by,
+            "classes: who gave them takes %zu bytes; expected below %zu", strlen(classes_by),
+            sizeof h->classes_by);
+    strcpy(h->classes_by, classes_by);
+done:
+    return status;
+}
+
+const char *sotto_head_encoding(const struct sotto_head *h)
+{
+    return h->encoding;
+}
+
+sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = base_strdup(json);
+    if (!copy)
+        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    base_free(h->encoding);
+    h->encoding = copy;
+done:
+    return status;
+}
+
+/* Encoders made elsewhere may be of any format; they carry no stamp. */
+static sotto_status is_stamped(bool *none, const char *path)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    *none = status == SOTTO_OK && statement_is_none(&t);
+    sotto_tensors_clear(&t);
+    return status == SOTTO_ENOMEM ? status : SOTTO_OK;
+}
+
+sotto_status sotto_head_set_encoder_file(struct sotto_head *h, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char hash[SHA256_HEX];
+    bool none;
+    TRY(sha256_file(hash, path));
+    TRY(is_stamped(&none, path));
+    TRY(sotto_head_set_encoder(h, hash));
+    h->no_statement |= none;
+done:
+    return status;
+}

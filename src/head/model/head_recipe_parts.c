@@ -1,0 +1,101 @@
+/* What the recipes of several trainers have in common. */
+#include "head/model/head_trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(r->epochs >= 1 && r->epochs <= UINT32_MAX, "epochs must be at least 1 (got %zu)", r->epochs);
+    REQUIRE(r->batch >= 1, "batch must be at least 1 (got %zu)", r->batch);
+    REQUIRE(r->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
+            (unsigned long long)r->seed);
+done:
+    return status;
+}
+
+sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    r->cross = r->clip = r->bias = r->lambda = r->step_size = r->tolerance = 0;
+    r->refuse_larger = 0;
+    r->steps = 0;
+    REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers; at most %d are supported",
+            r->hidden_count, SOTTO_MAX_HIDDEN);
+    for (size_t i = 0; i < r->hidden_count; i++)
+        REQUIRE(r->hidden[i] >= 1 && r->hidden[i] <= 1u << 20,
+                "hidden width %zu is out of range; expected 1 to %u", r->hidden[i], 1u << 20);
+    TRY(head_recipe_check_epochs(r));
+    REQUIRE(isfinite(r->lr) && r->lr > 0, "lr must be finite and > 0 (got %g)", r->lr);
+done:
+    return status;
+}
+
+void head_recipe_clear_noise(struct sotto_head_recipe *r)
+{
+    r->noise = NULL;
+    r->max_grad_norm = r->noise_multiplier = r->momentum = 0;
+}
+
+void head_recipe_shortest(char out[32], double x)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, 32, "%.*g", digits, x);
+        if (strtod(out, NULL) == x)
+            return;
+    }
+}
+
+void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                              size_t classes, const char *noise)
+{
+    char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "";
+    size_t used = 0;
+    head_recipe_shortest(lr, r->lr);
+    for (size_t i = 0; i < r->hidden_count; i++)
+        used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", r->hidden[i]);
+    bool adam = strcmp(r->trainer, "adam") == 0 || strcmp(r->trainer, "dp-adam") == 0;
+    snprintf(out, HEAD_RECIPE_TEXT,
+             "{\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
+             "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
+             r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
+             adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, (unsigned long long)r->seed,
+             r->trainer);
+}
+
+static sotto_status read_hidden(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list;
+    TRY(json_get_array(&list, doc, name, "hidden"));
+    r->hidden_count = json_count(list);
+    if (r->hidden_count > SOTTO_MAX_HIDDEN)
+        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu layers; at most %d are supported", name, r->hidden_count,
+             SOTTO_MAX_HIDDEN);
+    for (size_t i = 0; i < r->hidden_count; i++) {
+        int64_t width = json_whole(json_at(list, i));
+        if (width < 1)
+            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
+                 name, i);
+        r->hidden[i] = (size_t)width;
+    }
+done:
+    return status;
+}
+
+sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    size_t seed = 0;
+    TRY(json_get_size(&r->epochs, doc, name, "epochs"));
+    TRY(json_get_size(&r->batch, doc, name, "batch"));
+    TRY(json_get_real(&r->lr, doc, name, "lr"));
+    TRY(json_get_size(&seed, doc, name, "seed"));
+    r->seed = seed;
+    TRY(read_hidden(r, doc, name));
+done:
+    return status;
+}

@@ -1,0 +1,41 @@
+#include "base/file.h"
+#include "dp/release/charge_hint.h"
+#include "head/model/head_trainer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate, const float *x,
+                                      const int64_t *y, size_t n, size_t d, size_t classes,
+                                      const struct sotto_head_recipe *recipe,
+                                      const struct sotto_head_privacy *privacy,
+                                      const struct sotto_context *ctx)
+{
+    const struct head_trainer *t = recipe->trainer ? head_trainer_of(recipe) : NULL;
+    struct head_data data = {x, y, n, d, classes};
+    if (!t || !t->train_private)
+        return status_fail(SOTTO_EINVAL,
+                           "trainer %s draws no noise; expected dp-sgd or dp-adam, or one on second moments",
+                           recipe->trainer ? recipe->trainer : "adam");
+    return t->train_private(out, certificate, &data, recipe, privacy, ctx);
+}
+
+sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h, const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    char hash[SHA256_HEX], *beside = NULL;
+    size_t capacity = strlen(path) + 32;
+    beside = base_alloc(capacity, 1);
+    if (!beside)
+        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    snprintf(beside, capacity, "%s.certificate.json", path);
+    TRY(sotto_head_save(path, h));
+    TRY(sha256_file(hash, path));
+    TRY(sotto_certificate_save(beside, certificate, hash));
+    TRY(sotto_provenance_save(path, &(struct sotto_provenance){0})); /* of a file that lay there before */
+done:
+    if (status != SOTTO_OK)
+        charge_name_certificate(certificate, "with its checkpoint the same command continues");
+    base_free(beside);
+    return status;
+}

@@ -1,4 +1,0 @@
-ROW(covariance)
-ROW(functional)
-ROW(functional_linear)
-ROW(taylor)

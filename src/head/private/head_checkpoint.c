@@ -1,0 +1,118 @@
+#include "head/private/head_checkpoint.h"
+
+#include "io/text/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char schema[] = "sotto.head-checkpoint/2";
+static const char *const names[] = {"weights", "mean", "square"};
+
+static double *array_of(const struct head_checkpoint *c, int i)
+{
+    return i == 0 ? c->weights : i == 1 ? c->mean : c->square;
+}
+
+/* Over all that a run goes on with: a flipped bit would be another run, which looks like this one. */
+static void hash_of(char hex[SHA256_HEX], const struct head_checkpoint *c)
+{
+    struct sha256 sha;
+    uint64_t step = c->step;
+    sha256_init(&sha);
+    sha256_update(&sha, c->recipe, strlen(c->recipe) + 1);
+    sha256_update(&sha, c->data, strlen(c->data) + 1);
+    sha256_update(&sha, c->run, strlen(c->run) + 1);
+    sha256_update(&sha, &step, sizeof step);
+    for (int i = 0; i < 3; i++)
+        sha256_update(&sha, array_of(c, i), c->count * sizeof(double));
+    sha256_hex(&sha, hex);
+}
+
+sotto_status head_checkpoint_save(const char *path, const struct head_checkpoint *c)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    char step[32], hex[SHA256_HEX];
+    snprintf(step, sizeof step, "%zu", c->step);
+    hash_of(hex, c);
+    TRY(sotto_tensors_set_metadata(&t, "schema", schema));
+    TRY(sotto_tensors_set_metadata(&t, "recipe_hash", c->recipe));
+    TRY(sotto_tensors_set_metadata(&t, "data_sha256", c->data));
+    TRY(sotto_tensors_set_metadata(&t, "run", c->run));
+    TRY(sotto_tensors_set_metadata(&t, "step", step));
+    TRY(sotto_tensors_set_metadata(&t, "sha256", hex));
+    for (int i = 0; i < 3; i++)
+        TRY(sotto_tensors_add(&t, names[i], SOTTO_F8, 1, &c->count, array_of(c, i)));
+    TRY(sotto_safetensors_save(path, &t));
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+static sotto_status damaged(const char *path)
+{
+    return status_fail(SOTTO_EFORMAT, "%s: is damaged; expected the bytes that the interrupted run left, or --fresh",
+                       path);
+}
+
+static bool take_text(char *to, size_t capacity, const struct sotto_tensors *t, const char *key)
+{
+    const char *found = sotto_tensors_metadata(t, key);
+    return found && (size_t)snprintf(to, capacity, "%s", found) < capacity;
+}
+
+/* What the file says, with borrowed arrays, if it is what was saved. */
+static sotto_status read_state(struct head_checkpoint *c, const struct sotto_tensors *t, const char *path)
+{
+    const struct sotto_array *a[3];
+    char hex[SHA256_HEX], saved[SHA256_HEX], at[32];
+    int64_t step;
+    if (!take_text(c->recipe, sizeof c->recipe, t, "recipe_hash") ||
+        !take_text(c->data, sizeof c->data, t, "data_sha256") || !take_text(c->run, sizeof c->run, t, "run") ||
+        !take_text(at, sizeof at, t, "step") || !take_text(saved, sizeof saved, t, "sha256") ||
+        !number_whole(&step, at, strlen(at)))
+        return damaged(path);
+    for (int i = 0; i < 3; i++) {
+        a[i] = sotto_tensors_find(t, names[i]);
+        if (!a[i] || a[i]->dtype != SOTTO_F8 || a[i]->count != a[0]->count)
+            return damaged(path);
+    }
+    c->step = (size_t)step;
+    c->count = a[0]->count;
+    c->weights = a[0]->data, c->mean = a[1]->data, c->square = a[2]->data;
+    hash_of(hex, c);
+    return strcmp(hex, saved) == 0 ? SOTTO_OK : damaged(path);
+}
+
+/* Equal to what the run is, or there is no going on. */
+static sotto_status require(bool same, const char *path, const char *differs)
+{
+    return same ? SOTTO_OK
+                : status_fail(SOTTO_EINVAL,
+                              "%s: was made with %s; give the options and records that it was begun with, or --fresh",
+                              path, differs);
+}
+
+sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    struct head_checkpoint saved = {0};
+    TRY(sotto_safetensors_load(&t, path));
+    const char *found = sotto_tensors_metadata(&t, "schema");
+    if (!found || strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: is no checkpoint of a head; expected schema %s, or --fresh", path, schema);
+    TRY(read_state(&saved, &t, path));
+    TRY(require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count, path,
+                "another recipe, noise or shape"));
+    TRY(require(strcmp(saved.data, c->data) == 0, path, "other records"));
+    for (int i = 0; i < 3; i++)
+        memcpy(array_of(c, i), array_of(&saved, i), c->count * sizeof(double));
+    memcpy(c->run, saved.run, sizeof c->run);
+    c->step = saved.step;
+done:
+    if (status == SOTTO_EFORMAT)
+        status_hint("--fresh starts anew; what was charged stays charged");
+    sotto_tensors_clear(&t);
+    return status;
+}

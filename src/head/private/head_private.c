@@ -1,0 +1,487 @@
+/* DP-SGD on a head. What is proved rests on three things here: who is in a step is decided by the
+ * reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
+ * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
+ * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
+ * head_linear.h, which does all of a step's sum in one pass. */
+#include "base/file.h"
+#include "dp/ledger/certificate.h"
+#include "dp/release/charge_hint.h"
+#include "head/private/head_checkpoint.h"
+#include "head/kernel/head_clip.h"
+#include "head/kernel/head_linear.h"
+#include "head/kernel/head_noisy.h"
+#include "head/model/head_trainer.h"
+#include "head/train/head_plain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHECKPOINT_SECONDS = 5, OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
+enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
+
+struct private_trainer {
+    struct head_plain network; /* weights, layers of CHUNK records */
+    const struct clip_kernels *kernels;
+    const struct noisy_kernels *noisy;
+    const struct linear_kernels *one_pass; /* a linear head */
+    struct linear_sum linear;
+    struct clip_layer clip[HEAD_MAX_LAYERS];
+    struct clip_scratch scratch;
+    struct arena memory;
+    size_t count;          /* weights and biases */
+    double *w;             /* (count): what is trained, in double */
+    double *vector;        /* (count): the sum, then the privatised mean gradient */
+    double *mean, *square; /* (count): momentum, or Adam's moments */
+    uint32_t *rows;        /* (n): the sample of a step */
+    double *record_square; /* (n): squared norms of the records */
+    double *batch_square;  /* (CHUNK): of those in memory */
+};
+
+/* Called twice: to measure, then to place. */
+static void layout(struct private_trainer *t)
+{
+    struct arena *a = &t->memory;
+    size_t widest = 0;
+    t->count = 0;
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        t->count += (layer->in + 1) * layer->out;
+        widest = layer->ld > widest ? layer->ld : widest;
+    }
+    if (t->one_pass) {
+        const struct head_layer *layer = &t->network.net.layer[0];
+        head_linear_layout(&t->linear.scratch, a, layer->in, layer->out);
+    } else {
+        t->scratch.factor = arena_take(a, CHUNK, sizeof(double));
+        t->scratch.row = arena_take(a, CHUNK, sizeof(uint32_t));
+        t->scratch.diff = arena_take(a, CHUNK * widest, sizeof(double));
+        t->batch_square = arena_take(a, CHUNK, sizeof *t->batch_square);
+    }
+    t->w = arena_take(a, t->count, sizeof *t->w);
+    t->vector = arena_take(a, t->count, sizeof *t->vector);
+    t->mean = arena_take(a, t->count, sizeof *t->mean);
+    t->square = arena_take(a, t->count, sizeof *t->square);
+    t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
+    t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
+}
+
+static void plan_one_pass(struct private_trainer *t)
+{
+    const struct head_layer *layer = &t->network.net.layer[0];
+    const struct head_data *data = t->network.data;
+    t->linear.in = layer->in;
+    t->linear.out = layer->out;
+    t->linear.x = data->x;
+    t->linear.y = data->y;
+    t->linear.square = t->record_square;
+    t->linear.w = layer->w;
+    t->linear.sum = t->vector;
+}
+
+static void plan_layers(struct private_trainer *t)
+{
+    double *sum = t->vector;
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l], *below = layer - 1;
+        t->clip[l] = (struct clip_layer){.in = layer->in,
+                                         .out = layer->out,
+                                         .ld = layer->ld,
+                                         .input = l ? below->value : t->network.x,
+                                         .stride = l ? below->ld : layer->in,
+                                         .square = l ? NULL : t->batch_square,
+                                         .diff = layer->diff,
+                                         .sum = sum};
+        sum += (layer->in + 1) * layer->out;
+    }
+}
+
+static sotto_status plan(struct private_trainer *t, const struct head_data *data,
+                         const struct sotto_head_recipe *chunked)
+{
+    sotto_status status = SOTTO_OK;
+    const struct head_part all = head_part_all(data);
+    *t = (struct private_trainer){.kernels = head_clip_kernels_find(),
+                                  .noisy = head_noisy_kernels_find(),
+                                  .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find()};
+    TRY(head_plain_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
+    layout(t);
+    TRY(arena_reserve(&t->memory, "private head trainer"));
+    layout(t);
+    if (t->one_pass)
+        plan_one_pass(t);
+    else
+        plan_layers(t);
+    t->kernels->squares(t->record_square, data->x, data->n, data->d);
+done:
+    return status;
+}
+
+static void clear(struct private_trainer *t)
+{
+    head_plain_clear(&t->network);
+    arena_clear(&t->memory);
+}
+
+double head_clip_norm(double max_grad_norm, size_t n)
+{
+    return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
+}
+
+/* Weights in double, in file order, to the network's padded floats, a row for each input. */
+static void show_weights(struct private_trainer *t)
+{
+    const double *w = t->w;
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t i = 0; i < layer->in; i++)
+                layer->w[i * layer->ld + o] = (float)*w++;
+        for (size_t o = 0; o < layer->out; o++)
+            layer->w[layer->in * layer->ld + o] = (float)*w++;
+    }
+}
+
+static void initialise(struct private_trainer *t)
+{
+    double *w = t->w;
+    memset(t->w, 0, t->count * sizeof *t->w);
+    for (size_t l = 0; l < t->network.net.layers; l++) {
+        const struct head_layer *layer = &t->network.net.layer[l];
+        struct head_initial draw = head_initial_start(t->network.recipe->seed, l, layer->out, layer->in);
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t i = 0; i < layer->in; i++)
+                w[o * layer->in + i] = head_initial_next(&draw);
+        w += (layer->in + 1) * layer->out;
+    }
+    show_weights(t);
+}
+
+/* Records of a sample lie far apart: the next ones are on their way while one is copied. */
+enum { AHEAD = 4 };
+static inline void fetch(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i += 64 / sizeof *x)
+        __builtin_prefetch(x + i);
+}
+
+/* Records of the sample that count as nothing leave it: their part of the sum is 0. */
+static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows[kept] = rows[i];
+        kept += y[rows[i]] != HEAD_NOTHING;
+    }
+    return kept;
+}
+
+/* The clipped sum over the sample. */
+static void sum_layers(struct private_trainer *t, size_t count, double norm)
+{
+    struct head_plain *network = &t->network;
+    const struct head_data *data = network->data;
+    memset(t->vector, 0, t->count * sizeof *t->vector);
+    for (size_t start = 0; start < count; start += CHUNK) {
+        size_t rows = count - start < CHUNK ? count - start : CHUNK;
+        for (size_t r = 0; r < rows; r++) {
+            size_t record = t->rows[start + r];
+            if (start + r + AHEAD < count)
+                fetch(data->x + t->rows[start + r + AHEAD] * data->d, data->d);
+            t->batch_square[r] = t->record_square[record];
+            memcpy(network->x + r * data->d, data->x + record * data->d, data->d * sizeof *data->x);
+            network->y[r] = data->y[record];
+        }
+        network->kernels->gradients(&network->net, network->x, network->y, rows);
+        t->kernels->add(t->clip, network->net.layers, rows, norm, &t->scratch);
+    }
+}
+
+static void sum_gradients(struct private_trainer *t, size_t count, double norm)
+{
+    if (t->one_pass)
+        t->one_pass->sum(&t->linear, t->rows, count, norm);
+    else
+        sum_layers(t, count, norm);
+}
+
+/* vector: the noisy sum. */
+static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
+{
+    struct noisy_update u = {1 / (double)r->batch, r->lr, r->momentum, HEAD_BETA1, HEAD_BETA2, HEAD_EPSILON};
+    if (strcmp(r->trainer, "dp-adam") == 0) {
+        u.rate *= sqrt(1 - pow(HEAD_BETA2, (double)step)) / (1 - pow(HEAD_BETA1, (double)step));
+        t->noisy->adam(t->w, t->mean, t->square, t->vector, t->count, &u);
+    } else {
+        t->noisy->sgd(t->w, t->mean, t->vector, t->count, &u);
+    }
+    show_weights(t);
+}
+
+static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
+{
+    return t->noisy->within(t->w, t->count, 0x1p126) ? SOTTO_OK : head_diverged(epoch, t->network.recipe);
+}
+
+static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
+{
+    return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
+}
+
+/* A run from where it stands; `state` tells where, for the next checkpoint. */
+struct head_run {
+    struct private_trainer *trainer;
+    const struct sotto_head_recipe *recipe;
+    const char *checkpoint; /* NULL: none */
+    struct head_checkpoint state;
+    time_t saved;
+};
+
+static sotto_status keep(struct head_run *r, size_t step)
+{
+    r->saved = time(NULL);
+    r->state.step = step;
+    return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
+}
+
+/* Stopped: the state is kept, so that what was paid for is not lost. */
+static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, const struct sotto_context *ctx)
+{
+    sotto_status status = head_stop_check(ctx, epoch, r->recipe);
+    if (status == SOTTO_OK)
+        return step > 0 && time(NULL) - r->saved >= CHECKPOINT_SECONDS ? keep(r, step) : SOTTO_OK;
+    struct status_record stopped;
+    status_get(&stopped);
+    sotto_status kept = keep(r, step);
+    if (kept == SOTTO_OK)
+        status_set(&stopped);
+    return kept == SOTTO_OK ? status : kept;
+}
+
+static sotto_status train(struct head_run *r, size_t n, struct sotto_steps *reserved,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct private_trainer *t = r->trainer;
+    size_t steps = steps_of(r->recipe, n), count;
+    double norm = head_clip_norm(r->recipe->max_grad_norm, n);
+    r->saved = time(NULL);
+    for (size_t step = r->state.step + 1; step <= steps; step++) {
+        size_t epoch = step * r->recipe->epochs / (steps + 1);
+        if (step % 16 == 1 || context_stopped(ctx))
+            TRY(stop_check(r, step - 1, epoch, ctx));
+        TRY(sotto_dp_sample(reserved, t->rows, &count, n));
+        sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
+        TRY(sotto_dp_step(reserved, t->vector));
+        update(t, r->recipe, step);
+        if (step % 16 == 0 || step == steps)
+            context_progress(ctx, "head", step, steps, "steps");
+        TRY(check_weights(t, epoch));
+    }
+    TRY(keep(r, steps)); /* should the head not be saved */
+done:
+    return status;
+}
+
+/* Weights and moments from a checkpoint, or from the start. */
+static sotto_status begin(struct head_run *r, const struct head_data *data)
+{
+    sotto_status status = SOTTO_OK;
+    struct private_trainer *t = r->trainer;
+    r->state =
+        (struct head_checkpoint){.count = t->count, .weights = t->w, .mean = t->mean, .square = t->square};
+    initialise(t);
+    if (!r->checkpoint)
+        goto done;
+    head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
+    head_data_fingerprint(r->state.data, data);
+    if (!file_exists(r->checkpoint))
+        goto done;
+    TRY(head_checkpoint_load(&r->state, r->checkpoint));
+    REQUIRE(r->state.step <= steps_of(r->recipe, data->n), "%s: stands at step %zu of %zu", r->checkpoint,
+            r->state.step, steps_of(r->recipe, data->n));
+    show_weights(t);
+done:
+    return status;
+}
+
+static sotto_status reserve(struct sotto_steps **out, struct head_run *run, const struct head_data *data,
+                            const struct sotto_head_privacy *p, const struct sotto_context *ctx)
+{
+    const struct sotto_head_recipe *r = run->recipe;
+    size_t steps = steps_of(r, data->n), first = run->state.step;
+    const struct sotto_reserve request = {
+        .sampled = {.mechanism = r->noise,
+                    .noise_multiplier = r->noise_multiplier,
+                    .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
+                    .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
+                    .delta = p->target.delta,
+                    .replace_one = !p->zero_out,
+                    .sampling = p->sampling},
+        .max_grad_norm = r->max_grad_norm,
+        .dimension = run->trainer->count,
+        .first_step = first,
+        .run = run->state.run[0] ? run->state.run : NULL,
+        .fingerprint = p->fingerprint,
+        .ledger = p->ledger,
+        .purpose = p->purpose ? p->purpose : "head by DP-SGD",
+        .records = data->n,
+        .budget = p->budget,
+        .insecure = p->insecure,
+        .insecure_seed = p->insecure_seed,
+        .provenance = p->provenance,
+        .source = p->source,
+        .condition = p->condition,
+        .noise_mode = p->noise_mode};
+    sotto_status status = sotto_dp_reserve(out, &request, ctx);
+    if (status == SOTTO_OK)
+        snprintf(run->state.run, sizeof run->state.run, "%s", sotto_steps_run(*out));
+    if (status == SOTTO_OK && first > 0)
+        context_log(ctx, SOTTO_LOG_WARNING,
+                    "head: goes on from step %zu of %zu; steps that the interrupted run had reserved stay "
+                    "charged, and "
+                    "those that follow are charged anew",
+                    first, steps);
+    return status;
+}
+
+/* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
+static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p)
+{
+    sotto_status status = SOTTO_OK;
+    if (isnan(p->target.epsilon))
+        goto done;
+    REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+            r->batch, n);
+    const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
+                                          .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
+                                          .steps = steps_of(r, n),
+                                          .delta = p->target.delta,
+                                          .replace_one = !p->zero_out,
+                                          .sampling = p->sampling};
+    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
+    r->noise_multiplier *= 1 + 1e-9;
+done:
+    return status;
+}
+
+static sotto_status train_private(struct sotto_head **out, char **certificate,
+                                  const struct head_data *records, const struct sotto_head_recipe *recipe,
+                                  const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *h = NULL;
+    struct sotto_steps *reserved = NULL;
+    struct private_trainer trainer = {0};
+    struct head_data data = *records;
+    size_t n = data.n, classes = data.classes;
+    struct sotto_head_recipe r = *recipe, chunked;
+    struct sotto_head_privacy own = *privacy;
+    struct head_run run = {.trainer = &trainer, .recipe = &r, .checkpoint = privacy->checkpoint};
+    struct held_file held = {0};
+    size_t width[HEAD_MAX_LAYERS + 1] = {data.d};
+    int64_t *labels = NULL;
+    char *text = NULL;
+    TRY(head_data_silence(&labels, &data));
+    if (isnan(own.target.delta))
+        own.target.delta = sotto_default_delta(n);
+    TRY(calibrate(&r, n, &own));
+    TRY(head_recipe_check(&r));
+    REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
+            n);
+    memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
+    width[r.hidden_count + 1] = classes;
+    TRY(head_create(&h, r.hidden_count + 1, width));
+    chunked = r;
+    chunked.batch = CHUNK;
+    TRY(plan(&trainer, &data, &chunked));
+    TRY(begin(&run, &data));
+    if (own.output)
+        TRY(file_hold(&held, own.output, trainer.count * sizeof(float) + OUTPUT_ROOM));
+    TRY(reserve(&reserved, &run, &data, &own, ctx));
+    TRY(train(&run, n, reserved, ctx));
+    head_plain_export(&trainer.network, h->parameters);
+    TRY(sotto_steps_certificate(&text, reserved));
+    TRY(certificate_add_classes(&text, classes, privacy->classes_by));
+    head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
+    *certificate = text;
+    *out = h;
+    text = NULL;
+    h = NULL;
+done:
+    if (status != SOTTO_OK)
+        charge_name_steps(reserved,
+                          own.checkpoint ? "the same command continues" : "a new run is charged again");
+    file_release(&held);
+    sotto_steps_close(reserved);
+    clear(&trainer);
+    base_free(labels);
+    sotto_text_free(text);
+    sotto_head_free(h);
+    return status;
+}
+
+static sotto_status check(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
+    REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
+            "noise '%s' is not known; expected gaussian or logistic", r->noise);
+    r->noise = logistic ? "logistic" : "gaussian"; /* static text */
+    REQUIRE(r->max_grad_norm >= 1e-6 && r->max_grad_norm <= 1e6,
+            "max_grad_norm must be within 1e-6 and 1e6 (got %g)", r->max_grad_norm);
+    REQUIRE(isfinite(r->noise_multiplier) && r->noise_multiplier > 0,
+            "noise_multiplier must be finite and > 0 (got %g)", r->noise_multiplier);
+    REQUIRE(r->momentum >= 0 && r->momentum < 1, "momentum must be at least 0 and below 1 (got %g)",
+            r->momentum);
+    REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
+            "momentum belongs to trainer dp-sgd; %s has its own", r->trainer);
+    status = head_recipe_check_batches(r);
+done:
+    return status;
+}
+
+static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
+{
+    char norm[32], momentum[32], multiplier[32], noise[HEAD_RECIPE_TEXT / 2];
+    head_recipe_shortest(norm, r->max_grad_norm);
+    head_recipe_shortest(momentum, r->momentum);
+    head_recipe_shortest(multiplier, r->noise_multiplier);
+    snprintf(noise, sizeof noise,
+             "\"max_grad_norm\":%s,\"momentum\":%s,\"noise\":\"%s\",\"noise_multiplier\":%s,", norm, momentum,
+             r->noise, multiplier);
+    head_recipe_text_batches(out, r, inputs, classes, noise);
+}
+
+static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(head_recipe_parse_batches(r, doc, name));
+    TRY(json_get_text(&r->noise, doc, name, "noise"));
+    TRY(json_get_real(&r->max_grad_norm, doc, name, "max_grad_norm"));
+    TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
+    TRY(json_get_real(&r->momentum, doc, name, "momentum"));
+done:
+    return status;
+}
+
+static double radius(const struct sotto_head_recipe *r)
+{
+    (void)r;
+    return 0;
+}
+
+const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
+                                                 .check = check,
+                                                 .text = text,
+                                                 .parse = parse,
+                                                 .radius = radius,
+                                                 .train_private = train_private};
+
+const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
+                                                  .check = check,
+                                                  .text = text,
+                                                  .parse = parse,
+                                                  .radius = radius,
+                                                  .train_private = train_private};

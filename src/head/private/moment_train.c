@@ -1,0 +1,154 @@
+/* A head from second moments: sums, one release, equations. Nothing of the records goes around the release.
+ */
+#include "head/private/moments.h"
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "dp/ledger/certificate.h"
+#include "dp/release/charge_hint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status find_scale(struct sotto_account *account, struct sotto_head_recipe *r,
+                               const struct sotto_sensitivity *sensitivity,
+                               const struct sotto_head_privacy *p)
+{
+    sotto_status status = SOTTO_OK;
+    double unit = strcmp(r->noise, "laplace") == 0 ? sensitivity->l1 : sensitivity->l2;
+    double scale = r->noise_multiplier * unit;
+    if (!isnan(p->target.epsilon))
+        TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target));
+    TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1));
+    r->noise_multiplier = scale / unit;
+done:
+    return status;
+}
+
+static sotto_status release(char **certificate, float *vector, size_t dimension,
+                            const struct sotto_account *account, const struct sotto_sensitivity *sensitivity,
+                            const struct head_data *data, const struct sotto_head_privacy *p,
+                            const struct sotto_context *ctx)
+{
+    char input[SHA256_HEX];
+    sha256_of(input, vector, dimension * sizeof *vector);
+    const struct sotto_release request = {.mechanism = account->mechanism,
+                                          .scale = account->scale,
+                                          .target = {NAN, p->target.delta},
+                                          .sensitivity = *sensitivity,
+                                          .fingerprint = p->fingerprint,
+                                          .ledger = p->ledger,
+                                          .input_sha256 = input,
+                                          .purpose = p->purpose ? p->purpose : "head by second moments",
+                                          .records = data->n,
+                                          .budget = p->budget,
+                                          .insecure = p->insecure,
+                                          .insecure_seed = p->insecure_seed,
+                                          .provenance = p->provenance,
+                                          .source = p->source,
+                                          .condition = p->condition};
+    return sotto_dp_release(certificate, vector, dimension, &request, ctx);
+}
+
+static void unpack(struct noisy_moments *m, const float *vector, struct moment_weights from)
+{
+    for (size_t i = 0; i < m->q; i++)
+        for (size_t j = i; j < m->q; j++) {
+            double value = *vector++ / (from.square * (i == j ? 1 : sqrt(2)));
+            m->products[i * m->q + j] = m->products[j * m->q + i] = value;
+        }
+    for (size_t i = 0; i < m->q * m->outputs; i++)
+        m->cross[i] = *vector++ / from.cross;
+}
+
+/* Solutions estimate u_y, and p_k = 1/K + (z_k - mean z) / K near 0: logits are K times as large. */
+static sotto_status write_head(struct sotto_head *h, const struct noisy_moments *m,
+                               const struct moment_shape *s, double radius)
+{
+    size_t d = s->inputs;
+    for (size_t k = 0; k < s->classes; k++) {
+        double sign = s->outputs == 1 ? (k ? sqrt(0.5) : -sqrt(0.5)) : 1, factor = (double)s->classes * sign;
+        size_t column = s->outputs == 1 ? 0 : k;
+        for (size_t i = 0; i < d; i++)
+            h->parameters[k * d + i] = (float)(factor * m->cross[i * s->outputs + column] / radius);
+        if (s->q > d)
+            h->parameters[s->classes * d + k] =
+                (float)(factor * m->cross[d * s->outputs + column] * s->constant);
+    }
+    for (size_t i = 0; i < h->count; i++)
+        if (!isfinite(h->parameters[i]))
+            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; a larger --lambda is needed");
+    return SOTTO_OK;
+}
+
+sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *records,
+                          const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct moment_trainer *t = head_recipe_moments(recipe);
+    struct sotto_head_recipe r = *recipe;
+    struct sotto_head_privacy own = *privacy;
+    struct head_data silent = *records, *data = &silent;
+    struct moment_shape shape;
+    struct moment_bound bound;
+    struct sotto_account account;
+    struct noisy_moments noisy = {0};
+    struct sotto_head *h = NULL;
+    char *text = NULL;
+    float *vector = NULL;
+    struct held_file held = {0};
+    int64_t *labels = NULL;
+    size_t dimension, width[2] = {data->d, data->classes};
+    REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
+            "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
+    REQUIRE(!r.refuse_larger,
+            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    TRY(head_data_silence(&labels, data));
+    TRY(head_recipe_check(&r));
+    if (isnan(own.target.delta))
+        own.target.delta = sotto_default_delta(data->n);
+    shape = moment_shape_of(&r, data->d, data->classes);
+    REQUIRE(moment_dimension(&dimension, &shape), "head: %zu features; their products do not fit in memory",
+            data->d);
+    moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
+    struct sotto_sensitivity sensitivity = {
+        .l1 = bound.l1, .l2 = bound.l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_PROVED};
+    TRY(find_scale(&account, &r, &sensitivity, &own));
+    head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
+    TRY(head_create(&h, 1, width));
+    vector = base_alloc(dimension, sizeof *vector);
+    noisy = (struct noisy_moments){.q = shape.q, .outputs = shape.outputs, .records = data->n};
+    noisy.products = base_alloc(shape.q * shape.q, sizeof(double));
+    noisy.cross = base_alloc(shape.q * shape.outputs, sizeof(double));
+    if (!vector || !noisy.products || !noisy.cross)
+        FAIL(SOTTO_ENOMEM, "head: out of memory for %zu sums", dimension);
+    TRY(moment_sums(vector, t, &r, data, ctx));
+    if (own.output)
+        TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
+    TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
+    unpack(&noisy, vector, t->weights(&r, data->classes));
+    noisy.deviation = account.standard_deviation / t->weights(&r, data->classes).square;
+    TRY(t->solve(&noisy, &r));
+    TRY(write_head(h, &noisy, &shape, r.clip));
+    TRY(certificate_add_classes(&text, data->classes, privacy->classes_by));
+    head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
+    *certificate = text;
+    *out = h;
+    text = NULL;
+    h = NULL;
+done:
+    file_release(&held);
+    if (status != SOTTO_OK && text)
+        charge_name_certificate(text, "the noisy sums are lost; a new run is charged again");
+    if (vector) /* exact sums, where the release failed */
+        base_wipe(vector, dimension * sizeof *vector);
+    sotto_text_free(text);
+    base_free(vector);
+    base_free(labels);
+    base_free(noisy.products);
+    base_free(noisy.cross);
+    sotto_head_free(h);
+    return status;
+}

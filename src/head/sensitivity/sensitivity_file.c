@@ -1,0 +1,233 @@
+/* sensitivity.json: evidence about a recipe on a data set, and nothing more; the file says so itself. */
+#include "head/sensitivity/sensitivity_file.h"
+
+#include "base/file.h"
+#include "head/model/head_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char schema[] = "sotto.sensitivity/1";
+static const char statement[] = "empirical sensitivity over sampled replace-one pairs of one data set: "
+                                "evidence in the style of random differential "
+                                "privacy for the stated share gamma of such pairs, not differential privacy";
+
+static const char proved_statement[] = "bound on the change of any head that this trainer and recipe make "
+                                       "from so many records when one of them is "
+                                       "replaced: proved (docs/derivations/head.md)";
+
+static struct json *document_proved(const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = json_make_object();
+    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "source", "proved");
+    json_put_text(&doc, "statement", proved_statement);
+    json_put_text(&doc, "adjacency", "replace-one");
+    json_put_real(&doc, "l1", s->l1);
+    json_put_real(&doc, "l2", s->l2);
+    json_put_real(&doc, "linf", s->linf);
+    json_put_real(&doc, "rounding", s->rounding);
+    json_put_integer(&doc, "records", (int64_t)s->records);
+    json_put_text(&doc, "recipe", s->recipe);
+    json_put_text(&doc, "recipe_hash", s->recipe_hash);
+    json_put_text(&doc, "data_fingerprint", s->fingerprint);
+    return doc;
+}
+
+/* Hypotheses about published figures, by name: {"l1", "l2", "ratio"}. */
+static struct json *paper_norms(const struct sotto_sensitivity_sample *s)
+{
+    struct json *all = json_make_object();
+    for (int i = 0; i < SOTTO_PAPER_NORMS; i++) {
+        struct json *norm = json_make_object();
+        json_put_real(&norm, "l1", s->paper[i].one);
+        json_put_real(&norm, "l2", s->paper[i].two);
+        json_put_real(&norm, "ratio", s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : NAN);
+        json_put_text(&norm, "meaning", sotto_paper_norm_title((enum sotto_paper_norm)i));
+        json_put(&all, sotto_paper_norm_name((enum sotto_paper_norm)i), norm);
+    }
+    return all;
+}
+
+static struct json *document(const struct sotto_sensitivity_sample *s)
+{
+    if (s->proved)
+        return document_proved(s);
+    struct json *doc = json_make_object(), *gamma = json_make_object();
+    json_put_real(&gamma, "dkw", s->gamma_dkw);
+    json_put_real(&gamma, "exchangeable", s->gamma_exchangeable);
+    json_put_real(&gamma, "tolerance", s->gamma_tolerance);
+    json_put_real(&gamma, "confidence", s->confidence);
+    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "source", "sampled");
+    json_put_text(&doc, "statement", statement);
+    json_put_text(&doc, "adjacency", "replace-one");
+    json_put_real(&doc, "l1", s->l1);
+    json_put_real(&doc, "l2", s->l2);
+    json_put_real(&doc, "linf", s->linf);
+    json_put_real(&doc, "mean_l1", s->mean_l1);
+    json_put_real(&doc, "mean_l2", s->mean_l2);
+    json_put_integer(&doc, "pairs", (int64_t)s->pairs);
+    json_put(&doc, "gamma", gamma);
+    json_put(&doc, "paper_norms", paper_norms(s));
+    if (s->on_private_data)
+        json_put_text(&doc, "sampled_on",
+                      s->on_private_data > 0 ? "the head's own private data" : "other data");
+    json_put_text(&doc, "recipe", s->recipe);
+    json_put_text(&doc, "recipe_hash", s->recipe_hash);
+    json_put_text(&doc, "data_fingerprint", s->fingerprint);
+    return doc;
+}
+
+sotto_status sotto_sensitivity_json(char **json, const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = document(s);
+    sotto_status status = json_dump(json, doc, JSON_LINE);
+    json_free(doc);
+    return status;
+}
+
+sotto_status sotto_sensitivity_save(const char *path, const struct sotto_sensitivity_sample *s)
+{
+    struct json *doc = document(s);
+    sotto_status status = json_write_file(path, doc, JSON_PRETTY);
+    json_free(doc);
+    return status;
+}
+
+static sotto_status check(const struct sotto_sensitivity_sample *s, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct {
+        const char *name;
+        double value, largest;
+    } members[] = {{"l1", s->l1, INFINITY},
+                   {"l2", s->l2, INFINITY},
+                   {"linf", s->linf, INFINITY},
+                   {"gamma.dkw", s->gamma_dkw, 1},
+                   {"gamma.exchangeable", s->gamma_exchangeable, 1},
+                   {"gamma.tolerance", s->gamma_tolerance, 1},
+                   {"gamma.confidence", s->confidence, 1}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!isfinite(members[i].value) || members[i].value < 0 || members[i].value > members[i].largest)
+            FAIL(SOTTO_EFORMAT, "%s: '%s' is %g; expected a finite number in [0, %g]", path, members[i].name,
+                 members[i].value, members[i].largest);
+    if (s->pairs == 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'pairs' is 0; expected at least 1", path);
+    /* Any vector has linf <= l2 <= l1; maxima over the same pairs keep the order (up to the rounding of the
+     * file). */
+    if (s->linf > s->l2 * (1 + 1e-6) || s->l2 > s->l1 * (1 + 1e-6))
+        FAIL(SOTTO_EFORMAT, "%s: l1 %g, l2 %g, linf %g are out of order; expected linf <= l2 <= l1", path,
+             s->l1, s->l2, s->linf);
+done:
+    return status;
+}
+
+/* A proof is derived again from what it rests on; a figure that differs was not written by us. */
+static sotto_status read_proved(struct sotto_sensitivity_sample *s, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r;
+    char recipe[sizeof s->recipe], hash[sizeof s->recipe_hash];
+    size_t records, inputs, classes;
+    double l1, l2;
+    TRY(json_get_real(&l1, doc, path, "l1"));
+    TRY(json_get_real(&l2, doc, path, "l2"));
+    TRY(json_get_size(&records, doc, path, "records"));
+    TRY(json_get_text_into(recipe, sizeof recipe, doc, path, "recipe"));
+    TRY(json_get_text_into(hash, sizeof hash, doc, path, "recipe_hash"));
+    TRY(head_recipe_parse(&r, &inputs, &classes, recipe, path));
+    if (!head_recipe_convex(&r) || records < 1 || inputs < 1 || classes < 2 || inputs > INT32_MAX ||
+        classes > INT32_MAX)
+        FAIL(SOTTO_EFORMAT, "%s: 'recipe' and 'records' describe nothing that is proved", path);
+    if (sensitivity_prove(s, &r, records, inputs, classes) != SOTTO_OK) {
+        status_prefix(path);
+        status = SOTTO_EFORMAT;
+        goto done;
+    }
+    if (strcmp(s->recipe, recipe) != 0 || strcmp(s->recipe_hash, hash) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'recipe_hash' is not that of 'recipe'", path);
+    if (!(fabs(l1 - s->l1) <= 1e-12 * s->l1) || !(fabs(l2 - s->l2) <= 1e-12 * s->l2))
+        FAIL(SOTTO_EFORMAT,
+             "%s: claims a proof of l1 %.9g and l2 %.9g; its recipe and %zu records give %.9g and %.9g", path,
+             l1, l2, records, s->l1, s->l2);
+    TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+done:
+    return status;
+}
+
+static sotto_status read_paper_norms(struct sotto_sensitivity_sample *s, const struct json *doc,
+                                     const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char name[64];
+    for (int i = 0; json_find(doc, "paper_norms") && i < SOTTO_PAPER_NORMS; i++) {
+        double *const members[] = {&s->paper[i].one, &s->paper[i].two};
+        for (int m = 0; m < 2; m++) {
+            snprintf(name, sizeof name, "paper_norms.%s.l%d", sotto_paper_norm_name((enum sotto_paper_norm)i),
+                     m + 1);
+            TRY(json_get_real(members[m], doc, path, name));
+            if (!isfinite(*members[m]) || *members[m] < 0)
+                FAIL(SOTTO_EFORMAT, "%s: '%s' is %g; expected a finite number of at least 0", path, name,
+                     *members[m]);
+        }
+    }
+done:
+    return status;
+}
+
+static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&s->l1, doc, path, "l1"));
+    TRY(json_get_real(&s->l2, doc, path, "l2"));
+    TRY(json_get_real(&s->linf, doc, path, "linf"));
+    TRY(json_get_real(&s->mean_l1, doc, path, "mean_l1"));
+    TRY(json_get_real(&s->mean_l2, doc, path, "mean_l2"));
+    TRY(json_get_size(&s->pairs, doc, path, "pairs"));
+    TRY(json_get_real(&s->gamma_dkw, doc, path, "gamma.dkw"));
+    TRY(json_get_real(&s->gamma_exchangeable, doc, path, "gamma.exchangeable"));
+    TRY(json_get_real(&s->gamma_tolerance, doc, path, "gamma.tolerance"));
+    TRY(json_get_real(&s->confidence, doc, path, "gamma.confidence"));
+    TRY(json_get_text_into(s->recipe_hash, sizeof s->recipe_hash, doc, path, "recipe_hash"));
+    TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+    TRY(read_paper_norms(s, doc, path));
+    const struct json *where = json_find(doc, "sampled_on");
+    const char *on = where ? json_text(where) : NULL;
+    s->on_private_data = !on ? 0 : strcmp(on, "the head's own private data") == 0 ? 1 : -1;
+    if (json_find(doc, "recipe"))
+        TRY(json_get_text_into(s->recipe, sizeof s->recipe, doc, path, "recipe"));
+    TRY(check(s, path));
+done:
+    return status;
+}
+
+sotto_status sensitivity_from_json(struct sotto_sensitivity_sample *out, const struct json *doc,
+                                   const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity_sample s = {0};
+    const char *found, *source = "sampled";
+    TRY(json_get_text(&found, doc, path, "schema"));
+    if (strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s", path, found, schema);
+    if (json_find(doc, "source"))
+        TRY(json_get_text(&source, doc, path, "source"));
+    if (strcmp(source, "sampled") != 0 && strcmp(source, "proved") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: source is '%.64s'; expected sampled or proved", path, source);
+    TRY(strcmp(source, "proved") == 0 ? read_proved(&s, doc, path) : read_sampled(&s, doc, path));
+    *out = s;
+done:
+    return status;
+}
+
+sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const char *path)
+{
+    struct json *doc = NULL;
+    sotto_status status = json_read_file(&doc, path);
+    if (status == SOTTO_OK)
+        status = sensitivity_from_json(out, doc, path);
+    json_free(doc);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* array.h - what the readers and writers of src/io share about arrays. */
+#ifndef IO_ARRAY_ARRAY_H
+#define IO_ARRAY_ARRAY_H
+
+#include "base/memory.h"
+#include "sotto/io.h"
+
+/** Product of a shape times the item size; false on overflow. */
+bool array_bytes(size_t *count, size_t *bytes, enum sotto_dtype dtype, int ndim, const size_t *shape);
+/** "(60000, 28, 28) u1" into out; returns out. */
+const char *array_describe(char out[256], enum sotto_dtype dtype, int ndim, const size_t *shape);
+/** Booleans are one byte, 0 or 1; anything else is undefined behaviour for whoever reads them. */
+sotto_status array_check_booleans(const struct sotto_array *a, const char *name);
+/** Value i as a double (integers beyond 2^53 are rounded). */
+double array_value(const struct sotto_array *a, size_t i);
+
+/** IEEE binary16: widening is exact, narrowing rounds to nearest even. */
+float half_to_float(uint16_t half);
+uint16_t half_from_double(double x);
+
+#endif

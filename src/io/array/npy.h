@@ -1,0 +1,20 @@
+/* npy.h - .npy from memory, and the header bytes that .npz shares. Format: NumPy NEP 1 and numpy/lib/format.
+ */
+#ifndef IO_ARRAY_NPY_H
+#define IO_ARRAY_NPY_H
+
+#include "io/array/array.h"
+#include "io/text/source.h"
+
+/** What a header says: dtype, ndim, shape and count of *out (data stays NULL), and where the data start. The
+ * source may end there. */
+sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const struct source *s);
+/** The strict reader behind sotto_npy_load(). */
+sotto_status npy_read(struct sotto_array *out, const struct source *s);
+sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t size, const char *name);
+
+enum { NPY_HEADER_LIMIT = 384 };
+/** Version 1.0 header of an array, padded so that the data starts at a multiple of 64. Returns its length. */
+size_t npy_header(unsigned char out[NPY_HEADER_LIMIT], const struct sotto_array *a);
+
+#endif

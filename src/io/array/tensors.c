@@ -1,0 +1,128 @@
+#include "io/array/array.h"
+#include "io/array/safetensors.h"
+#include "io/text/utf8.h"
+
+#include <string.h>
+
+void sotto_tensors_clear(struct sotto_tensors *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->count; i++) {
+        base_free(t->items[i].name);
+        sotto_array_clear(&t->items[i].array);
+    }
+    for (size_t i = 0; i < 2 * t->metadata_count; i++)
+        base_free(t->metadata[i]);
+    base_free(t->items);
+    base_free(t->metadata);
+    *t = (struct sotto_tensors){0};
+}
+
+/* Blocks have room for the next power of two, so a full one is recognised by its count alone. */
+static bool full(size_t count)
+{
+    return (count & (count - 1)) == 0;
+}
+
+sotto_status tensors_push(struct sotto_tensors *t, const char *name, struct sotto_array *array)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = base_strdup(name);
+    if (!copy)
+        FAIL(SOTTO_ENOMEM, "tensor list: out of memory");
+    if (full(t->count)) {
+        struct sotto_tensor *grown =
+            base_regrow(t->items, t->count, t->count ? 2 * t->count : 1, sizeof *t->items);
+        if (!grown)
+            FAIL(SOTTO_ENOMEM, "tensor list: out of memory");
+        t->items = grown;
+    }
+    t->items[t->count++] = (struct sotto_tensor){copy, *array};
+    *array = (struct sotto_array){0};
+    copy = NULL;
+done:
+    base_free(copy);
+    return status;
+}
+
+sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name, enum sotto_dtype dtype, int ndim,
+                               const size_t *shape, const void *data)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a = {0};
+    char shown[80];
+    utf8_printable(shown, sizeof shown, name, strlen(name));
+    REQUIRE(name[0] && utf8_valid(name, strlen(name)) && strcmp(name, "__metadata__") != 0,
+            "tensor name '%s' is not possible; expected UTF-8 text other than '__metadata__'", shown);
+    REQUIRE(!sotto_tensors_find(t, name), "tensor name '%s' is taken", shown);
+    TRY(sotto_array_make(&a, dtype, ndim, shape));
+    if (a.count > 0)
+        memcpy(a.data, data, a.count * sotto_dtype_size(dtype));
+    TRY(tensors_push(t, name, &a));
+done:
+    sotto_array_clear(&a);
+    return status;
+}
+
+struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char *name)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (strcmp(t->items[i].name, name) == 0)
+            return &t->items[i].array;
+    return NULL;
+}
+
+/* Metadata is kept sorted by key. Index of the first pair whose key is not below `key`. */
+static size_t lower_bound(const struct sotto_tensors *t, const char *key)
+{
+    size_t low = 0, high = t->metadata_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(t->metadata[2 * middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key, const char *value)
+{
+    sotto_status status = SOTTO_OK;
+    char *key_copy = NULL, *value_copy = NULL;
+    REQUIRE(utf8_valid(key, strlen(key)) && utf8_valid(value, strlen(value)), "metadata must be UTF-8 text");
+    key_copy = base_strdup(key);
+    value_copy = base_strdup(value);
+    if (!key_copy || !value_copy)
+        FAIL(SOTTO_ENOMEM, "metadata: out of memory");
+    size_t i = lower_bound(t, key);
+    if (i < t->metadata_count && strcmp(t->metadata[2 * i], key) == 0) {
+        base_free(t->metadata[2 * i + 1]);
+        t->metadata[2 * i + 1] = value_copy;
+        value_copy = NULL;
+        goto done;
+    }
+    if (full(t->metadata_count)) {
+        size_t room = t->metadata_count ? 2 * t->metadata_count : 1;
+        char **grown = base_regrow(t->metadata, 2 * t->metadata_count, 2 * room, sizeof *t->metadata);
+        if (!grown)
+            FAIL(SOTTO_ENOMEM, "metadata: out of memory");
+        t->metadata = grown;
+    }
+    memmove(t->metadata + 2 * i + 2, t->metadata + 2 * i, 2 * (t->metadata_count - i) * sizeof *t->metadata);
+    t->metadata[2 * i] = key_copy;
+    t->metadata[2 * i + 1] = value_copy;
+    t->metadata_count++;
+    key_copy = value_copy = NULL;
+done:
+    base_free(key_copy);
+    base_free(value_copy);
+    return status;
+}
+
+const char *sotto_tensors_metadata(const struct sotto_tensors *t, const char *key)
+{
+    size_t i = lower_bound(t, key);
+    return i < t->metadata_count && strcmp(t->metadata[2 * i], key) == 0 ? t->metadata[2 * i + 1] : NULL;
+}

@@ -1,0 +1,154 @@
+/* struct json is jansson's json_t under another name, so that no other folder can reach past this interface.
+ */
+#include "io/json/json.h"
+#include "io/text/utf8.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static struct json *wrap(json_t *value)
+{
+    return (struct json *)value;
+}
+
+static json_t *unwrap(const struct json *j)
+{
+    return (json_t *)j;
+}
+
+struct json *json_make_object(void)
+{
+    return wrap(json_object());
+}
+
+struct json *json_make_array(void)
+{
+    return wrap(json_array());
+}
+
+static struct json *repaired_text(const char *text, size_t length)
+{
+    char *copy = base_alloc(length * 3 + 1, 1); /* U+FFFD has three bytes */
+    size_t used = 0;
+    if (!copy)
+        return NULL;
+    while (length > 0) {
+        size_t step = utf8_next(text, length);
+        if (step == 0)
+            memcpy(copy + used, "\xef\xbf\xbd", 3);
+        else
+            memcpy(copy + used, text, step);
+        used += step ? step : 3;
+        text += step ? step : 1;
+        length -= step ? step : 1;
+    }
+    json_t *value = json_stringn(copy, used);
+    base_free(copy);
+    return wrap(value);
+}
+
+struct json *json_make_text(const char *text)
+{
+    if (!text)
+        return json_make_null();
+    size_t length = strlen(text);
+    return utf8_valid(text, length) ? wrap(json_stringn(text, length)) : repaired_text(text, length);
+}
+
+struct json *json_make_real(double x)
+{
+    return isfinite(x) ? wrap(json_real(x)) : json_make_null();
+}
+
+struct json *json_make_integer(int64_t x)
+{
+    return wrap(json_integer(x));
+}
+
+struct json *json_make_boolean(bool x)
+{
+    return wrap(json_boolean(x));
+}
+
+struct json *json_make_null(void)
+{
+    return wrap(json_null());
+}
+
+struct json *json_clone(const struct json *j)
+{
+    return wrap(json_deep_copy(unwrap(j)));
+}
+
+void json_free(struct json *j)
+{
+    json_decref(unwrap(j));
+}
+
+static void poison(struct json **container)
+{
+    json_free(*container);
+    *container = NULL;
+}
+
+void json_put(struct json **object, const char *key, struct json *value)
+{
+    size_t length = strlen(key);
+    struct json *repaired = utf8_valid(key, length) ? NULL : repaired_text(key, length);
+    if (repaired)
+        key = json_string_value(unwrap(repaired));
+    if (!*object || !value) {
+        json_free(value);
+        poison(object);
+    } else if (json_object_set_new(unwrap(*object), key, unwrap(value)) != 0) {
+        poison(object); /* jansson has released the value */
+    }
+    json_free(repaired);
+}
+
+void json_put_text(struct json **object, const char *key, const char *text)
+{
+    json_put(object, key, json_make_text(text));
+}
+
+void json_put_real(struct json **object, const char *key, double x)
+{
+    json_put(object, key, json_make_real(x));
+}
+
+void json_put_integer(struct json **object, const char *key, int64_t x)
+{
+    json_put(object, key, json_make_integer(x));
+}
+
+void json_put_boolean(struct json **object, const char *key, bool x)
+{
+    json_put(object, key, json_make_boolean(x));
+}
+
+void json_push(struct json **array, struct json *value)
+{
+    if (!*array || !value) {
+        json_free(value);
+        poison(array);
+    } else if (json_array_append_new(unwrap(*array), unwrap(value)) != 0) {
+        poison(array);
+    }
+}
+
+struct json *json_make_reals(const double *x, size_t n)
+{
+    struct json *array = json_make_array();
+    for (size_t i = 0; i < n; i++)
+        json_push(&array, json_make_real(x[i]));
+    return array;
+}
+
+struct json *json_make_counts(const size_t *x, size_t n)
+{
+    struct json *array = json_make_array();
+    for (size_t i = 0; i < n; i++)
+        json_push(&array, json_make_integer((int64_t)x[i]));
+    return array;
+}

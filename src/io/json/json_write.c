@@ -1,0 +1,46 @@
+/* Text is measured, allocated by base, then written, so that callers free all text the same way. */
+#include "io/json/json.h"
+#include "base/file.h"
+#include "sotto/io.h"
+
+#include <jansson.h>
+#include <string.h>
+
+sotto_status json_dump(char **text, const struct json *j, int style)
+{
+    sotto_status status = SOTTO_OK;
+    size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
+    flags |= style & JSON_PRETTY ? (size_t)JSON_INDENT(2) : JSON_COMPACT;
+    flags |= style & JSON_SORTED ? JSON_SORT_KEYS : 0;
+    const json_t *value = (const json_t *)j;
+    size_t length = value ? json_dumpb(value, NULL, 0, flags) : 0;
+    char *block = length > 0 ? base_alloc(length + 1, 1) : NULL;
+    if (!block || json_dumpb(value, block, length, flags) != length)
+        FAIL(SOTTO_ENOMEM, "JSON text: out of memory");
+    *text = block;
+    block = NULL;
+done:
+    base_free(block);
+    return status;
+}
+
+sotto_status json_write_file(const char *path, const struct json *j, int style)
+{
+    sotto_status status = SOTTO_OK;
+    char *text = NULL;
+    struct atomic_file f = {0};
+    TRY(json_dump(&text, j, style));
+    TRY(atomic_open(&f, path));
+    atomic_write(&f, text, strlen(text));
+    atomic_write(&f, "\n", 1);
+    TRY(atomic_commit(&f));
+done:
+    atomic_discard(&f);
+    sotto_text_free(text);
+    return status;
+}
+
+void sotto_text_free(char *text)
+{
+    base_free(text);
+}

@@ -1,0 +1,21 @@
+/* statement.h - the stamp "no privacy statement" in a file's metadata. Whatever private records trained
+ * without protection carries it, and everything that would make a statement refuses what carries it. */
+#ifndef IO_PROVENANCE_STATEMENT_H
+#define IO_PROVENANCE_STATEMENT_H
+
+#include "sotto/io.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define STATEMENT_KEY "statement"
+#define STATEMENT_NONE "none: private records trained the encoder; no privacy statement is made"
+#define STATEMENT_NONE_NETWORK "none: private records trained this network; no privacy statement is made"
+
+static inline bool statement_is_none(const struct sotto_tensors *t)
+{
+    const char *text = sotto_tensors_metadata(t, STATEMENT_KEY);
+    return text && strncmp(text, "none", 4) == 0;
+}
+
+#endif

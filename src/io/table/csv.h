@@ -1,0 +1,49 @@
+/* csv.h - tables as text: a strict reader (RFC 4180) and a quoting writer. */
+#ifndef IO_TABLE_CSV_H
+#define IO_TABLE_CSV_H
+
+#include "base/file.h"
+#include "sotto/io.h"
+
+struct csv_style {
+    char separator; /* 0: comma */
+    bool trim;      /* blanks around cells are not part of them (Adult: ", ") */
+    char comment;   /* lines that start with it are skipped; 0: none (adult.test starts with "|1x3 ...") */
+};
+/** Every row has the same number of cells; empty lines are skipped. Free with csv_clear(). */
+struct csv {
+    const char *name; /* borrowed, for errors */
+    size_t rows, columns;
+    char **cells;  /* (rows, columns) texts, unquoted */
+    size_t *lines; /* (rows) where each row starts, from 1 */
+    char *text;
+};
+
+/** style NULL: comma, no trimming, no comments. `name` is borrowed. EFORMAT "name:LINE: what": a row of
+ * another length, an open quote, a quote inside a cell, bytes that are no UTF-8, an empty file. ENOMEM. */
+sotto_status csv_parse(struct csv *out, const char *text, size_t size, const char *name,
+                       const struct csv_style *style);
+/** At most 1 GiB. ENOENT, EIO, and as above. */
+sotto_status csv_read_file(struct csv *out, const char *path, const struct csv_style *style);
+void csv_clear(struct csv *c);
+
+static inline const char *csv_cell(const struct csv *c, size_t row, size_t column)
+{
+    return c->cells[row * c->columns + column];
+}
+/** A decimal number (nan and inf included). EFORMAT "x.csv:17: cell 3 is 'abc'; expected a number". */
+sotto_status csv_real(double *out, const struct csv *c, size_t row, size_t column);
+/** A whole number, maybe with a sign. */
+sotto_status csv_whole(int64_t *out, const struct csv *c, size_t row, size_t column);
+/** True when no cell of the first row is a number but some cell of the second is: the first row holds names.
+ */
+bool csv_has_header(const struct csv *c);
+/** Rows from first_row on as an f8 array (rows, columns); every cell must be a number. */
+sotto_status csv_to_array(struct sotto_array *out, const struct csv *c, size_t first_row);
+
+/** One cell: quoted when it must be. The caller writes separators and line ends ("\n") between cells. */
+void csv_write_text(struct atomic_file *f, const char *text);
+/** The shortest decimal that reads back as x; NaN gives an empty cell. */
+void csv_write_real(struct atomic_file *f, double x);
+
+#endif

@@ -1,0 +1,26 @@
+/* source.h - bytes with a name and a known length, from a file or from memory, so that one parser serves
+ * both. */
+#ifndef IO_TEXT_SOURCE_H
+#define IO_TEXT_SOURCE_H
+
+#include "base/memory.h"
+
+struct source {
+    const char *name; /* for error texts; borrowed */
+    size_t size;
+    const unsigned char *memory; /* borrowed; NULL: read from fd */
+    int fd;
+};
+
+/** A regular file. ENOENT (missing, a folder, no permission), EIO. Close with source_close(). */
+sotto_status source_open(struct source *out, const char *path);
+struct source source_memory(const void *data, size_t size, const char *name);
+/** Reads exactly `bytes` at `offset`. EFORMAT when they lie outside the source, EIO. */
+sotto_status source_read(const struct source *s, void *out, size_t offset, size_t bytes);
+void source_close(struct source *s);
+
+enum { SOURCE_BYTES = 32 };
+/** "41312 bytes", "1.5 MiB", "8 EiB" into out; returns out. */
+const char *source_bytes(char out[SOURCE_BYTES], uint64_t bytes);
+
+#endif

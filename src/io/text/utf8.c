@@ -1,0 +1,83 @@
+#include "io/text/utf8.h"
+
+#include <string.h>
+
+size_t utf8_next(const char *p, size_t left)
+{
+    const unsigned char *s = (const unsigned char *)p;
+    if (left == 0)
+        return 0;
+    if (s[0] < 0x80)
+        return 1;
+    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || left < length)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+bool utf8_valid(const char *text, size_t length)
+{
+    while (length > 0) {
+        size_t step = utf8_next(text, length);
+        if (step == 0)
+            return false;
+        text += step;
+        length -= step;
+    }
+    return true;
+}
+
+const char *utf8_printable(char *out, size_t capacity, const char *text, size_t length)
+{
+    size_t used = 0;
+    while (length > 0) {
+        size_t step = utf8_next(text, length);
+        unsigned char first = (unsigned char)text[0];
+        /* U+0000..1F, U+7F and the C1 block U+80..9F steer terminals. */
+        bool show =
+            step > 0 && first >= 0x20 && first != 0x7f && !(first == 0xc2 && (unsigned char)text[1] < 0xa0);
+        size_t take = step ? step : 1;
+        if (used + (show ? take : 1) + 4 > capacity) {
+            memcpy(out + used, "...", 4);
+            return out;
+        }
+        if (show)
+            memcpy(out + used, text, take);
+        else
+            out[used] = '?';
+        used += show ? take : 1;
+        text += take;
+        length -= take;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+size_t utf8_distance(const char *a, const char *b)
+{
+    size_t row[64], m = strlen(a), n = strlen(b);
+    if (m > 62 || n > 62)
+        return 99;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[n];
+}

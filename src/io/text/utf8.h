@@ -1,0 +1,18 @@
+/* utf8.h - text that comes from files: is it UTF-8, and can it be shown in an error line? */
+#ifndef IO_TEXT_UTF8_H
+#define IO_TEXT_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes of the well-formed character at p (1..4), 0 if there is none in the `left` bytes. No surrogates, no
+ * overlong forms (RFC 3629). */
+size_t utf8_next(const char *p, size_t left);
+bool utf8_valid(const char *text, size_t length);
+/** Copies into out[capacity] what may be shown on a terminal: control characters and bad bytes become '?',
+ * long text ends in "...". Returns out. */
+const char *utf8_printable(char *out, size_t capacity, const char *text, size_t length);
+/** "did you mean": the edit distance of two short names, at most 99. */
+size_t utf8_distance(const char *a, const char *b);
+
+#endif

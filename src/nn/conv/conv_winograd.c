@@ -1,0 +1,224 @@
+/* A thread takes BLOCK tiles at a time, so that their points and those of their results stay in the
+ * second-level cache between the transforms and the 36 products. Backward data is the forward pass with the
+ * kernels turned round and the channels exchanged. Tiles are independent: but for the weight gradient, the
+ * thread count does not change bits. */
+#include "nn/conv/conv_winograd.h"
+
+#include "nn/conv/winograd_kernels.h"
+#include "par/par.h"
+#include <string.h>
+
+enum { BLOCK = 32, TAPS = 9, WEIGHTS_MAX = 256 * 256 };
+
+struct conv_winograd {
+    struct conv_desc desc;
+    const struct winograd_kernels *kernels;
+    struct winograd_tiles src, dst;
+    size_t tiles, blocks;
+    float *weights_points;          /* (36, depth, results) */
+    float *src_points, *dst_points; /* (threads, 36, BLOCK, C or K) */
+    float *sums;                    /* (threads, 36, K, C): points of the weight gradient */
+    /* of the running call */
+    int forward;
+    const float *in, *weights; /* diff_dst in the backward pass */
+    float *out;                /* diff_src there; NULL: not wanted */
+    struct winograd_finish finish;
+    const float *src_data;
+    float *diff_weights; /* NULL: not wanted */
+};
+
+int conv_winograd_fits(const struct conv_desc *d)
+{
+    return winograd_kernels_best()->multiply && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
+           d->kernel_height == 3 && d->kernel_width == 3 && d->stride == 1 && d->pad == 1 &&
+           d->src.channels % WINOGRAD_VECTOR == 0 && d->dst.channels % WINOGRAD_VECTOR == 0 &&
+           d->src.channels * d->dst.channels <= WEIGHTS_MAX;
+}
+
+static struct winograd_tiles cut(struct nn_shape s)
+{
+    return (struct winograd_tiles){.height = s.height,
+                                   .width = s.width,
+                                   .channels = s.channels,
+                                   .down = (s.height + WINOGRAD_TILE - 1) / WINOGRAD_TILE,
+                                   .across = (s.width + WINOGRAD_TILE - 1) / WINOGRAD_TILE};
+}
+
+sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d)
+{
+    sotto_status status = SOTTO_OK;
+    struct conv_winograd *w = base_alloc(1, sizeof *w);
+    if (!w)
+        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    w->desc = *d;
+    w->kernels = winograd_kernels_best();
+    w->src = cut(d->src);
+    w->dst = cut(d->dst);
+    w->tiles = d->batch * w->src.down * w->src.across;
+    w->blocks = (w->tiles + BLOCK - 1) / BLOCK;
+    *out = w;
+done:
+    return status;
+}
+
+/* From one point to the next: not a multiple of the first-level cache's way, or the 36 would share a set. */
+static size_t plane(size_t channels)
+{
+    return BLOCK * channels + WINOGRAD_VECTOR;
+}
+
+static size_t block_floats(size_t channels)
+{
+    return WINOGRAD_POINTS * plane(channels);
+}
+
+static size_t weights_plane(const struct conv_winograd *w)
+{
+    return w->desc.src.channels * w->desc.dst.channels + WINOGRAD_VECTOR;
+}
+
+void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
+{
+    const struct conv_desc *d = &w->desc;
+    size_t threads = (size_t)d->threads, weights = WINOGRAD_POINTS * weights_plane(w);
+    w->weights_points = arena_take(scratch, weights, sizeof(float));
+    w->src_points = arena_take(scratch, threads * block_floats(d->src.channels), sizeof(float));
+    w->dst_points = arena_take(scratch, threads * block_floats(d->dst.channels), sizeof(float));
+    if (d->training && !d->no_weights)
+        w->sums = arena_take(scratch, threads * weights, sizeof(float));
+}
+
+void conv_winograd_free(struct conv_winograd *w)
+{
+    base_free(w);
+}
+
+static size_t tiles_of(const struct conv_winograd *w, size_t block)
+{
+    size_t left = w->tiles - block * BLOCK;
+    return left < BLOCK ? left : BLOCK;
+}
+
+/* Sixteen results of the weights. */
+static sotto_status transform_weights(void *arg, size_t group, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    size_t C = w->src.channels, K = w->dst.channels, first = group * WINOGRAD_VECTOR;
+    if (w->forward)
+        w->kernels->from_weights(w->weights_points + first, weights_plane(w), K,
+                                 w->weights + first * TAPS * C, TAPS * C, 1, (ptrdiff_t)C, C);
+    else
+        w->kernels->from_weights(w->weights_points + first, weights_plane(w), C, w->weights + first, 1,
+                                 TAPS * C, -(ptrdiff_t)C, K);
+    return SOTTO_OK;
+}
+
+/* out = in * weights, forward or backward. */
+static void filter_block(const struct conv_winograd *w, size_t block, float *src_points, float *dst_points)
+{
+    const struct winograd_tiles *in = w->forward ? &w->src : &w->dst, *out = w->forward ? &w->dst : &w->src;
+    float *from = w->forward ? src_points : dst_points, *to = w->forward ? dst_points : src_points;
+    size_t count = tiles_of(w, block);
+    w->kernels->from_source(from, plane(in->channels), w->in, in, block * BLOCK, count);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+        w->kernels->multiply(&(struct winograd_product){
+            .out = to + point * plane(out->channels),
+            .left = from + point * plane(in->channels),
+            .right = w->weights_points + point * weights_plane(w),
+            .rows = count,
+            .depth = in->channels,
+            .columns = out->channels,
+            .left_row = in->channels,
+            .left_depth = 1,
+        });
+    w->kernels->to_result(w->out, to, plane(out->channels), out, block * BLOCK, count, &w->finish);
+}
+
+/* sums (K, C) (+)= diff_dst' * src, for each point. */
+static void sum_block(const struct conv_winograd *w, size_t block, float *src_points, float *dst_points,
+                      float *sums, int add)
+{
+    size_t C = w->src.channels, K = w->dst.channels, count = tiles_of(w, block);
+    w->kernels->from_source(src_points, plane(C), w->src_data, &w->src, block * BLOCK, count);
+    w->kernels->from_gradient(dst_points, plane(K), w->in, &w->dst, block * BLOCK, count);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+        w->kernels->multiply(&(struct winograd_product){
+            .out = sums + point * weights_plane(w),
+            .left = dst_points + point * plane(K),
+            .right = src_points + point * plane(C),
+            .rows = K,
+            .depth = count,
+            .columns = C,
+            .left_row = 1,
+            .left_depth = K,
+            .add = add,
+        });
+}
+
+/* A thread's blocks. Both backward passes take a block in turn: what they read is in cache for the second. */
+static sotto_status run_share(void *arg, size_t share, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    size_t threads = (size_t)w->desc.threads, sums_floats = WINOGRAD_POINTS * weights_plane(w);
+    size_t first = w->blocks * share / threads, end = w->blocks * (share + 1) / threads;
+    float *src_points = w->src_points + share * block_floats(w->src.channels),
+          *dst_points = w->dst_points + share * block_floats(w->dst.channels),
+          *sums = w->diff_weights ? w->sums + share * sums_floats : NULL;
+    if (sums && first == end)
+        memset(sums, 0, sums_floats * sizeof *sums);
+    for (size_t block = first; block < end; block++) {
+        if (w->out)
+            filter_block(w, block, src_points, dst_points);
+        if (sums)
+            sum_block(w, block, src_points, dst_points, sums, block > first);
+    }
+    return SOTTO_OK;
+}
+
+/* The gradient of one output channel's weights. */
+static sotto_status add_up(void *arg, size_t output, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    size_t C = w->src.channels, plane = weights_plane(w), all = WINOGRAD_POINTS * plane;
+    float *sums = w->sums + output * C;
+    for (size_t share = 1; share < (size_t)w->desc.threads; share++)
+        for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+            for (size_t c = 0; c < C; c++)
+                sums[point * plane + c] += sums[share * all + point * plane + c];
+    for (size_t c = 0; c < C; c += WINOGRAD_VECTOR)
+        w->kernels->to_weights(w->diff_weights + output * TAPS * C + c, C, sums + c, plane);
+    return SOTTO_OK;
+}
+
+static void run(struct conv_winograd *w)
+{
+    size_t results = w->forward ? w->dst.channels : w->src.channels;
+    if (w->out)
+        (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, transform_weights, w);
+    (void)par_shares((size_t)w->desc.threads, w->desc.threads, run_share, w);
+    if (w->diff_weights)
+        (void)par_shares(w->dst.channels, w->desc.threads, add_up, w);
+}
+
+void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,
+                           const float *bias)
+{
+    w->forward = 1;
+    w->in = src, w->weights = weights, w->out = dst;
+    w->finish = (struct winograd_finish){.bias = bias, .relu = w->desc.relu};
+    w->diff_weights = NULL;
+    run(w);
+}
+
+void conv_winograd_backward(struct conv_winograd *w, float *diff_src, float *diff_weights,
+                            const float *diff_dst, const float *src, const float *weights)
+{
+    w->forward = 0;
+    w->in = diff_dst, w->weights = weights, w->out = diff_src;
+    w->finish = (struct winograd_finish){.mask = w->desc.mask_src ? src : NULL};
+    w->src_data = src, w->diff_weights = diff_weights;
+    run(w);
+}

@@ -1,0 +1,55 @@
+/* winograd_kernels.h - the inner loops of conv_winograd.c: transforms of tiles, and products of what they
+ * give. Compiled per instruction set.
+ *
+ * A tile of 4x4 results becomes 6x6 points. A tensor of points is (36, rows, columns) with `plane` floats
+ * from one point to the next; rows are tiles (or channels, for weights), columns channels. */
+#ifndef NN_CONV_WINOGRAD_KERNELS_H
+#define NN_CONV_WINOGRAD_KERNELS_H
+
+#include <stddef.h>
+
+enum { WINOGRAD_TILE = 4, WINOGRAD_POINTS = 36, WINOGRAD_ROWS = 16, WINOGRAD_VECTOR = 16 };
+
+/** A batch of images (height, width, channels) cut into tiles of 4x4, row by row; a multiple of 16 channels.
+ */
+struct winograd_tiles {
+    size_t height, width, channels;
+    size_t down, across; /* tiles */
+};
+/** What is done to a result before it is stored; each may be absent. */
+struct winograd_finish {
+    const float *bias; /* (channels) */
+    int relu;
+    const float *mask; /* as the images: 0 where it is not positive */
+};
+struct winograd_product {
+    float *out; /* (rows, columns), columns a multiple of 16 */
+    const float *left, *right;
+    size_t rows, depth, columns;
+    size_t left_row, left_depth; /* strides of `left`; `right` is (depth, columns) */
+    int add;
+};
+
+/** All NULL where the CPU has no AVX-512. */
+struct winograd_kernels {
+    /** points = B' d B of the 6x6 values around tiles first, first + 1, ...; 0 outside the image. */
+    void (*from_source)(float *points, size_t plane, const float *images, const struct winograd_tiles *tiles,
+                        size_t first, size_t count);
+    /** images = A' m A of the same tiles. */
+    void (*to_result)(float *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+                      size_t first, size_t count, const struct winograd_finish *finish);
+    /** The transpose of to_result: points = A y A'. */
+    void (*from_gradient)(float *points, size_t plane, const float *images,
+                          const struct winograd_tiles *tiles, size_t first, size_t count);
+    /** points (36, depth, 16 columns) = G w G' of 3x3 weights: column c, row k and tap t at
+     * weights[c * column + k * row + t * tap]; tap < 0 turns the kernel round. */
+    void (*from_weights)(float *points, size_t plane, size_t stride, const float *weights, size_t column,
+                         size_t row, ptrdiff_t tap, size_t depth);
+    /** The transpose: weights[t * tap] (16 of them side by side) = G' m G. */
+    void (*to_weights)(float *weights, size_t tap, const float *points, size_t plane);
+    /** out = left right, or += if add. Whole groups of WINOGRAD_ROWS rows are written: rows is rounded up. */
+    void (*multiply)(const struct winograd_product *product);
+};
+const struct winograd_kernels *winograd_kernels_best(void);
+
+#endif

@@ -1,0 +1,289 @@
+/* outer(): a tile of ROWS outputs by three vectors of the gradient stays in registers while the positions of
+ * a slice go by; per position three loads and ROWS broadcasts feed 3 ROWS multiply-adds. The slice keeps its
+ * rows of D and of the picture in the first-level cache while the tiles pass over them.
+ *
+ * ghost(): four positions t against four positions s; sixteen dot products of A, then of D, and the products
+ * of both are summed in double. Multiply-add is spelled out, as the build turns contraction off. */
+#include "nn/kernel/example_kernels.h"
+
+#include <math.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+enum { BYTES = 64, ROWS = 8 };
+#elif defined(__AVX2__)
+enum { BYTES = 32, ROWS = 4 };
+#else
+enum { BYTES = 16, ROWS = 4 };
+#endif
+enum { LANES = BYTES / sizeof(float), WIDE = 3, SLICE = 128, GRAM = 4 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vec __attribute__((vector_size(BYTES), may_alias));
+typedef vec stored_vec __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
+
+INLINE vec load(const float *p)
+{
+    return *(const stored_vec *)p;
+}
+
+INLINE vec load_part(const float *p, size_t n)
+{
+    vec v = {0};
+    memcpy(&v, p, n * sizeof *p);
+    return v;
+}
+
+INLINE vec fma_(vec a, vec b, vec c)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+INLINE vec all(float x)
+{
+    return x - (vec){0};
+}
+
+INLINE float total(vec v)
+{
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_ps((__m512)v);
+#else
+    float sum = 0;
+    for (int i = 0; i < LANES; i++)
+        sum += v[i];
+    return sum;
+#endif
+}
+
+/* ---- the gradient itself ---- */
+
+/* One run of all positions of a slice. `rows` and `vectors` are constants at each call; `last` floats of the
+ * last vector are of the run. */
+INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, const float *d, size_t outputs,
+                 const float *base, const uint32_t *starts, size_t count)
+{
+    vec sum[ROWS][WIDE];
+#pragma GCC unroll 8
+    for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++)
+            sum[k][v] = (vec){0};
+    for (size_t t = 0; t < count; t++, d += outputs) {
+        const float *x = base + starts[t];
+        __builtin_prefetch(d + count * outputs, 0, 2); /* the next slice */
+        vec a[WIDE];
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++)
+            a[v] = load(x + v * LANES);
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++) {
+            vec diff = all(d[k]);
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                sum[k][v] = fma_(diff, a[v], sum[k][v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++) {
+            float *to = g + (size_t)k * stride + (size_t)(v * LANES);
+            if (v + 1 < vectors || last == LANES)
+                *(stored_vec *)to += sum[k][v];
+            else
+                for (size_t i = 0; i < last; i++)
+                    to[i] += sum[k][v][i];
+        }
+}
+
+INLINE void tile_rows(int rows, float *g, size_t stride, size_t width, const float *d, size_t outputs,
+                      const float *base, const uint32_t *starts, size_t count)
+{
+    for (size_t c = 0; c < width; c += WIDE * LANES) {
+        size_t left = width - c, vectors = left >= WIDE * LANES ? WIDE : (left + LANES - 1) / LANES,
+               last = left >= WIDE * LANES ? LANES : left - (vectors - 1) * LANES;
+        if (vectors == 3)
+            tile(rows, 3, g + c, stride, last, d, outputs, base + c, starts, count);
+        else if (vectors == 2)
+            tile(rows, 2, g + c, stride, last, d, outputs, base + c, starts, count);
+        else
+            tile(rows, 1, g + c, stride, last, d, outputs, base + c, starts, count);
+    }
+}
+
+/* All outputs: `width` floats at base + starts[t] against the rows of d. */
+static void all_outputs(float *g, size_t stride, size_t width, const float *d, size_t outputs,
+                        const float *base, const uint32_t *starts, size_t count)
+{
+    size_t k = 0;
+    for (; k + ROWS <= outputs; k += ROWS)
+        tile_rows(ROWS, g + k * stride, stride, width, d + k, outputs, base, starts, count);
+    for (; k < outputs; k++)
+        tile_rows(1, g + k * stride, stride, width, d + k, outputs, base, starts, count);
+}
+
+enum { PANEL = WIDE * LANES };
+
+/* Runs much shorter than a vector (few colours) are laid side by side first. */
+static void packed_slice(float *g, const float *d, size_t outputs, const struct patches *a, size_t first,
+                         size_t count)
+{
+    float panel[SLICE * PANEL] = {0};
+    uint32_t rows[SLICE];
+    for (size_t t = 0; t < count; t++) {
+        const float *x = a->base + a->starts[first + t];
+        float *to = panel + t * PANEL;
+        rows[t] = (uint32_t)(t * PANEL);
+        for (size_t r = 0; r < a->runs; r++, x += a->skip, to += a->width)
+            memcpy(to, x, a->width * sizeof *to);
+    }
+    all_outputs(g, a->runs * a->width, a->runs * a->width, d, outputs, panel, rows, count);
+}
+
+static void outer(float *gradient, const float *diff, size_t outputs, const struct patches *a)
+{
+    size_t stride = a->runs * a->width;
+    int packs = a->runs > 1 && a->width < LANES && stride <= PANEL;
+    /* rows of many outputs lie a power of two apart: few fit into the sets of the cache that they fall into
+     */
+    size_t slice = outputs > 32 ? SLICE / 2 : SLICE;
+    for (size_t t = 0; t < a->count; t += slice) {
+        size_t count = a->count - t < slice ? a->count - t : slice;
+        if (packs)
+            packed_slice(gradient, diff + t * outputs, outputs, a, t, count);
+        else
+            for (size_t r = 0; r < a->runs; r++)
+                all_outputs(gradient + r * a->width, stride, a->width, diff + t * outputs, outputs,
+                            a->base + r * a->skip, a->starts + t, count);
+    }
+}
+
+/* ---- its norm from Gram matrices ---- */
+
+/* sum[i][j] += <x[i], y[j]> over `width` floats. */
+INLINE void dots(vec sum[GRAM][GRAM], const float *const x[GRAM], const float *const y[GRAM], size_t width)
+{
+    size_t c = 0;
+    for (; c + LANES <= width; c += LANES) {
+        vec b[GRAM];
+#pragma GCC unroll 4
+        for (int j = 0; j < GRAM; j++)
+            b[j] = load(y[j] + c);
+#pragma GCC unroll 4
+        for (int i = 0; i < GRAM; i++) {
+            vec a = load(x[i] + c);
+#pragma GCC unroll 4
+            for (int j = 0; j < GRAM; j++)
+                sum[i][j] = fma_(a, b[j], sum[i][j]);
+        }
+    }
+    if (c == width)
+        return;
+#pragma GCC unroll 4
+    for (int i = 0; i < GRAM; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < GRAM; j++)
+            sum[i][j] = fma_(load_part(x[i] + c, width - c), load_part(y[j] + c, width - c), sum[i][j]);
+}
+
+INLINE void finish(float out[GRAM][GRAM], vec sum[GRAM][GRAM])
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < GRAM; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < GRAM; j++)
+            out[i][j] = total(sum[i][j]);
+}
+
+/* Positions past the end repeat the last one and do not count. */
+static void gram_tile(float aa[GRAM][GRAM], float dd[GRAM][GRAM], const float *diff, size_t outputs,
+                      const struct patches *a, size_t t, size_t s)
+{
+    const float *x[GRAM], *y[GRAM], *from[GRAM], *to[GRAM];
+    vec sum[GRAM][GRAM] = {0};
+    for (size_t i = 0; i < GRAM; i++) {
+        size_t row = t + i < a->count ? t + i : a->count - 1,
+               column = s + i < a->count ? s + i : a->count - 1;
+        x[i] = a->base + a->starts[row];
+        y[i] = a->base + a->starts[column];
+        from[i] = diff + row * outputs;
+        to[i] = diff + column * outputs;
+    }
+    for (size_t r = 0; r < a->runs; r++) {
+        dots(sum, x, y, a->width);
+        for (size_t i = 0; i < GRAM; i++) {
+            x[i] += a->skip;
+            y[i] += a->skip;
+        }
+    }
+    finish(aa, sum);
+    memset(sum, 0, sizeof sum);
+    dots(sum, from, to, outputs);
+    finish(dd, sum);
+}
+
+static struct ghost ghost(const float *diff, size_t outputs, int bias, const struct patches *a)
+{
+    struct ghost g = {0, 0};
+    float aa[GRAM][GRAM], dd[GRAM][GRAM];
+    double one = bias ? 1 : 0;
+    for (size_t t = 0; t < a->count; t += GRAM) {
+        size_t rows = a->count - t < GRAM ? a->count - t : GRAM;
+        for (size_t s = 0; s <= t; s += GRAM) {
+            size_t columns = a->count - s < GRAM ? a->count - s : GRAM;
+            double sum = 0;
+            gram_tile(aa, dd, diff, outputs, a, t, s);
+            for (size_t i = 0; i < rows; i++)
+                for (size_t j = 0; j < columns; j++)
+                    sum += ((double)aa[i][j] + one) * (double)dd[i][j];
+            g.square += s == t ? sum : 2 * sum;
+        }
+        for (size_t i = 0; i < rows; i++) /* the tile on the diagonal came last */
+            g.size += sqrt(((double)aa[i][i] + one) * (double)dd[i][i]);
+    }
+    return g;
+}
+
+/* ---- spans ---- */
+
+static double squares(const float *x, size_t n)
+{
+    double sum[16] = {0}, all_of = 0;
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (size_t j = 0; j < 16; j++)
+            sum[j] += (double)x[i + j] * (double)x[i + j];
+    for (; i < n; i++)
+        all_of += (double)x[i] * (double)x[i];
+    for (size_t j = 0; j < 16; j++)
+        all_of += sum[j];
+    return all_of;
+}
+
+static void scale(float *x, float factor, size_t n)
+{
+    if (factor == 0)
+        memset(x, 0, n * sizeof *x);
+    for (size_t i = 0; factor != 0 && factor != 1 && i < n; i++)
+        x[i] *= factor;
+}
+
+static void add_scaled(double *restrict sum, const float *restrict x, double factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] += factor * (double)x[i];
+}
+
+extern const struct example_kernels ISA_NAME(example_kernels);
+const struct example_kernels ISA_NAME(example_kernels) = {outer, ghost, squares, scale, add_scaled};

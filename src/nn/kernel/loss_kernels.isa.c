@@ -1,0 +1,108 @@
+/* Row and column softmax, l2 normalisation and its gradient. Two passes per row (largest entry, then the sum
+ * of exponentials below it) so that saturated logits neither overflow nor lose the sum. */
+#include "nn/kernel/loss_kernels.h"
+
+#include "nn/kernel/vector_math.h"
+
+#include <float.h>
+#include <math.h>
+
+static void row_log_sum(float *top, float *log_sum, size_t *ties, const float *row, size_t width)
+{
+    size_t whole = width - width % LANES, rest = width - whole;
+    lanes most = (lanes){0} - FLT_MAX;
+    for (size_t j = 0; j < whole; j += LANES)
+        most = lanes_max(lanes_load(row + j), most);
+    lanes tail = lanes_load_part(row + whole, rest, -FLT_MAX);
+    float m = lanes_top(lanes_max(tail, most));
+    lanes sum = {0};
+    lane_ints equal = {0};
+    for (size_t j = 0; j < whole; j += LANES) {
+        lanes x = lanes_load(row + j);
+        sum += lanes_exp(x - m);
+        equal -= x == m;
+    }
+    if (rest) {
+        float last[LANES];
+        lanes_store(last, lanes_exp(tail - m));
+        equal -= tail == m;
+        memset(last + rest, 0, (LANES - rest) * sizeof *last);
+        sum += lanes_load(last);
+    }
+    size_t count = 0;
+    for (int i = 0; i < LANES; i++)
+        count += (size_t)equal[i];
+    *top = m;
+    *log_sum = m + logf(lanes_sum(sum));
+    *ties = count;
+}
+
+static void column_log_sum(float top[16], float log_sum[16], int32_t ties[16], const float *first,
+                           size_t height, size_t stride)
+{
+    lanes most = (lanes){0} - FLT_MAX, sum = {0};
+    for (size_t i = 0; i < height; i++)
+        most = lanes_max(lanes_load(first + i * stride), most);
+    lane_ints equal = {0};
+    for (size_t i = 0; i < height; i++) {
+        lanes x = lanes_load(first + i * stride);
+        sum += lanes_exp(x - most);
+        equal -= x == most;
+    }
+    lanes_store(top, most);
+    memcpy(ties, &equal, sizeof equal);
+    for (int j = 0; j < LANES; j++)
+        log_sum[j] = most[j] + logf(sum[j]);
+}
+
+static void pair_gradient(float *grad, const float *s, float row_lse, const float *column_lse, float scale,
+                          size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        lanes x = lanes_load(s + j);
+        lanes_store(grad + j, (lanes_exp(x - row_lse) + lanes_exp(x - lanes_load(column_lse + j))) * scale);
+    }
+}
+
+static void row_softmax(float *prob, const float *row, float lse, float scale, size_t width)
+{
+    size_t whole = width - width % LANES;
+    for (size_t j = 0; j < whole; j += LANES)
+        lanes_store(prob + j, lanes_exp(lanes_load(row + j) - lse) * scale);
+    if (whole < width) {
+        lanes last = lanes_exp(lanes_load_part(row + whole, width - whole, 0) - lse) * scale;
+        memcpy(prob + whole, &last, (width - whole) * sizeof *prob);
+    }
+}
+
+static float dot(const float *a, const float *b, size_t width)
+{
+    size_t whole = width - width % LANES;
+    lanes sum = {0};
+    for (size_t j = 0; j < whole; j += LANES)
+        sum += lanes_load(a + j) * lanes_load(b + j);
+    sum += lanes_load_part(a + whole, width - whole, 0) * lanes_load_part(b + whole, width - whole, 0);
+    return lanes_sum(sum);
+}
+
+static float normalize(float *dst, const float *src, float floor, size_t width)
+{
+    float square = dot(src, src, width);
+    float inverse = 1.0f / sqrtf(square > floor ? square : floor);
+    if (!(square < FLT_MAX)) /* |src|^2 left the range of float, or src holds a NaN: let the loss show it */
+        inverse = NAN;
+    for (size_t j = 0; j < width; j++)
+        dst[j] = src[j] * inverse;
+    return inverse;
+}
+
+static void normalize_back(float *diff_src, const float *diff_dst, const float *dst, float inverse,
+                           int project, size_t width)
+{
+    float along = project ? dot(dst, diff_dst, width) : 0;
+    for (size_t j = 0; j < width; j++)
+        diff_src[j] = inverse * (diff_dst[j] - dst[j] * along);
+}
+
+const struct loss_kernels ISA_NAME(loss_kernels) = {row_log_sum, column_log_sum, pair_gradient,
+                                                    row_softmax, normalize,      normalize_back};

@@ -1,0 +1,142 @@
+/* layer.h - what a layer is. A network is an array of rows (struct layer_spec) in running order; each row
+ * names the row it reads and, for residual networks, a second row that is added to its result. No autograd,
+ * no graph.
+ *
+ * To add a layer: one file layer_NAME.c with a `const struct layer layer_NAME`, declared at the end of this
+ * header. What the plan (plan.c) does for every layer, so that the layer need not:
+ *   - adds the residual source and applies the ReLU when the row asks for one and the layer does not fuse it;
+ *   - multiplies the incoming gradient by the ReLU's mask unless the layer that wrote it has done so already;
+ *   - adds up the gradients of a row that several rows read (a layer OVERWRITES src->diff unless it adds);
+ *   - converts the last row to f32. */
+#ifndef NN_LAYER_LAYER_H
+#define NN_LAYER_LAYER_H
+
+#include "nn/nn.h"
+
+struct kernels; /* nn/kernel/kernels.h: our own vector kernels of the best instruction set */
+
+static inline size_t shape_count(struct nn_shape s) /* range-checked by network_add */
+{
+    return s.channels * s.height * s.width;
+}
+
+/* ---- rows ---- */
+struct layer;
+enum parameter_init { INIT_ZERO, INIT_ONE, INIT_GLOROT_UNIFORM, INIT_HE_NORMAL };
+enum { SOURCE_INPUT = -1, SOURCE_NONE = -2 };
+struct layer_spec {
+    const struct layer *layer;
+    char path[48]; /* module name in files, e.g. "encoder.0"; its tensors are path.weight, path.bias, ... */
+    int src;       /* row whose result is read, or SOURCE_INPUT */
+    int residual;  /* row added to the result before the ReLU, SOURCE_INPUT, or SOURCE_NONE */
+    int relu;      /* result = max(0, .) */
+    double cap;    /* norms: the ReLU's upper end (ReLU6: 6); 0: none */
+    size_t width;  /* conv, dense: output channels */
+    size_t kernel, stride, pad; /* conv, pooling */
+    int no_bias;                /* conv, dense: a normalisation follows that would cancel it */
+    enum parameter_init init;   /* conv, dense: of the weight */
+    size_t groups;              /* group norm */
+    double rate;                /* dropout; scale: the factor; clip: the radius; reverse: lambda */
+    struct nn_noise noise;      /* added to the result, after the residual sum and before the ReLU */
+    struct nn_shape shape;      /* of the result; set by network_add */
+};
+
+/* ---- parameters: f32, owned by the model ---- */
+struct nn_parameter {
+    char name[64]; /* "encoder.0.weight" */
+    int row;       /* layer it belongs to */
+    float *value,
+        *diff; /* (out, height, width, in), last index fastest; diff exists once a training plan was made */
+    size_t out, in, height, width, count;
+    int file_ndim; /* 1: (out); 2: (out, in * height * width), channels slowest; 4: (out, in, height, width)
+                    */
+    int statistic; /* running statistic: saved with the model but not trained; diff is NULL */
+    enum parameter_init init;
+    size_t fan_in, fan_out;
+};
+enum { LAYER_PARAMETERS_MAX = 4 };
+
+/* ---- running ---- */
+/** The result of a row inside a plan: (N, H, W, C). */
+struct activation {
+    struct nn_shape shape;
+    enum nn_dtype dtype;
+    size_t count; /* N * H * W * C */
+    void *data;
+    void
+        *diff; /* same type and shape. When relu is set: gradient with respect to the value BEFORE the ReLU */
+    int relu;
+};
+/** Squared norms of gradients of single examples, one layer's parameters: the norm of example i is between
+ * what `square` and `square + excess` say, whatever the rounding. */
+struct example_norms {
+    double *square, *excess; /* (examples) */
+};
+/** What one layer sees of its plan. */
+struct layer_run {
+    const struct layer_spec *spec;
+    const struct nn_backend *backend;
+    const struct kernels *kernels;
+    size_t batch;
+    int threads;
+    int training;      /* backward is planned */
+    int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
+    int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
+    int need_diff_src; /* 0: nobody reads src->diff; skip it */
+    int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
+    struct activation *src, *dst;
+    struct nn_parameter *parameters;    /* in the order of layer->parameters */
+    void *state;                        /* the layer's own; made by plan(), freed by release() */
+    double *noise_parts;                /* relative noise: partial sums, placed by plan_memory() */
+    double noise_mean, noise_deviation; /* of the result before its noise, from the last forward pass */
+};
+/** What changes from step to step. */
+struct pass {
+    int training; /* batch statistics, dropout */
+    uint64_t seed, step;
+};
+
+struct layer {
+    const char *name;
+    int fuses_relu;   /* forward applies the ReLU when run->relu */
+    int masks_itself; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu)
+                       */
+    int fuses_mask;   /* backward multiplies src->diff by (src->data > 0) when src->relu */
+    int in_place;     /* backward may overwrite dst->diff by a src->diff of the same shape */
+    int adds;         /* backward adds to src->diff when run->add_diff_src */
+    int ends_gradient; /* nothing below it has parameters: nobody need work out its dst->diff */
+    int writes_f32;    /* can write a f32 dst (and read its diff) in a bf16 plan */
+    /** Shape of the result. EINVAL: the source does not fit (say why). */
+    sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
+    /** Fills out (names without the path; count and row are worked out by network_add) and returns how many.
+     * NULL: no parameters. */
+    size_t (*parameters)(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
+                         struct nn_shape src);
+    /** Makes run->state (heap, backend objects). NULL: nothing to do. */
+    sotto_status (*plan)(struct layer_run *run);
+    /** Places memory; called twice (arena_take). `keep` lasts from forward to backward and across steps;
+     * `scratch` is shared by all layers and only valid inside one call. NULL: none. */
+    void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
+    void (*forward)(struct layer_run *run, const struct pass *pass);
+    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every
+     * parameter's diff.
+     */
+    void (*backward)(struct layer_run *run, const struct pass *pass);
+    /** With run->views: backward leaves the parameters alone, then this gives the norms of the first
+     * `examples` examples. */
+    void (*example_norms)(struct layer_run *run, const struct example_norms *out, size_t examples);
+    /** After the whole backward pass: sum (the layer's parameters, one after the other) = sum over i of
+     * factor[i] times the gradient of example i, or += that if add. A gradient whose factor is 0 may hold
+     * what is not finite. May overwrite src->data, dst->diff and the parameters' diff. */
+    void (*example_sum)(struct layer_run *run, float *sum, int add, const double *factor, size_t examples);
+    /** Why there is no gradient of a single example, and what to use instead; or NULL. */
+    const char *mixes_examples;
+    void (*release)(struct layer_run *run);
+};
+
+extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_depthwise,
+    layer_max_pool, layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh,
+    layer_reverse, layer_softmax, layer_log_mean;
+
+#endif

@@ -1,0 +1,123 @@
+#include "nn/layer/layer_product.h"
+
+#include "nn/backend.h"
+#include "nn/layer/example_product.h"
+#include "nn/kernel/kernels.h"
+
+struct product {
+    struct conv *conv;
+    struct example_product *examples; /* NULL unless run->views */
+};
+
+/* parameters[0] is the weight, parameters[1] the bias (absent where a normalisation follows). */
+static int has_bias(const struct layer_run *run)
+{
+    return !run->spec->no_bias;
+}
+
+sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t kernel_width, size_t stride,
+                          size_t pad)
+{
+    sotto_status status = SOTTO_OK;
+    struct conv_desc desc = {
+        .batch = run->batch,
+        .src = run->src->shape,
+        .dst = run->dst->shape,
+        .kernel_height = kernel_height,
+        .kernel_width = kernel_width,
+        .stride = stride,
+        .pad = pad,
+        .src_dtype = run->src->dtype,
+        .dst_dtype = run->dst->dtype,
+        .bias = has_bias(run),
+        .relu = run->relu,
+        .training = run->training,
+        .diff_src = run->need_diff_src,
+        .mask_src = run->src->relu,
+        .threads = run->threads,
+    };
+    struct product *p = base_alloc(1, sizeof *p);
+    if (!p)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", run->spec->path);
+    run->state = p;
+    if (run->views) {
+        TRY(example_product_create(&p->examples, &desc, run->views));
+        desc.no_weights = example_product_stores(p->examples);
+        run->keep_diff = !desc.no_weights;
+    }
+    TRY(run->backend->conv_create(&p->conv, &desc));
+done:
+    return status;
+}
+
+void product_layout(struct layer_run *run, struct arena *keep, struct arena *scratch)
+{
+    struct product *p = run->state;
+    if (run->backend->conv_layout)
+        run->backend->conv_layout(p->conv, keep, scratch);
+    if (p->examples)
+        example_product_layout(p->examples, keep, scratch);
+}
+
+void product_forward(struct layer_run *run, const struct pass *pass)
+{
+    (void)pass;
+    const struct product *p = run->state;
+    run->backend->conv_forward(p->conv, run->dst->data, run->src->data, run->parameters[0].value,
+                               has_bias(run) ? run->parameters[1].value : NULL);
+}
+
+static void backward(struct layer_run *run, void *diff_src, float *diff_weights, float *diff_bias)
+{
+    const struct product *p = run->state;
+    run->backend->conv_backward(p->conv, diff_src, diff_weights, has_bias(run) ? diff_bias : NULL,
+                                run->dst->diff, run->src->data, run->parameters[0].value);
+}
+
+void product_backward(struct layer_run *run, const struct pass *pass)
+{
+    (void)pass;
+    void *diff_src = run->need_diff_src ? run->src->diff : NULL;
+    if (!run->views)
+        backward(run, diff_src, run->parameters[0].diff, run->parameters[1].diff);
+    else if (diff_src)
+        backward(run, diff_src, NULL, NULL);
+}
+
+void product_example_norms(struct layer_run *run, const struct example_norms *out, size_t examples)
+{
+    const struct product *p = run->state;
+    example_product_norms(p->examples, out, run->dst->diff, run->src->data, examples);
+}
+
+void product_example_sum(struct layer_run *run, float *sum, int add, const double *factor, size_t examples)
+{
+    const struct product *p = run->state;
+    if (example_product_stores(p->examples)) {
+        example_product_sum(p->examples, sum, add, factor, examples);
+        return;
+    }
+    example_product_scale(p->examples, run->dst->diff, run->src->data, factor, examples);
+    if (!add) {
+        backward(run, NULL, sum, sum + run->parameters[0].count);
+        return;
+    }
+    backward(run, NULL, run->parameters[0].diff, run->parameters[1].diff);
+    for (int i = 0; i <= has_bias(run); i++) {
+        tensor_add(run->kernels, NN_F32, sum, run->parameters[i].diff, run->parameters[i].count,
+                   run->threads);
+        sum += run->parameters[i].count;
+    }
+}
+
+void product_release(struct layer_run *run)
+{
+    struct product *p = run->state;
+    if (!p)
+        return;
+    if (p->conv)
+        run->backend->conv_free(p->conv);
+    example_product_free(p->examples);
+    base_free(p);
+    run->state = NULL;
+}

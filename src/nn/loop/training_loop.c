@@ -1,0 +1,179 @@
+/* Everything random in a run is a function of (seed, epoch or step, position), so a run is resumed by loading
+ * the weights, the moments and the step number: the rest is drawn again. */
+#include "nn/loop/training_loop.h"
+
+#include "base/file.h"
+#include "io/table/metric_log.h"
+#include "rng/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHECKPOINT_SECONDS = 60 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double training_loop_seconds(const struct training_loop *l)
+{
+    return now() - l->started;
+}
+
+double training_loop_rate(const struct training_loop *l)
+{
+    double seconds = training_loop_seconds(l);
+    uint64_t records = (l->progress.step - l->first_step) * l->batch;
+    return seconds > 0 ? (double)records / seconds : 0;
+}
+
+sotto_status training_loop_resume(struct training_loop *l)
+{
+    if (!l->checkpoint || !file_exists(l->checkpoint))
+        return SOTTO_OK;
+    l->resumed = true;
+    return checkpoint_load(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress, l->ctx);
+}
+
+static sotto_status save(struct training_loop *l)
+{
+    l->saved = now();
+    if (!l->checkpoint)
+        return SOTTO_OK;
+    return checkpoint_save(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress);
+}
+
+static sotto_status step(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    uint64_t at = l->progress.step;
+    const int64_t *rows = NULL;
+    size_t n = 0;
+    struct training_batch found = {0};
+    TRY(l->step.draw(&rows, &n, l->step.state, at));
+    TRY(l->step.gradient(&found, l->step.state, rows, n, at));
+    if (!isfinite(found.loss)) {
+        status = status_fail(SOTTO_EDIVERGED, "%s: the loss became %s at step %llu (epoch %llu)", l->stage,
+                             isnan(found.loss) ? "NaN" : "infinite", (unsigned long long)at + 1,
+                             (unsigned long long)(at / l->steps_per_epoch) + 1);
+        status_hint("%s", l->hint);
+        goto done;
+    }
+    if (l->step.update)
+        l->step.update(l->step.state, schedule_at(&l->schedule, at), at);
+    else
+        nn_optimizer_step(l->optimizer, l->model, schedule_at(&l->schedule, at));
+    l->progress.loss_sum += found.loss;
+    l->progress.accuracy_sum += found.accuracy;
+    l->progress.step = at + 1;
+done:
+    return status;
+}
+
+static sotto_status end_epoch(struct training_loop *l, struct metric_log *log)
+{
+    sotto_status status = SOTTO_OK;
+    struct training_progress *p = &l->progress;
+    char rate[64];
+    p->epoch_loss = p->loss_sum / (double)l->steps_per_epoch;
+    p->epoch_accuracy = p->accuracy_sum / (double)l->steps_per_epoch;
+    p->loss_sum = p->accuracy_sum = 0;
+    context_log(l->ctx, SOTTO_LOG_DEBUG, "%s: epoch %llu, loss %.4f, accuracy %.4f", l->stage,
+                (unsigned long long)(p->step / l->steps_per_epoch), p->epoch_loss, p->epoch_accuracy);
+    double seconds = training_loop_seconds(l);
+    snprintf(rate, sizeof rate, "%s_per_second", l->unit);
+    TRY(metric_log_write(log, p->step, "train", "loss", p->epoch_loss, seconds));
+    TRY(metric_log_write(log, p->step, "train", "accuracy", p->epoch_accuracy, seconds));
+    TRY(metric_log_write(log, p->step, "train", "learning_rate", schedule_at(&l->schedule, p->step - 1),
+                         seconds));
+    TRY(metric_log_write(log, p->step, "train", rate, training_loop_rate(l), seconds));
+    if (l->step.log)
+        TRY(l->step.log(l->step.state, log, p->step, seconds));
+done:
+    return status;
+}
+
+static sotto_status stop(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(save(l));
+    status = status_fail(SOTTO_ESTOPPED, "%s: stopped after step %llu of %llu", l->stage,
+                         (unsigned long long)l->progress.step, (unsigned long long)l->origin.steps);
+    if (l->checkpoint)
+        status_hint("the same call continues from %s", l->checkpoint);
+done:
+    return status;
+}
+
+static sotto_status train(struct training_loop *l, struct metric_log *log)
+{
+    sotto_status status = SOTTO_OK;
+    while (l->progress.step < l->origin.steps) {
+        if (context_stopped(l->ctx))
+            TRY(stop(l));
+        TRY(step(l));
+        context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
+        bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
+        if (epoch_done)
+            TRY(end_epoch(l, log));
+        if (epoch_done || now() - l->saved >= CHECKPOINT_SECONDS)
+            TRY(save(l));
+    }
+done:
+    return status;
+}
+
+sotto_status training_loop_run(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    struct metric_log *log = NULL;
+    l->started = l->saved = now();
+    l->first_step = l->progress.step;
+    if (l->metrics)
+        TRY(metric_log_open(&log, l->metrics));
+    if (!l->resumed)
+        TRY(save(l)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
+    TRY(train(l, log));
+    struct metric_log *whole = log;
+    log = NULL;
+    TRY(metric_log_close(whole));
+done:
+    if (log) {
+        struct status_record failure; /* that of the run, not of closing what it left open */
+        status_get(&failure);
+        sotto_status closed = metric_log_close(log);
+        (void)closed;
+        status_set(&failure);
+    }
+    return status;
+}
+
+/* ---- batches ---- */
+
+sotto_status epoch_order_make(struct epoch_order *out, const int64_t *rows, size_t n, size_t batch,
+                              uint64_t seed)
+{
+    int64_t *order = base_alloc(n, sizeof *order);
+    if (!order)
+        return status_fail(SOTTO_ENOMEM, "training: out of memory for the order of %zu records", n);
+    *out = (struct epoch_order){rows, order, n, batch, seed, UINT64_MAX};
+    return SOTTO_OK;
+}
+
+const int64_t *epoch_order_batch(struct epoch_order *o, uint64_t step)
+{
+    size_t steps = o->n / o->batch;
+    uint64_t epoch = step / steps;
+    if (o->epoch != epoch) {
+        struct rng random = rng_stream(o->seed, RNG_ORDER, epoch, 0);
+        memcpy(o->order, o->rows, o->n * sizeof *o->order);
+        rng_shuffle(&random, o->order, o->n);
+        o->epoch = epoch;
+    }
+    return o->order + step % steps * o->batch;
+}

@@ -1,0 +1,73 @@
+/* training_loop.h - the loop around a training step: order, learning rate, progress, metrics, checkpoints,
+ * stops.
+ *
+ * What a step is made of comes from the caller (struct training_step): the records of the step, then the
+ * gradient of their loss. Other batches (Poisson samples) or another gradient (clipped and noisy sums) are
+ * another training_step; the loop and its checkpoints do not know the difference. */
+#ifndef NN_LOOP_TRAINING_LOOP_H
+#define NN_LOOP_TRAINING_LOOP_H
+
+#include "nn/loop/checkpoint.h"
+
+struct metric_log;
+
+/** What one step found. */
+struct training_batch {
+    double loss;     /* mean over the batch, nats (Poisson samples: sum over the expected size) */
+    double accuracy; /* in [0, 1], likewise */
+};
+struct training_step {
+    void *state;
+    /** The records of this step, borrowed until the next call. */
+    sotto_status (*draw)(const int64_t **rows, size_t *n, void *state, uint64_t step);
+    /** Leaves in the model the gradient that the optimizer is to follow. */
+    sotto_status (*gradient)(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                             uint64_t step);
+    /** Follows it; NULL: the loop's optimizer moves the whole model. */
+    void (*update)(void *state, double lr, uint64_t step);
+    /** At the end of an epoch, further metrics beside the loop's own (log may be NULL); NULL: none. */
+    sotto_status (*log)(void *state, struct metric_log *log, uint64_t step, double seconds);
+};
+
+struct training_loop {
+    /* filled in by the caller, who owns it all */
+    const char *stage, *unit; /* "pretrain", "images": for progress and texts */
+    const char *hint;         /* what to try when the loss diverges */
+    const char *checkpoint;   /* file, or NULL */
+    const char *metrics;      /* metrics.jsonl to append to, or NULL */
+    struct checkpoint_origin origin;
+    struct schedule schedule;
+    size_t batch, steps_per_epoch; /* batch: records in a step, for progress and rates */
+    struct nn_model *model;
+    struct nn_optimizer *optimizer;
+    struct training_step step;
+    const struct sotto_context *ctx;
+    /* where it stands */
+    struct training_progress progress;
+    bool resumed;
+    uint64_t first_step; /* of this process */
+    double started, saved;
+};
+/** Takes the state from the checkpoint, if there is one. Errors of checkpoint_load(). */
+sotto_status training_loop_resume(struct training_loop *l);
+/** Runs to the end. EDIVERGED: a loss that is not finite; ESTOPPED: the context said stop, and the checkpoint
+ * was written; errors of the step and of writing. */
+sotto_status training_loop_run(struct training_loop *l);
+/** Seconds and records a second of this process. */
+double training_loop_seconds(const struct training_loop *l);
+double training_loop_rate(const struct training_loop *l);
+
+/** Batches of one size in a new order every epoch; the last, incomplete one is dropped. A function of seed
+ * and epoch, so a resumed run needs no state. */
+struct epoch_order {
+    const int64_t *rows; /* borrowed */
+    int64_t *order;      /* (n): rows in the order of `epoch` */
+    size_t n, batch;
+    uint64_t seed, epoch;
+};
+/** ENOMEM. Free order with base_free(). */
+sotto_status epoch_order_make(struct epoch_order *out, const int64_t *rows, size_t n, size_t batch,
+                              uint64_t seed);
+const int64_t *epoch_order_batch(struct epoch_order *o, uint64_t step);
+
+#endif

@@ -1,0 +1,438 @@
+/* Building a model: the named builder adds the encoder, then the projector or the classifier follow, then the
+ * parameters get their memory and their first values. */
+#include "nn/model/model.h"
+
+#include "rng/rng.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROW(name) extern const struct model_kind model_##name;
+#include "nn/model/model_list.h"
+#undef ROW
+#define ROW(name) &model_##name,
+static const struct model_kind *const kinds[] = {
+#include "nn/model/model_list.h"
+};
+#undef ROW
+enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+struct nn_shape model_shape(const struct nn_model *m, int row)
+{
+    return row == SOURCE_INPUT ? m->input : m->rows[row].shape;
+}
+
+/* ---- rows ---- */
+
+/* Sizes are checked here, once: later products of these numbers cannot overflow. */
+static sotto_status check_shape(struct nn_shape s, const char *path)
+{
+    size_t count;
+    if (s.channels == 0 || s.height == 0 || s.width == 0 || !size_multiply(&count, s.channels, s.height) ||
+        !size_multiply(&count, count, s.width) || count > (size_t)1 << 31)
+        return status_fail(SOTTO_EINVAL, "%s: a shape of %zu x %zu x %zu is empty or too large", path,
+                           s.channels, s.height, s.width);
+    return SOTTO_OK;
+}
+
+static sotto_status add_parameter(struct nn_model *m, const struct nn_parameter *declared, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_parameter *p = &m->parameters[m->parameter_count];
+    REQUIRE(m->parameter_count < MODEL_PARAMETERS_MAX, "%s: the network has too many parameter tensors",
+            path);
+    *p = *declared;
+    int length = snprintf(p->name, sizeof p->name, "%s.%s", path, declared->name);
+    REQUIRE(length > 0 && (size_t)length < sizeof p->name, "%s: the name is too long", path);
+    size_t inner;
+    REQUIRE(size_multiply(&inner, p->in, p->height) && size_multiply(&inner, inner, p->width) &&
+                size_multiply(&p->count, inner, p->out) && p->count <= (size_t)1 << 32,
+            "%s: %zu x %zu x %zu x %zu values are too many", p->name, p->out, p->in, p->height, p->width);
+    p->row = (int)m->row_count;
+    m->parameter_count++;
+done:
+    return status;
+}
+
+sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int *row)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(m->row_count < MODEL_ROWS_MAX, "%s: the network has too many layers", spec->path);
+    struct layer_spec *added = &m->rows[m->row_count];
+    *added = *spec;
+    char path[2 * sizeof added->path];
+    snprintf(path, sizeof path, "%s%s", m->prefix, spec->path);
+    REQUIRE(strlen(path) < sizeof added->path, "%s: the name is too long", path);
+    strcpy(added->path, path);
+    if (spec->noise.kind != NN_NOISE_NONE) {
+        REQUIRE(spec->noise.kind != NN_NOISE_MULTIPLICATIVE || spec->residual != SOURCE_NONE,
+                "%s: multiplicative noise scales with the skip connection; there is none", spec->path);
+        REQUIRE(!spec->noise.relative || (spec->noise.kind == NN_NOISE_ADDITIVE && !spec->relu),
+                "%s: noise relative to the result is additive, and no ReLU follows in the same row",
+                spec->path);
+        added->noise.stream = m->noises++;
+    }
+    REQUIRE(spec->cap <= 0 || (spec->relu && spec->residual == SOURCE_NONE && spec->layer->masks_itself),
+            "%s: only a norm caps its ReLU, and only without a residual sum", spec->path);
+    struct nn_shape src = model_shape(m, spec->src);
+    TRY(spec->layer->shape(&added->shape, spec, src));
+    TRY(check_shape(added->shape, spec->path));
+    if (spec->residual != SOURCE_NONE) {
+        struct nn_shape other = model_shape(m, spec->residual);
+        REQUIRE(memcmp(&other, &added->shape, sizeof other) == 0,
+                "%s: the residual source is %zux%zux%zu, the result %zux%zux%zu", spec->path, other.channels,
+                other.height, other.width, added->shape.channels, added->shape.height, added->shape.width);
+    }
+    struct nn_parameter declared[LAYER_PARAMETERS_MAX];
+    size_t count = spec->layer->parameters ? spec->layer->parameters(declared, spec, src) : 0;
+    for (size_t i = 0; i < count; i++)
+        TRY(add_parameter(m, &declared[i], path));
+    if (row)
+        *row = (int)m->row_count;
+    m->row_count++;
+    m->first_parameter[m->row_count] = m->parameter_count;
+done:
+    return status;
+}
+
+static sotto_status add_projector(struct nn_model *m, const struct nn_model_config *config, int row)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < config->projector_count; i++) {
+        struct layer_spec dense = {.layer = &layer_dense,
+                                   .src = row,
+                                   .residual = SOURCE_NONE,
+                                   .relu = i + 1 < config->projector_count,
+                                   .width = config->projector[i],
+                                   .init = INIT_GLOROT_UNIFORM};
+        snprintf(dense.path, sizeof dense.path, "projector.%zu", 2 * i);
+        TRY(network_add(m, &dense, &row));
+    }
+    if (config->classes) {
+        struct layer_spec dense = {.layer = &layer_dense,
+                                   .path = "classifier",
+                                   .src = row,
+                                   .residual = SOURCE_NONE,
+                                   .width = config->classes,
+                                   .init = INIT_GLOROT_UNIFORM};
+        TRY(network_add(m, &dense, NULL));
+    }
+done:
+    return status;
+}
+
+/* ---- ensembles and noise on inputs ---- */
+
+static sotto_status check_residual(const struct model_kind *kind, const struct nn_model_config *c)
+{
+    sotto_status status = SOTTO_OK;
+    bool asked = c->noise.kind != NN_NOISE_NONE || c->input_noise != 0 || c->radius != 0 || c->no_skip ||
+                 c->members > 1;
+    REQUIRE(
+        !asked || kind->pre_activation,
+        "model %s takes no noise in its blocks, no clipped inputs and no members; resnet8 and resnet20 do",
+        kind->name);
+    REQUIRE(c->noise.gamma >= 0 && isfinite(c->noise.gamma), "gamma must be finite and >= 0 (got %g)",
+            c->noise.gamma);
+    REQUIRE(c->noise.floor >= 0 && isfinite(c->noise.floor), "floor must be finite and >= 0 (got %g)",
+            c->noise.floor);
+    REQUIRE(c->input_noise >= 0 && isfinite(c->input_noise), "input noise must be finite and >= 0 (got %g)",
+            c->input_noise);
+    REQUIRE(c->radius >= 0 && isfinite(c->radius), "radius must be finite and >= 0 (got %g)", c->radius);
+    REQUIRE(c->members <= 16, "%zu members; at most 16 are supported", c->members);
+    REQUIRE(
+        !c->noise.relative || c->noise.kind == NN_NOISE_ADDITIVE,
+        "noise relative to the deviation of a batch is additive; multiplicative noise is relative already");
+    REQUIRE(!c->average_softmax || c->members > 1, "an average of probabilities needs more than one member");
+    REQUIRE(c->members < 2 || c->classes, "an ensemble averages logits; it needs classes");
+done:
+    return status;
+}
+
+/* What the members read: the input, clipped and noised where asked. */
+static sotto_status add_input(struct nn_model *m, const struct nn_model_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    struct layer_spec clip = {.layer = &layer_clip,
+                              .path = "input",
+                              .src = SOURCE_INPUT,
+                              .residual = SOURCE_NONE,
+                              .rate = config->radius};
+    if (config->input_noise > 0)
+        clip.noise = (struct nn_noise){.kind = NN_NOISE_ADDITIVE, .gamma = config->input_noise};
+    m->input_row = SOURCE_INPUT;
+    if (config->input_noise > 0 || config->radius > 0)
+        TRY(network_add(m, &clip, &m->input_row));
+done:
+    return status;
+}
+
+/* Logits (or probabilities) of member i, added to those of the members before it. */
+static sotto_status add_member(int *sum, struct nn_model *m, const struct model_kind *kind,
+                               const struct nn_model_config *config, size_t i)
+{
+    sotto_status status = SOTTO_OK;
+    int embedding;
+    snprintf(m->prefix, sizeof m->prefix, "member%zu.", i);
+    if (config->separate_inputs)
+        TRY(add_input(m, config));
+    TRY(kind->build(&embedding, m, config));
+    struct layer_spec dense = {.layer = &layer_dense,
+                               .path = "classifier",
+                               .src = embedding,
+                               .residual = config->average_softmax ? SOURCE_NONE : *sum,
+                               .width = config->classes,
+                               .init = INIT_GLOROT_UNIFORM};
+    struct layer_spec softmax = {.layer = &layer_softmax, .path = "softmax", .residual = *sum};
+    TRY(network_add(m, &dense, config->average_softmax ? &softmax.src : sum));
+    if (config->average_softmax)
+        TRY(network_add(m, &softmax, sum));
+done:
+    return status;
+}
+
+static sotto_status add_ensemble(struct nn_model *m, const struct model_kind *kind,
+                                 const struct nn_model_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    int sum = SOURCE_NONE;
+    if (!config->separate_inputs)
+        TRY(add_input(m, config));
+    for (size_t i = 0; i < config->members; i++)
+        TRY(add_member(&sum, m, kind, config, i));
+    m->prefix[0] = '\0';
+    struct layer_spec mean = {.layer = config->average_softmax ? &layer_log_mean : &layer_scale,
+                              .path = "mean",
+                              .src = sum,
+                              .residual = SOURCE_NONE,
+                              .rate = 1.0 / (double)config->members};
+    TRY(network_add(m, &mean, NULL));
+    m->embedding_row = SOURCE_INPUT;
+done:
+    return status;
+}
+
+/* ---- parameters ---- */
+
+static size_t padded(size_t count)
+{
+    return (count + 15) & ~(size_t)15; /* 64 bytes */
+}
+
+static void place_values(struct nn_model *m, struct arena *a)
+{
+    size_t trainable = 0, statistics = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        *(m->parameters[i].statistic ? &statistics : &trainable) += padded(m->parameters[i].count);
+    m->trainable = trainable;
+    m->values = arena_take(a, trainable, sizeof *m->values);
+    m->statistics = arena_take(a, statistics, sizeof *m->statistics);
+    float *value = m->values, *statistic = m->statistics;
+    for (size_t i = 0; a->base && i < m->parameter_count; i++) {
+        float **next = m->parameters[i].statistic ? &statistic : &value;
+        m->parameters[i].value = *next;
+        *next += padded(m->parameters[i].count);
+    }
+}
+
+static void list_tensors(struct nn_model *m)
+{
+    m->tensor_list = (struct tensor_list){.items = m->tensors};
+    for (size_t i = 0; i < m->parameter_count; i++) {
+        const struct nn_parameter *p = &m->parameters[i];
+        if (!p->statistic)
+            m->tensors[m->tensor_list.count++] = (struct tensor){p->name, p->value, p->diff, p->count};
+    }
+}
+
+sotto_status model_need_gradients(struct nn_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    if (m->diffs)
+        return SOTTO_OK;
+    arena_take(&m->gradient_memory, m->trainable, sizeof *m->diffs);
+    TRY(arena_reserve(&m->gradient_memory, "gradients"));
+    m->diffs = arena_take(&m->gradient_memory, m->trainable, sizeof *m->diffs);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic)
+            m->parameters[i].diff = m->diffs + (m->parameters[i].value - m->values);
+    list_tensors(m);
+done:
+    return status;
+}
+
+/* Glorot & Bengio 2010, as in Keras: uniform on +-sqrt(6 / (fan_in + fan_out)). He et al. 2015: normal, fan
+ * out. */
+static void initialise(struct nn_parameter *p, struct rng random)
+{
+    float limit = sqrtf(6.0f / (float)(p->fan_in + p->fan_out));
+    double deviation = sqrt(2.0 / (double)(p->fan_out ? p->fan_out : 1));
+    for (size_t i = 0; i < p->count; i++)
+        switch (p->init) {
+        case INIT_ZERO:
+            p->value[i] = 0;
+            break;
+        case INIT_ONE:
+            p->value[i] = 1;
+            break;
+        case INIT_GLOROT_UNIFORM:
+            p->value[i] = limit * (2 * rng_unit_f(&random) - 1);
+            break;
+        case INIT_HE_NORMAL:
+            p->value[i] = (float)(deviation * rng_normal(&random));
+            break;
+        }
+}
+
+/* ---- public ---- */
+
+static sotto_status find_kind(const struct model_kind **out, const char *name)
+{
+    char known[256] = "";
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (name && strcmp(name, kinds[i]->name) == 0) {
+            *out = kinds[i];
+            return SOTTO_OK;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
+    }
+    return status_fail(SOTTO_EINVAL, "model '%s' is unknown; expected one of: %s", name ? name : "", known);
+}
+
+sotto_status nn_model_find(const char **name, size_t *smallest_side, const char *asked)
+{
+    const struct model_kind *kind = NULL;
+    sotto_status status = find_kind(&kind, asked);
+    if (status == SOTTO_OK && name)
+        *name = kind->name;
+    if (status == SOTTO_OK && smallest_side)
+        *smallest_side = kind->smallest_side;
+    return status;
+}
+
+/* All rows, without memory for their parameters. */
+static sotto_status build_rows(struct nn_model **out, const struct nn_model_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    const struct model_kind *kind = NULL;
+    struct nn_model *m = NULL;
+    TRY(find_kind(&kind, config->name));
+    TRY(check_shape(config->input, "model input"));
+    REQUIRE(config->hidden_count <= 8 && config->projector_count <= 4,
+            "model %s: at most 8 hidden and 4 projector layers", kind->name);
+    REQUIRE(config->projector_count == 0 || config->classes == 0,
+            "model %s: a projector and a classifier exclude each other", kind->name);
+    m = base_alloc(1, sizeof *m);
+    if (!m)
+        FAIL(SOTTO_ENOMEM, "model %s: out of memory", kind->name);
+    m->input = config->input;
+    TRY(check_residual(kind, config));
+    if (config->members > 1) {
+        TRY(add_ensemble(m, kind, config));
+    } else {
+        TRY(add_input(m, config));
+        TRY(kind->build(&m->embedding_row, m, config));
+        TRY(add_projector(m, config, m->embedding_row));
+    }
+    if (config->adversary.values)
+        TRY(model_add_adversary(m, &config->adversary));
+    REQUIRE(m->row_count > 0, "model %s: no hidden layer, no projector and no classes: nothing to compute",
+            kind->name);
+    *out = m;
+    m = NULL;
+done:
+    nn_model_free(m);
+    return status;
+}
+
+double nn_model_work(const struct nn_model *m)
+{
+    double work = 0;
+    for (size_t i = 0; i < m->parameter_count; i++) {
+        const struct nn_parameter *p = &m->parameters[i];
+        struct nn_shape s = m->rows[p->row].shape;
+        work += p->statistic ? 0 : (double)p->count * (double)s.height * (double)s.width;
+    }
+    return work;
+}
+
+/* A core does some 3e10 multiplications a second; a pass has a barrier or two for each layer, some 10 us in
+ * all. */
+int nn_threads_worth(double work, int threads)
+{
+    const double enough = 3e6;
+    return work < enough ? 1 : threads;
+}
+
+sotto_status nn_model_size(size_t *values, double *work, const struct nn_model_config *config)
+{
+    struct nn_model *m = NULL;
+    sotto_status status = build_rows(&m, config);
+    if (status != SOTTO_OK)
+        return status;
+    size_t count = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        count += m->parameters[i].count;
+    *values = count;
+    if (work)
+        *work = nn_model_work(m);
+    nn_model_free(m);
+    return SOTTO_OK;
+}
+
+sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_model *m = NULL;
+    TRY(build_rows(&m, config));
+    place_values(m, &m->memory);
+    TRY(arena_reserve(&m->memory, "model parameters"));
+    place_values(m, &m->memory);
+    list_tensors(m);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        initialise(&m->parameters[i], rng_stream(seed, RNG_INIT, 0, i));
+    *out = m;
+    m = NULL;
+done:
+    nn_model_free(m);
+    return status;
+}
+
+void nn_model_free(struct nn_model *m)
+{
+    if (!m)
+        return;
+    arena_clear(&m->memory);
+    arena_clear(&m->gradient_memory);
+    base_free(m);
+}
+
+struct nn_shape nn_model_input(const struct nn_model *m)
+{
+    return m->input;
+}
+
+size_t nn_model_embedding_width(const struct nn_model *m)
+{
+    return shape_count(model_shape(m, m->embedding_row));
+}
+
+size_t nn_model_output_width(const struct nn_model *m)
+{
+    return shape_count(model_shape(m, model_output_row(m)));
+}
+
+const struct tensor_list *nn_model_tensors(const struct nn_model *m)
+{
+    return &m->tensor_list;
+}
+
+size_t nn_model_parameter_count(const struct nn_model *m, int with_projector)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic && (with_projector || m->parameters[i].row <= m->embedding_row))
+            count += m->parameters[i].count;
+    return count;
+}

@@ -1,0 +1,300 @@
+/* A plan binds a model to a batch size, a number type and a backend. Reading nn_plan_forward and
+ * nn_plan_backward from top to bottom is reading one training step: between them the caller turns the output
+ * into a loss and its gradient, after them an optimizer moves the model's parameters. */
+#include "nn/plan/plan.h"
+
+#include "nn/backend.h"
+#include "nn/layer/residual_noise.h"
+#include "par/par.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- making a plan ---- */
+
+static sotto_status describe_activation(struct activation *t, struct nn_shape shape, size_t batch,
+                                        enum nn_dtype dtype)
+{
+    size_t bytes;
+    t->shape = shape;
+    t->dtype = dtype;
+    if (!size_multiply(&t->count, shape_count(shape), batch) ||
+        !size_multiply(&bytes, t->count, sizeof(float)))
+        return status_fail(SOTTO_EINVAL, "a batch of %zu does not fit in memory", batch);
+    return SOTTO_OK;
+}
+
+static sotto_status describe_activations(struct nn_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    size_t batch = p->config.batch;
+    TRY(describe_activation(plan_activation(p, SOURCE_INPUT), p->model->input, batch, p->config.dtype));
+    for (int i = 0; i < (int)p->row_count; i++) {
+        const struct layer_spec *spec = &p->model->rows[i];
+        int f32 = plan_ends(p, i) && spec->layer->writes_f32 && spec->residual == SOURCE_NONE;
+        TRY(describe_activation(plan_activation(p, i), spec->shape, batch, f32 ? NN_F32 : p->config.dtype));
+        plan_activation(p, i)->relu =
+            spec->relu && !(spec->layer->masks_itself && spec->residual == SOURCE_NONE);
+    }
+done:
+    return status;
+}
+
+static sotto_status plan_layers(struct nn_plan *p)
+{
+    sotto_status status = SOTTO_OK;
+    for (int i = 0; i < (int)p->row_count; i++) {
+        const struct layer_spec *spec = &p->model->rows[i];
+        p->runs[i] = (struct layer_run){
+            .spec = spec,
+            .backend = p->config.backend,
+            .kernels = p->kernels,
+            .batch = p->config.batch,
+            .threads = p->threads,
+            .training = p->config.training,
+            .views = p->config.views,
+            .relu = spec->relu && spec->residual == SOURCE_NONE && spec->noise.kind == NN_NOISE_NONE &&
+                    spec->layer->fuses_relu,
+            .need_diff_src =
+                p->config.training && spec->src >= 0 && !p->model->rows[spec->src].layer->ends_gradient,
+            .src = plan_activation(p, spec->src),
+            .dst = plan_activation(p, i),
+            .parameters = &p->model->parameters[p->model->first_parameter[i]],
+        };
+        if (spec->layer->plan)
+            TRY(spec->layer->plan(&p->runs[i]));
+    }
+done:
+    return status;
+}
+
+static sotto_status check_views(const struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    if (!config->views)
+        goto done;
+    REQUIRE(config->training, "plan: gradients of single examples need training");
+    REQUIRE(!m->adversary_rows, "plan: no gradients of single examples with an adversary");
+    REQUIRE(config->batch % config->views == 0,
+            "plan: a batch of %zu rows holds no whole examples of %zu views", config->batch, config->views);
+    if (config->dtype != NN_F32)
+        FAIL(SOTTO_ENOTSUP, "dtype bf16: gradients of single examples are computed in f32 only");
+    for (size_t i = 0; i < m->row_count; i++) {
+        const struct layer *layer = m->rows[i].layer;
+        if (layer == &layer_dropout || m->rows[i].noise.kind != NN_NOISE_NONE)
+            FAIL(SOTTO_ENOTSUP,
+                 "%s: no gradient of a single example: random numbers are drawn by the place in the batch, "
+                 "so one "
+                 "example more would change the others'",
+                 m->rows[i].path);
+        if (layer->mixes_examples || (layer->parameters && !layer->example_norms))
+            FAIL(SOTTO_ENOTSUP, "%s: no gradient of a single example: %s", m->rows[i].path,
+                 layer->mixes_examples ? layer->mixes_examples : layer->name);
+    }
+done:
+    return status;
+}
+
+static sotto_status check_config(const struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(config->batch > 0, "plan: batch must be > 0");
+    REQUIRE(config->backend != NULL, "plan: no backend given");
+    TRY(check_views(m, config));
+    REQUIRE(!config->embedding_only || m->embedding_row >= 0,
+            "plan: this model has no encoder; its embedding is its input");
+    if (config->dtype == NN_BF16 && !config->backend->supports_bf16())
+        TRY(nn_refuse_bf16(config->backend));
+done:
+    return status;
+}
+
+sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_plan *p = NULL;
+    TRY(check_config(m, config));
+    p = base_alloc(1, sizeof *p);
+    if (!p)
+        FAIL(SOTTO_ENOMEM, "plan: out of memory");
+    p->model = m;
+    p->config = *config;
+    p->kernels = kernels_best();
+    p->threads = par_pool_threads();
+    p->row_count = config->embedding_only ? (size_t)m->embedding_row + 1 : m->row_count;
+    p->output_row = config->embedding_only ? m->embedding_row : model_output_row(m);
+    p->adversary_row = config->embedding_only || !m->adversary_rows ? SOURCE_NONE : (int)m->row_count - 1;
+    p->runs = base_alloc(p->row_count, sizeof *p->runs);
+    p->flow = base_alloc(p->row_count, sizeof *p->flow);
+    p->activations = base_alloc(p->row_count + 1, sizeof *p->activations);
+    if (!p->runs || !p->flow || !p->activations)
+        FAIL(SOTTO_ENOMEM, "plan: out of memory");
+    if (config->training)
+        TRY(model_need_gradients(m));
+    TRY(describe_activations(p));
+    TRY(plan_layers(p));
+    TRY(plan_memory(p));
+    *out = p;
+    p = NULL;
+done:
+    nn_plan_free(p);
+    return status;
+}
+
+void nn_plan_free(struct nn_plan *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; p->runs && i < p->row_count; i++)
+        if (p->runs[i].spec && p->runs[i].spec->layer->release)
+            p->runs[i].spec->layer->release(&p->runs[i]);
+    arena_clear(&p->keep);
+    arena_clear(&p->scratch);
+    base_free(p->runs);
+    base_free(p->flow);
+    base_free(p->activations);
+    base_free(p);
+}
+
+/* ---- one step ---- */
+
+/* The row whose size scales the noise of row i: its residual source. */
+static struct activation *noise_source(struct nn_plan *p, size_t i)
+{
+    int source = p->runs[i].spec->residual;
+    return source == SOURCE_NONE ? NULL : plan_activation(p, source);
+}
+
+static void forward_row(struct nn_plan *p, size_t i)
+{
+    struct layer_run *run = &p->runs[i];
+    struct activation *dst = run->dst;
+    run->spec->layer->forward(run, &p->pass);
+    bool noisy = run->spec->noise.kind != NN_NOISE_NONE;
+    if (run->spec->residual != SOURCE_NONE && (!noisy || run->spec->noise.relative))
+        tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
+                   dst->count, p->threads);
+    if (noisy)
+        residual_noise_forward(run, noise_source(p, i), &p->pass);
+    if (run->spec->relu && !run->relu)
+        tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
+}
+
+void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
+{
+    struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
+
+    p->pass = (struct pass){.training = training, .seed = seed, .step = step};
+    if (input->dtype == NN_BF16)
+        tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads);
+    for (size_t i = 0; i < p->row_count; i++)
+        forward_row(p, i);
+    if (output->dtype == NN_BF16)
+        tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads);
+}
+
+/* The row's gradient also belongs to its residual source: the sum passes it on unchanged, in the same memory
+ * unless another row has written a gradient there. Multiplicative noise changes it on the way; a gradient in
+ * the same memory only after the layer has read it. */
+static void backward_residual(struct nn_plan *p, size_t i)
+{
+    int source = p->runs[i].spec->residual;
+    struct activation *dst = p->runs[i].dst;
+    if (source >= 0 && p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE) {
+        if (p->flow[i].copy_residual || p->flow[i].add_residual)
+            residual_noise_backward(&p->runs[i], plan_activation(p, source),
+                                    p->flow[i].copy_residual ? RESIDUAL_COPY : RESIDUAL_ADD, &p->pass);
+        return;
+    }
+    if (source >= 0 && p->flow[i].copy_residual)
+        memcpy(plan_activation(p, source)->diff, dst->diff, dst->count * dtype_size(dst->dtype));
+    if (source >= 0 && p->flow[i].add_residual)
+        tensor_add(p->kernels, dst->dtype, plan_activation(p, source)->diff, dst->diff, dst->count,
+                   p->threads);
+}
+
+/* A layer overwrites src->diff; when another reader of src has written there already, it gets the spare
+ * buffer. */
+static void backward_layer(struct nn_plan *p, size_t i)
+{
+    struct layer_run *run = &p->runs[i];
+    struct activation *src = run->src;
+    void *diff = src->diff;
+    if (p->flow[i].add_src)
+        src->diff = p->spare;
+    run->spec->layer->backward(run, &p->pass);
+    src->diff = diff;
+    if (p->flow[i].add_src)
+        tensor_add(p->kernels, src->dtype, src->diff, p->spare, src->count, p->threads);
+}
+
+void plan_backward_row(struct nn_plan *p, size_t i)
+{
+    struct activation *dst = p->runs[i].dst;
+    if (dst->relu && p->flow[i].mask)
+        tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads);
+    if (p->runs[i].spec->noise.relative)
+        residual_noise_backward_relative(&p->runs[i], &p->pass);
+    backward_residual(p, i);
+    backward_layer(p, i);
+    struct activation *source = noise_source(p, i);
+    if (p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE && p->runs[i].spec->residual >= 0 &&
+        source->diff == dst->diff)
+        residual_noise_backward(&p->runs[i], source, RESIDUAL_SHARED, &p->pass);
+}
+
+void nn_plan_backward(struct nn_plan *p)
+{
+    struct activation *output = plan_output(p);
+
+    assert(!p->config.views); /* nn_plan_clipped_sum() */
+    if (output->dtype == NN_BF16)
+        tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
+    for (size_t i = p->row_count; i-- > 0;)
+        plan_backward_row(p, i);
+}
+
+/* All above the reversal. */
+void nn_plan_backward_adversary(struct nn_plan *p)
+{
+    for (int i = p->adversary_row; i > p->output_row + 1; i--)
+        plan_backward_row(p, (size_t)i);
+}
+
+void nn_plan_forward_adversary(struct nn_plan *p)
+{
+    for (int i = p->output_row + 2; i <= p->adversary_row; i++)
+        forward_row(p, (size_t)i);
+}
+
+/* ---- what the caller sees ---- */
+
+size_t nn_plan_bytes(const struct nn_plan *p)
+{
+    return p->keep.capacity + p->scratch.capacity;
+}
+
+float *nn_plan_input(struct nn_plan *p)
+{
+    return p->input;
+}
+
+const float *nn_plan_output(const struct nn_plan *p)
+{
+    return p->output;
+}
+
+float *nn_plan_diff_output(struct nn_plan *p)
+{
+    return p->diff_output;
+}
+
+const float *nn_plan_adversary_output(const struct nn_plan *p)
+{
+    return p->adversary_row < 0 ? NULL : p->activations[p->adversary_row + 1].data;
+}
+
+float *nn_plan_adversary_diff(struct nn_plan *p)
+{
+    return p->adversary_row < 0 ? NULL : plan_activation(p, p->adversary_row)->diff;
+}

@@ -1,0 +1,58 @@
+/* plan.h - inside of a plan, for tests and benchmarks. */
+#ifndef NN_PLAN_PLAN_H
+#define NN_PLAN_PLAN_H
+
+#include "nn/kernel/kernels.h"
+#include "nn/model/model.h"
+
+/** Where the gradient of a row goes; decided once by plan_memory.c. */
+struct row_flow {
+    int add_src;       /* another row has written src->diff before: write to `spare` and add */
+    int add_residual;  /* likewise for the residual source; otherwise the two share one gradient */
+    int copy_residual; /* likewise first, but this row keeps its gradient: the other gets a copy */
+    int mask;          /* some writer of this row's gradient did not apply the ReLU mask */
+};
+struct nn_plan {
+    struct nn_model *model;
+    struct nn_plan_config config;
+    const struct kernels *kernels;
+    int threads;
+    size_t row_count;
+    int output_row,
+        adversary_row; /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
+    struct layer_run *runs; /* (row_count) */
+    struct row_flow *flow;  /* (row_count) */
+    struct activation
+        *activations; /* (row_count + 1); activations[0] is the input, tensors[i + 1] the result of row i */
+    float *input, *output, *diff_output; /* f32 faces; the same memory as the tensors in a f32 plan */
+    struct pass pass;                    /* of the last forward; backward redraws the same dropout */
+    void *spare;                         /* second gradient of a row with several readers */
+    /* of a plan with views: (rows, examples) squared norms, their excess and clip factors; (examples) */
+    double *square, *excess, *factor, *norm;
+    struct arena keep, scratch;
+};
+static inline size_t plan_examples(const struct nn_plan *p)
+{
+    return p->config.views ? p->config.batch / p->config.views : 0;
+}
+static inline struct activation *plan_activation(struct nn_plan *p, int row)
+{
+    return &p->activations[row + 1];
+}
+
+/** A loss stands on this row's result. */
+static inline int plan_ends(const struct nn_plan *p, int row)
+{
+    return row == p->output_row || row == p->adversary_row;
+}
+static inline struct activation *plan_output(struct nn_plan *p)
+{
+    return plan_activation(p, p->output_row);
+}
+
+/** One row's part of nn_plan_backward(). */
+void plan_backward_row(struct nn_plan *p, size_t i);
+/** Decides the gradient flow and places every tensor and layer in the two arenas. */
+sotto_status plan_memory(struct nn_plan *p);
+
+#endif

@@ -1,0 +1,177 @@
+/* The joint view as one page: a table, and every privacy axis against utility, drawn without script. */
+#include "report/compare/compare.h"
+
+#include <math.h>
+
+#include "report/page/page.h"
+
+extern const char report_report_css[];
+
+enum { WIDTH = 560, HEIGHT = 340, LEFT = 60, RIGHT = 20, TOP = 20, BOTTOM = 50 };
+
+/* ---- the table ---- */
+
+static void axis_cell(struct page *p, const struct compare_row *row, int k)
+{
+    static const char *const marks[] = {"", "", " &#9650; better", " &#9660; worse"};
+    page_html(p, "<td class=\"number\">");
+    page_estimate(p, &row->axis[k]);
+    page_html(p, marks[row->change[k]]);
+    if (row->by[k]) {
+        page_html(p, " <span class=\"ci\">");
+        page_name(p, row->by[k]);
+        page_html(p, "</span>");
+    }
+    page_html(p, "</td>");
+}
+
+static void table(struct page *p, const struct compare *c)
+{
+    page_html(
+        p,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All "
+        "models\"><table>\n<caption>Every "
+        "number with its interval. Better: the whole interval lies beyond that of the first line; worse: the "
+        "estimate does. On the front: nobody is as good on every axis that all have, and better on "
+        "one.</caption>\n<thead><tr><th scope=\"col\">Model</th>");
+    for (int k = 0; k < AXES; k++) {
+        page_html(p, "<th scope=\"col\" class=\"number\">");
+        page_html(p, compare_axes[k].title);
+        page_html(p, "</th>");
+    }
+    page_html(p, "<th scope=\"col\">Front</th><th scope=\"col\">Wins</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < c->count; i++) {
+        const struct compare_row *row = &c->rows[i];
+        page_html(p, "<tr><th scope=\"row\">");
+        page_name(p, row->name);
+        page_html(p, "</th>");
+        for (int k = 0; k < AXES; k++)
+            axis_cell(p, row, k);
+        page_html(p, row->front ? "<td>yes</td>" : "<td>no</td>");
+        page_html(p, i == 0      ? "<td>&ndash;</td>"
+                     : row->wins ? "<td><strong>yes</strong></td>"
+                                 : "<td>no</td>");
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+/* For whom several rows are one defence at several strengths. */
+static void choices(struct page *p, const struct compare *c)
+{
+    page_html(p, "<p>Mends an axis most, beyond the interval, and breaks no other: ");
+    for (int k = 0; k < AXES; k++) {
+        page_html(p, k ? "; " : "");
+        page_html(p, compare_axes[k].title);
+        page_html(p, " &ndash; ");
+        if (c->choice[k])
+            page_name(p, c->rows[c->choice[k]].name);
+        else
+            page_html(p, "nobody");
+    }
+    page_html(p, ".</p>\n");
+}
+
+/* ---- the drawings ---- */
+
+struct scale {
+    double low, high, from, to;
+};
+
+static struct scale scale_of(const struct compare *c, int k, double from, double to)
+{
+    struct scale s = {INFINITY, -INFINITY, from, to};
+    for (size_t i = 0; i < c->count; i++) {
+        s.low = fmin(s.low, c->rows[i].axis[k].lower);
+        s.high = fmax(s.high, c->rows[i].axis[k].upper);
+    }
+    double room = fmax(0.05 * (s.high - s.low), 0.005);
+    s.low -= room, s.high += room;
+    return s;
+}
+
+static double place(const struct scale *s, double x)
+{
+    return s->from + (x - s->low) / (s->high - s->low) * (s->to - s->from);
+}
+
+static void ticks(struct page *p, const struct scale *x, const struct scale *y)
+{
+    for (int i = 0; i <= 4; i++) {
+        double vx = x->low + (x->high - x->low) * i / 4, vy = y->low + (y->high - y->low) * i / 4;
+        page_format(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.3f</text>", place(x, vx),
+                    HEIGHT - BOTTOM + 18, vx);
+        page_format(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3f</text>", LEFT - 6,
+                    place(y, vy) + 4, vy);
+        page_format(p, "<path d=\"M%d %.1fH%d\" stroke=\"var(--grid)\"/>", LEFT, place(y, vy), WIDTH - RIGHT);
+    }
+}
+
+/* A cross of intervals, and the row's number in the table beside it. */
+static void mark(struct page *p, const struct compare_row *row, size_t number, int k, const struct scale *x,
+                 const struct scale *y)
+{
+    const struct estimate *u = &row->axis[AXIS_UTILITY], *v = &row->axis[k];
+    const char *colour = row->front ? "var(--proved)" : "var(--soft)";
+    page_format(p, "<path d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1f\" stroke=\"%s\" fill=\"none\"/>",
+                place(x, u->lower), place(y, v->value), place(x, u->upper), place(x, u->value),
+                place(y, v->lower), place(y, v->upper), colour);
+    page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>", place(x, u->value),
+                place(y, v->value), colour);
+    page_text(p, row->name);
+    page_format(p, "</title></circle><text x=\"%.1f\" y=\"%.1f\">%zu</text>", place(x, u->value) + 6,
+                place(y, v->value) - 6, number);
+}
+
+static void drawing(struct page *p, const struct compare *c, int k)
+{
+    struct scale x = scale_of(c, AXIS_UTILITY, LEFT, WIDTH - RIGHT), y = scale_of(c, k, HEIGHT - BOTTOM, TOP);
+    page_format(
+        p,
+        "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" width=\"%d\" style=\"max-width:100%%;font-size:12px;"
+        "fill:currentColor\" aria-label=\"",
+        WIDTH, HEIGHT, WIDTH);
+    page_html(p, compare_axes[k].title);
+    page_html(p, " against utility; the table above holds the numbers\">");
+    ticks(p, &x, &y);
+    for (size_t i = 0; i < c->count; i++)
+        mark(p, &c->rows[i], i + 1, k, &x, &y);
+    page_format(p, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
+                HEIGHT - 10);
+    page_html(p, compare_axes[AXIS_UTILITY].title);
+    page_html(p, "</text></svg><figcaption>");
+    page_html(p, compare_axes[k].title);
+    page_html(p, " (lower is better) against accuracy (further right is better), with intervals; numbers are "
+                 "lines of the "
+                 "table, green ones are on the front.</figcaption></figure>\n");
+}
+
+sotto_status compare_page(char **html, const struct compare *c, const char *title)
+{
+    struct page p = {0};
+    page_html(&p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                  "content=\"width=device-width\"><title>");
+    page_text(&p, title);
+    page_html(&p, "</title><style>");
+    page_html(&p, report_report_css);
+    page_html(&p, "</style></head><body><header><h1>");
+    page_text(&p, title);
+    page_html(
+        &p,
+        "</h1></header><main><section><h2>All models on all axes</h2>\n<p>What was measured, not proved: an "
+        "attack that found nothing is no guarantee. A defence wins where something is better and nothing "
+        "worse.</p>\n");
+    table(&p, c);
+    choices(&p, c);
+    page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
+    for (int k = AXIS_MEMBERSHIP; k < AXES; k++)
+        if (c->shared[k] && c->shared[AXIS_UTILITY])
+            drawing(&p, c, k);
+    page_html(&p, "</section></main></body></html>\n");
+    if (p.failed) {
+        base_free(p.text);
+        return status_fail(SOTTO_ENOMEM, "compare: out of memory for the page");
+    }
+    *html = p.text;
+    return SOTTO_OK;
+}

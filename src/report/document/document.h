@@ -1,0 +1,99 @@
+/* document.h - a "sotto.report/1" document, checked once and then plain values (docs/FORMATS.md). */
+#ifndef REPORT_DOCUMENT_DOCUMENT_H
+#define REPORT_DOCUMENT_DOCUMENT_H
+
+#include "base/memory.h"
+#include "io/json/json.h"
+#include "report/document/sweeps.h"
+
+struct estimate {
+    bool given;
+    double value, lower, upper; /* lower and upper are NAN for a bare number */
+    size_t n;                   /* 0: unknown */
+};
+
+struct draws {    /* a spread over noise draws */
+    size_t count; /* 0: not given */
+    double mean, lowest, highest;
+};
+
+struct guarantee {
+    bool given, all_met;
+    double lower, upper, delta; /* upper may be INFINITY */
+    const char *accountant, *adjacency;
+    const struct json *assumptions;
+};
+
+struct attack_result {
+    const char *name, *title;
+    struct estimate auc, balanced;
+    double advantage, epsilon; /* epsilon: lower bound, NAN if none */
+    size_t n_member, n_nonmember, scored_member, scored_nonmember;
+    const struct json *rates, *refused, *roc, *histogram;
+    double tpr, fpr;         /* at the threshold of the epsilon bound, NAN if absent; of scored_... records */
+    double adjusted;         /* lower end of the AUC's interval, widened for the number of attacks */
+    double adjusted_epsilon; /* lower bound on epsilon at the proved delta, widened likewise; 0 if none */
+};
+
+enum verdict {
+    VERDICT_CONTRADICTED,
+    VERDICT_DESTROYED,
+    VERDICT_LEAKS,
+    VERDICT_LEAKS_LITTLE,
+    VERDICT_DAMAGED,
+    VERDICT_NOT_DETECTED,
+    VERDICT_NOT_ATTACKED
+};
+const char *verdict_name(enum verdict v);
+
+struct row {
+    const char *name, *title, *group, *mechanism; /* group, mechanism: NULL if absent */
+    bool is_protected, evaluation, no_statement;  /* no_statement: private records trained the encoder */
+    size_t records;
+    double parameters, scale, l1, l2; /* NAN if absent */
+    const char *source, *source_note; /* where the sensitivity comes from; NULL if absent */
+    size_t pairs;
+    struct guarantee proved, conditional;
+    bool proof_counts; /* finite, every assumption met, noise not seeded */
+    bool proof_means;  /* ... and epsilon is small enough to mean something (docs/FORMATS.md) */
+    const struct json *audit, *notes;
+    double confidence;
+    size_t attack_count, headline, /* index of the attack chosen beforehand ("loss", else the first) */
+        closer;                    /* of the one that slices look at, else the headline */
+    struct attack_result *attacks;
+    bool claimed, claim_contradicted; /* a claim of the caller's, tested here, proved nowhere */
+    double claim_epsilon, claim_delta, claim_bound;
+    const char *claim_attack; /* NULL if none */
+    const char *draws_attack;
+    struct draws auc_draws, accuracy_draws;
+    struct estimate accuracy, unprotected;
+    double train_accuracy, chance; /* NAN if absent */
+    enum verdict verdict;
+    size_t strongest; /* attack with the highest AUC, if any */
+    char verdict_text[512];
+};
+
+struct report {
+    struct json *doc; /* owns every borrowed text */
+    const char *title;
+    bool insecure_noise, synthetic;
+    size_t row_count;
+    struct row *rows;
+    struct sweeps sweeps;
+    char verdict_kind[24];
+};
+
+/** EFORMAT names the member: "report.json: 'rows[2].proved' ...". Ends with every verdict decided. */
+sotto_status report_read(struct report *out, const char *text, size_t size);
+void report_clear(struct report *r);
+
+/* Optional parts; NULL or NAN if absent or null. */
+const struct json *part(const struct json *j, const char *path);
+const char *part_text(const struct json *j, const char *path);
+double part_number(const struct json *j, const char *path);
+bool part_flag(const struct json *j, const char *path); /* false if absent */
+
+/* Decides r->verdict, text and the rest from the numbers alone. */
+void row_judge(struct row *r);
+
+#endif

@@ -1,0 +1,559 @@
+/* Reading is checking: everything that the page shows passes through here, with the full path in the error.
+ */
+#include "report/document/document.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sotto/sotto.h"
+
+static const char document[] = "report";
+static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect nobody */
+enum { PATH = 128, MAX_ROWS = 1000, MAX_ATTACKS = 64 };
+
+const struct json *part(const struct json *j, const char *path)
+{
+    const struct json *found = json_find(j, path);
+    return found && json_kind(found) != JSON_KIND_NULL ? found : NULL;
+}
+
+const char *part_text(const struct json *j, const char *path)
+{
+    return json_text(json_find(j, path));
+}
+
+bool part_flag(const struct json *j, const char *path)
+{
+    bool x = false;
+    return part(j, path) && json_get_boolean(&x, j, "report.json", path) == SOTTO_OK && x;
+}
+
+double part_number(const struct json *j, const char *path)
+{
+    return json_number(json_find(j, path));
+}
+
+/* A reader stands at one place of the document and knows its path, for errors. */
+struct reader {
+    const struct json *doc;
+    char path[PATH];
+};
+
+static struct reader enter(const struct reader *r, const char *member)
+{
+    struct reader inner = {.doc = r->doc};
+    bool index = member[0] == '[';
+    snprintf(inner.path, sizeof inner.path, "%.90s%s%.36s", r->path, r->path[0] && !index ? "." : "", member);
+    return inner;
+}
+
+static const struct json *here(const struct reader *r)
+{
+    return r->path[0] ? part(r->doc, r->path) : r->doc;
+}
+
+static sotto_status read_number(double *out, const struct reader *r, const char *member)
+{
+    struct reader at = enter(r, member);
+    return json_get_real(out, r->doc, document, at.path);
+}
+
+/* NAN if absent or null. */
+static sotto_status read_number_if(double *out, const struct reader *r, const char *member)
+{
+    struct reader at = enter(r, member);
+    *out = NAN;
+    return here(&at) ? json_get_real(out, r->doc, document, at.path) : SOTTO_OK;
+}
+
+static sotto_status read_text(const char **out, const struct reader *r, const char *member)
+{
+    struct reader at = enter(r, member);
+    return json_get_text(out, r->doc, document, at.path);
+}
+
+static sotto_status read_text_if(const char **out, const struct reader *r, const char *member)
+{
+    struct reader at = enter(r, member);
+    *out = NULL;
+    return here(&at) ? json_get_text(out, r->doc, document, at.path) : SOTTO_OK;
+}
+
+static sotto_status read_flag_if(bool *out, const struct reader *r, const char *member)
+{
+    struct reader at = enter(r, member);
+    *out = false;
+    return here(&at) ? json_get_boolean(out, r->doc, document, at.path) : SOTTO_OK;
+}
+
+static sotto_status read_size_if(size_t *out, const struct reader *r, const char *member)
+{
+    struct reader at = enter(r, member);
+    *out = 0;
+    return here(&at) ? json_get_size(out, r->doc, document, at.path) : SOTTO_OK;
+}
+
+static sotto_status check_fraction(double x, const struct reader *r, const char *member)
+{
+    if (isnan(x) || (x >= 0 && x <= 1))
+        return SOTTO_OK;
+    return status_fail(SOTTO_EFORMAT, "%s: '%s.%s' is %g; expected a fraction between 0 and 1", document,
+                       r->path, member, x);
+}
+
+/* A list of texts, or absent. */
+static sotto_status check_texts(const struct json **out, const struct reader *r, const char *member)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, member);
+    *out = NULL;
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(json_get_array(out, r->doc, document, at.path));
+    for (size_t i = 0; i < json_count(*out); i++)
+        if (!json_text(json_at(*out, i)))
+            FAIL(SOTTO_EFORMAT, "%s: '%s[%zu]' is not a text", document, at.path, i);
+done:
+    return status;
+}
+
+/* An object with an interval; or, if `bare` allows it, a number. */
+static sotto_status read_estimate(struct estimate *out, const struct reader *r, const char *member, bool bare)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, member);
+    struct estimate e = {.given = true, .lower = NAN, .upper = NAN};
+    const struct json *found = here(&at), *object;
+    if (bare && found && json_kind(found) != JSON_KIND_OBJECT) {
+        TRY(read_number(&e.value, r, member));
+        TRY(check_fraction(e.value, r, member));
+    } else {
+        TRY(json_get_object(&object, r->doc, document, at.path));
+        TRY(read_number(&e.value, &at, "estimate"));
+        TRY(read_number(&e.lower, &at, "lower"));
+        TRY(read_number(&e.upper, &at, "upper"));
+        TRY(read_size_if(&e.n, &at, "n"));
+        TRY(check_fraction(e.value, &at, "estimate"));
+        TRY(check_fraction(e.lower, &at, "lower"));
+        TRY(check_fraction(e.upper, &at, "upper"));
+        if (!(e.lower <= e.value && e.value <= e.upper))
+            FAIL(SOTTO_EFORMAT, "%s: '%s' is %g in [%g, %g]; expected lower <= estimate <= upper", document,
+                 at.path, e.value, e.lower, e.upper);
+    }
+    *out = e;
+done:
+    return status;
+}
+
+static sotto_status read_draws(struct draws *out, const struct reader *r, const char *member,
+                               const char *count)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, member);
+    double n;
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(read_number(&n, &at, count));
+    TRY(read_size_if(&out->count, &at, count));
+    TRY(read_number(&out->mean, &at, "mean"));
+    TRY(read_number(&out->lowest, &at, "lowest"));
+    TRY(read_number(&out->highest, &at, "highest"));
+    TRY(check_fraction(out->mean, &at, "mean"));
+    TRY(check_fraction(out->lowest, &at, "lowest"));
+    TRY(check_fraction(out->highest, &at, "highest"));
+done:
+    return status;
+}
+
+static sotto_status read_guarantee(struct guarantee *out, const struct reader *r, const char *member)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, member), epsilon = enter(&at, "epsilon");
+    const struct json *object;
+    struct guarantee g = {.given = true, .all_met = true};
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(json_get_object(&object, r->doc, document, epsilon.path));
+    TRY(read_number_if(&g.lower, &epsilon, "lower"));
+    TRY(read_number_if(&g.upper, &epsilon, "upper"));
+    if (isnan(g.upper)) {
+        if (!json_member(object, "upper"))
+            FAIL(SOTTO_EFORMAT, "%s: '%s.upper' is missing; expected a number, or null for infinity",
+                 document, epsilon.path);
+        g.upper = INFINITY;
+    }
+    if (g.upper < 0 || g.lower > g.upper)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' is [%g, %g]; expected 0 <= lower <= upper", document, epsilon.path,
+             g.lower, g.upper);
+    TRY(read_number(&g.delta, &at, "delta"));
+    TRY(check_fraction(g.delta, &at, "delta"));
+    TRY(read_text_if(&g.accountant, &at, "accountant"));
+    TRY(read_text_if(&g.adjacency, &at, "adjacency"));
+    struct reader list = enter(&at, "assumptions");
+    if (here(&list))
+        TRY(json_get_array(&g.assumptions, r->doc, document, list.path));
+    for (size_t i = 0; i < json_count(g.assumptions); i++) {
+        char index[32];
+        const char *text;
+        bool met;
+        snprintf(index, sizeof index, "[%zu]", i);
+        struct reader one = enter(&list, index);
+        TRY(read_text(&text, &one, "text"));
+        struct reader flag = enter(&one, "met");
+        TRY(json_get_boolean(&met, r->doc, document, flag.path));
+        g.all_met &= met;
+    }
+    *out = g;
+done:
+    return status;
+}
+
+static sotto_status check_points(const struct json *list, const char *path, bool fractions)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *p = json_at(list, i);
+        double x = json_number(json_at(p, 0)), y = json_number(json_at(p, 1));
+        if (json_count(p) != 2 || isnan(x) || isnan(y) || (fractions && (x < 0 || x > 1 || y < 0 || y > 1)))
+            return status_fail(SOTTO_EFORMAT, "%s: '%s[%zu]' is not a pair of %s", document, path, i,
+                               fractions ? "fractions" : "numbers");
+    }
+    return SOTTO_OK;
+}
+
+/* Two lists of as many counts and the ends of their axis, or NULL: the page can do without. */
+static const struct json *histogram_of(const struct json *attack)
+{
+    const struct json *h = part(attack, "histogram"), *member = part(h, "member"),
+                      *nonmember = part(h, "nonmember");
+    size_t bins = json_count(member);
+    bool good =
+        bins > 0 && json_count(nonmember) == bins && part_number(h, "upper") >= part_number(h, "lower");
+    for (size_t i = 0; good && i < bins; i++)
+        good = json_number(json_at(member, i)) >= 0 && json_number(json_at(nonmember, i)) >= 0;
+    return good ? h : NULL;
+}
+
+static sotto_status read_attack(struct attack_result *a, const struct reader *at)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *object;
+    TRY(json_get_object(&object, at->doc, document, at->path));
+    TRY(read_text(&a->name, at, "name"));
+    TRY(read_text_if(&a->title, at, "title"));
+    TRY(read_estimate(&a->auc, at, "auc", false));
+    TRY(read_number_if(&a->advantage, at, "advantage"));
+    TRY(read_number_if(&a->epsilon, at, "epsilon_lower_bound"));
+    TRY(read_size_if(&a->n_member, at, "n_member"));
+    TRY(read_size_if(&a->n_nonmember, at, "n_nonmember"));
+    struct reader detail = enter(at, "balanced_accuracy_detail");
+    if (here(&detail)) {
+        TRY(read_estimate(&a->balanced, at, "balanced_accuracy_detail", false));
+        TRY(read_size_if(&a->scored_member, &detail, "n_member"));
+        TRY(read_size_if(&a->scored_nonmember, &detail, "n_nonmember"));
+    }
+    struct reader bound = enter(at, "epsilon_detail");
+    TRY(read_number_if(&a->tpr, &bound, "tpr"));
+    TRY(read_number_if(&a->fpr, &bound, "fpr"));
+    TRY(check_fraction(a->tpr, &bound, "tpr"));
+    TRY(check_fraction(a->fpr, &bound, "fpr"));
+    struct reader tpr = enter(at, "tpr_at_fpr");
+    if (here(&tpr))
+        TRY(json_get_object(&a->rates, at->doc, document, tpr.path));
+    for (const char *key = json_first_key(a->rates); key; key = json_next_key(a->rates, key)) {
+        struct estimate ignored;
+        if (json_kind(json_member(a->rates, key)) == JSON_KIND_NULL)
+            continue;
+        TRY(read_estimate(&ignored, &tpr, key, false));
+    }
+    a->refused = part(object, "tpr_at_fpr_refused");
+    a->histogram = histogram_of(object);
+    struct reader roc = enter(at, "roc");
+    if (here(&roc)) {
+        TRY(json_get_array(&a->roc, at->doc, document, roc.path));
+        TRY(check_points(a->roc, roc.path, true));
+    }
+done:
+    return status;
+}
+
+static sotto_status read_claim(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "claim"), flag = enter(&at, "contradicted");
+    if (!here(&at))
+        return SOTTO_OK;
+    row->claimed = true;
+    TRY(read_number(&row->claim_epsilon, &at, "epsilon"));
+    TRY(read_number(&row->claim_delta, &at, "delta"));
+    TRY(check_fraction(row->claim_delta, &at, "delta"));
+    TRY(read_number(&row->claim_bound, &at, "epsilon_lower_bound"));
+    TRY(read_text_if(&row->claim_attack, &at, "attack"));
+    TRY(json_get_boolean(&row->claim_contradicted, r->doc, document, flag.path));
+    if (row->claim_contradicted != (row->claim_bound > row->claim_epsilon))
+        FAIL(SOTTO_EFORMAT, "%s: '%s' says %g against %g", document, flag.path, row->claim_bound,
+             row->claim_epsilon);
+done:
+    return status;
+}
+
+static sotto_status read_audit(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "measured"), list = enter(&at, "attacks");
+    const struct json *attacks;
+    const char *schema;
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(json_get_object(&row->audit, r->doc, document, at.path));
+    TRY(read_text(&schema, &at, "schema"));
+    if (strcmp(schema, "sotto.audit/1") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: '%s.schema' is not sotto.audit/1", document, at.path);
+    TRY(read_number(&row->confidence, &at, "confidence"));
+    if (!(row->confidence > 0 && row->confidence < 1))
+        FAIL(SOTTO_EFORMAT, "%s: '%s.confidence' is %g; expected a number between 0 and 1", document, at.path,
+             row->confidence);
+    TRY(json_get_array(&attacks, r->doc, document, list.path));
+    size_t count = json_count(attacks);
+    if (count > MAX_ATTACKS)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu attacks; at most %d are shown", document, list.path, count,
+             MAX_ATTACKS);
+    row->attacks = base_alloc(count, sizeof *row->attacks);
+    if (!row->attacks)
+        FAIL(SOTTO_ENOMEM, "report: out of memory");
+    row->attack_count = count;
+    for (size_t i = 0; i < count; i++) {
+        char index[32];
+        snprintf(index, sizeof index, "[%zu]", i);
+        struct reader one = enter(&list, index);
+        TRY(read_attack(&row->attacks[i], &one));
+        if (strcmp(row->attacks[i].name, "loss") == 0)
+            row->headline = i;
+    }
+    const char *closer = part_text(row->audit, "slices.attack");
+    row->closer = row->headline;
+    for (size_t i = 0; closer && i < count; i++)
+        if (strcmp(row->attacks[i].name, closer) == 0)
+            row->closer = i;
+    TRY(read_claim(row, &at));
+    struct reader spread = enter(r, "measured_draws");
+    if (here(&spread))
+        TRY(read_text(&row->draws_attack, &spread, "attack"));
+    TRY(read_draws(&row->auc_draws, r, "measured_draws", "draws"));
+done:
+    return status;
+}
+
+static sotto_status read_sensitivity(struct row *row, const struct reader *r)
+{
+    static const char *const sources[] = {"proved", "clipped", "sampled", "given"};
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "sensitivity");
+    row->l1 = row->l2 = NAN;
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(read_text(&row->source, &at, "source"));
+    bool known = false;
+    for (size_t i = 0; i < 4; i++)
+        known |= strcmp(row->source, sources[i]) == 0;
+    if (!known)
+        FAIL(SOTTO_EFORMAT, "%s: '%s.source' is not one of proved, clipped, sampled, given", document,
+             at.path);
+    TRY(read_number_if(&row->l1, &at, "l1"));
+    TRY(read_number_if(&row->l2, &at, "l2"));
+    TRY(read_size_if(&row->pairs, &at, "pairs"));
+    TRY(read_text_if(&row->source_note, &at, "note"));
+done:
+    return status;
+}
+
+static sotto_status read_utility(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "utility"), without = enter(&at, "unprotected_accuracy");
+    row->chance = row->train_accuracy = NAN;
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(read_estimate(&row->accuracy, &at, "accuracy", false));
+    TRY(read_number_if(&row->train_accuracy, &at, "train_accuracy"));
+    TRY(read_number_if(&row->chance, &at, "chance"));
+    TRY(check_fraction(row->train_accuracy, &at, "train_accuracy"));
+    TRY(check_fraction(row->chance, &at, "chance"));
+    if (here(&without))
+        TRY(read_estimate(&row->unprotected, &at, "unprotected_accuracy", true));
+    else if (row->is_protected)
+        FAIL(SOTTO_EFORMAT,
+             "%s: '%s' is missing; a protected model is never shown without what the protection costs",
+             document, without.path);
+    TRY(read_draws(&row->accuracy_draws, &at, "draws", "count"));
+done:
+    return status;
+}
+
+static sotto_status read_statement(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "statement");
+    const char *text;
+    TRY(read_text_if(&text, r, "statement"));
+    row->no_statement = text != NULL;
+    if (text && strcmp(text, "none") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s'; expected none", document, at.path, text);
+    if (text && row->is_protected)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' says none of a protected row", document, at.path);
+done:
+    return status;
+}
+
+static sotto_status read_row(struct row *row, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    double records;
+    struct reader flag = enter(r, "protected");
+    TRY(read_text(&row->name, r, "name"));
+    TRY(read_text(&row->title, r, "title"));
+    TRY(read_text_if(&row->group, r, "group"));
+    TRY(json_get_boolean(&row->is_protected, r->doc, document, flag.path));
+    TRY(read_flag_if(&row->evaluation, r, "evaluation"));
+    TRY(read_statement(row, r));
+    TRY(read_number(&records, r, "records"));
+    TRY(read_size_if(&row->records, r, "records"));
+    TRY(read_number_if(&row->parameters, r, "parameters"));
+    TRY(read_number_if(&row->scale, r, "scale"));
+    TRY(read_text_if(&row->mechanism, r, "mechanism"));
+    if (row->is_protected && !row->mechanism)
+        TRY(read_text(&row->mechanism, r, "mechanism"));
+    if (row->is_protected && !(row->scale > 0))
+        FAIL(SOTTO_EFORMAT, "%s: '%s.scale' is missing or not > 0; a protected row needs it", document,
+             r->path);
+    TRY(read_sensitivity(row, r));
+    TRY(read_guarantee(&row->proved, r, "proved"));
+    TRY(read_guarantee(&row->conditional, r, "conditional"));
+    if (row->proved.given &&
+        (!row->source || (strcmp(row->source, "proved") != 0 && strcmp(row->source, "clipped") != 0)))
+        FAIL(SOTTO_EFORMAT,
+             "%s: '%s.proved' stands beside a %s sensitivity, which proves nothing; it belongs under "
+             "'conditional'",
+             document, r->path, row->source ? row->source : "missing");
+    TRY(read_audit(row, r));
+    TRY(read_utility(row, r));
+    TRY(check_texts(&row->notes, r, "notes"));
+done:
+    return status;
+}
+
+static sotto_status read_rows(struct report *r, const struct reader *top)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *rows;
+    TRY(json_get_array(&rows, top->doc, document, "rows"));
+    size_t count = json_count(rows);
+    if (count == 0 || count > MAX_ROWS)
+        FAIL(SOTTO_EFORMAT, "%s: 'rows' has %zu entries; expected 1 to %d", document, count, MAX_ROWS);
+    r->rows = base_alloc(count, sizeof *r->rows);
+    if (!r->rows)
+        FAIL(SOTTO_ENOMEM, "report: out of memory");
+    r->row_count = count;
+    for (size_t i = 0; i < count; i++) {
+        char path[32];
+        const struct json *object;
+        snprintf(path, sizeof path, "rows[%zu]", i);
+        TRY(json_get_object(&object, top->doc, document, path));
+        struct reader at = enter(top, path);
+        TRY(read_row(&r->rows[i], &at));
+        struct row *row = &r->rows[i];
+        row->proof_counts =
+            row->proved.given && row->proved.all_met && isfinite(row->proved.upper) && !r->insecure_noise;
+        row->proof_means = row->proof_counts && row->proved.upper <= largest_meaningful;
+        row_judge(row);
+    }
+done:
+    return status;
+}
+
+/* Lists of objects whose texts the page prints: members that must be texts. */
+static sotto_status check_objects(const struct reader *top, const char *path, const char *text1,
+                                  const char *text2)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list;
+    if (!part(top->doc, path))
+        return SOTTO_OK;
+    TRY(json_get_array(&list, top->doc, document, path));
+    for (size_t i = 0; i < json_count(list); i++) {
+        char entry[PATH];
+        const char *ignored;
+        snprintf(entry, sizeof entry, "%s[%zu]", path, i);
+        struct reader at = enter(top, entry);
+        TRY(read_text(&ignored, &at, text1));
+        if (text2)
+            TRY(read_text(&ignored, &at, text2));
+    }
+done:
+    return status;
+}
+
+static sotto_status check_training(const struct reader *top)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_objects(top, "training", "title", "x"));
+    for (size_t i = 0; i < json_count(part(top->doc, "training")); i++) {
+        char path[PATH];
+        snprintf(path, sizeof path, "training[%zu].series", i);
+        const struct json *series;
+        TRY(json_get_array(&series, top->doc, document, path));
+        TRY(check_objects(top, path, "name", NULL));
+        for (size_t k = 0; k < json_count(series); k++) {
+            const struct json *points;
+            snprintf(path, sizeof path, "training[%zu].series[%zu].points", i, k);
+            TRY(json_get_array(&points, top->doc, document, path));
+            TRY(check_points(points, path, false));
+        }
+    }
+done:
+    return status;
+}
+
+sotto_status report_read(struct report *out, const char *text, size_t size)
+{
+    sotto_status status = SOTTO_OK;
+    struct report r = {0};
+    struct reader top = {0}, run = {0}, data = {0};
+    const char *schema, *ignored;
+    const struct json *warnings;
+    TRY(json_parse(&r.doc, text, size, document));
+    top.doc = run.doc = data.doc = r.doc;
+    TRY(read_text(&schema, &top, "schema"));
+    if (strcmp(schema, "sotto.report/1") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'schema' is not sotto.report/1", document);
+    TRY(read_text(&r.title, &top, "title"));
+    run = enter(&top, "run");
+    data = enter(&top, "data");
+    TRY(read_flag_if(&r.insecure_noise, &run, "insecure_noise"));
+    if (here(&data)) {
+        struct reader flag = enter(&data, "synthetic");
+        TRY(read_text(&ignored, &data, "name"));
+        TRY(json_get_boolean(&r.synthetic, r.doc, document, flag.path));
+    }
+    TRY(read_rows(&r, &top));
+    TRY(check_objects(&top, "splits", "name", NULL));
+    TRY(check_training(&top));
+    TRY(sweeps_read(&r.sweeps, r.doc));
+    TRY(check_objects(&top, "reproduce.inputs", "name", "sha256"));
+    TRY(check_texts(&warnings, &top, "warnings"));
+    *out = r;
+done:
+    if (status != SOTTO_OK)
+        report_clear(&r);
+    return status;
+}
+
+void report_clear(struct report *r)
+{
+    for (size_t i = 0; i < r->row_count; i++)
+        base_free(r->rows[i].attacks);
+    base_free(r->rows);
+    sweeps_clear(&r->sweeps);
+    json_free(r->doc);
+    *r = (struct report){0};
+}

@@ -1,0 +1,229 @@
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void page_bytes(struct page *p, const char *bytes, size_t count)
+{
+    if (p->failed)
+        return;
+    if (p->used + count + 1 > p->capacity) {
+        size_t capacity = 2 * (p->used + count + 1) + 4096;
+        char *grown = base_regrow(p->text, p->used, capacity, 1);
+        if (!grown) {
+            p->failed = true;
+            return;
+        }
+        p->text = grown;
+        p->capacity = capacity;
+    }
+    memcpy(p->text + p->used, bytes, count);
+    p->used += count;
+    p->text[p->used] = '\0';
+}
+
+void page_html(struct page *p, const char *html)
+{
+    page_bytes(p, html, strlen(html));
+}
+
+void page_format(struct page *p, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= sizeof text)
+        p->failed = true; /* a format that does not fit is a bug; never cut HTML in half */
+    else
+        page_bytes(p, text, (size_t)length);
+}
+
+void page_text(struct page *p, const char *text)
+{
+    for (; text && *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '<')
+            page_html(p, "&lt;");
+        else if (c == '>')
+            page_html(p, "&gt;");
+        else if (c == '&')
+            page_html(p, "&amp;");
+        else if (c == '"')
+            page_html(p, "&quot;");
+        else if (c == '\'')
+            page_html(p, "&#39;");
+        else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+            page_html(p, "\xef\xbf\xbd");
+        else
+            page_bytes(p, text, 1);
+    }
+}
+
+void page_name(struct page *p, const char *name)
+{
+    page_html(p, "<bdi>");
+    page_text(p, name);
+    page_html(p, "</bdi>");
+}
+
+void page_json(struct page *p, const char *json)
+{
+    for (; *json; json++) {
+        if (*json == '<')
+            page_html(p, "\\u003c");
+        else if (*json == '>')
+            page_html(p, "\\u003e");
+        else if (*json == '&')
+            page_html(p, "\\u0026");
+        else if (strncmp(json, "\xe2\x80\xa8", 3) == 0)
+            page_html(p, "\\u2028"), json += 2;
+        else if (strncmp(json, "\xe2\x80\xa9", 3) == 0)
+            page_html(p, "\\u2029"), json += 2;
+        else
+            page_bytes(p, json, 1);
+    }
+}
+
+static const char dash[] = "\xe2\x80\x93", thin_space[] = "\xe2\x80\xaf";
+
+void page_fraction(struct page *p, double x)
+{
+    if (isnan(x))
+        page_html(p, dash);
+    else
+        page_format(p, "%.3f", x);
+}
+
+void page_percent(struct page *p, double x)
+{
+    double percent = 100 * x;
+    if (isnan(x))
+        page_html(p, dash);
+    else
+        page_format(p, "%.*f%s%%", percent != 0 && percent < 0.995 ? 2 : 1, percent, thin_space);
+}
+
+void page_percent_plain(struct page *p, double x)
+{
+    page_format(p, "%.3g%s%%", 100 * x, thin_space);
+}
+
+void page_small(struct page *p, double x)
+{
+    double power = x > 0 ? round(log10(x)) : 0;
+    if (x > 0 && power < -2 && fabs(x / pow(10, power) - 1) < 1e-9)
+        page_format(p, "10<sup>\xe2\x88\x92%.0f</sup>", -power);
+    else
+        page_format(p, "%.3g", x);
+}
+
+void page_count(struct page *p, double n)
+{
+    char digits[64];
+    if (isnan(n)) {
+        page_html(p, dash);
+        return;
+    }
+    int length = snprintf(digits, sizeof digits, "%.0f", n);
+    for (int i = 0; i < length; i++) {
+        page_bytes(p, digits + i, 1);
+        if ((length - i) % 3 == 1 && i + 1 < length && digits[i] != '-')
+            page_html(p, thin_space);
+    }
+}
+
+void page_significant(struct page *p, double x, int digits)
+{
+    if (isnan(x))
+        page_html(p, dash);
+    else if (isinf(x))
+        page_html(p, x > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e");
+    else if (fabs(x) >= 1000 && fabs(x) < 1e15)
+        page_count(p, x);
+    else
+        page_format(p, "%.*g", digits, x);
+}
+
+void page_rounded_up(struct page *p, double x)
+{
+    if (x > 0 && isfinite(x)) {
+        double unit = pow(10, floor(log10(x)) - 3); /* four digits; above 1000 whole numbers */
+        if (unit > 1)
+            unit = 1;
+        /* The product may land just above a whole number that x had exactly: allow for its rounding. */
+        x = unit * ceil(x / unit * (1 - 4e-16));
+    }
+    page_significant(p, x, 4);
+}
+
+static void interval(struct page *p, const struct estimate *e, void (*number)(struct page *, double))
+{
+    if (!e->given) {
+        page_html(p, dash);
+        return;
+    }
+    number(p, e->value);
+    if (isnan(e->lower))
+        return;
+    page_html(p, " <span class=\"ci\">[");
+    number(p, e->lower);
+    page_html(p, ", ");
+    number(p, e->upper);
+    page_html(p, "]</span>");
+}
+
+void page_estimate(struct page *p, const struct estimate *e)
+{
+    interval(p, e, page_fraction);
+}
+
+void page_percent_estimate(struct page *p, const struct estimate *e)
+{
+    interval(p, e, page_percent);
+}
+
+void groups_find(struct groups *g, const struct report *r)
+{
+    g->count = 0;
+    for (size_t i = 0; i < r->row_count; i++) {
+        size_t k = 0;
+        for (; k < g->count; k++) {
+            const char *name = r->rows[g->first[k]].group;
+            if (name && r->rows[i].group && strcmp(name, r->rows[i].group) == 0)
+                break;
+        }
+        if (k == g->count)
+            g->first[g->count++] = i;
+        g->of_row[i] = k;
+    }
+}
+
+void group_title(struct page *p, const struct report *r, size_t row)
+{
+    const char *group = r->rows[row].group;
+    /* The unprotected model lends its title to the group. */
+    for (size_t i = 0; group && i < r->row_count; i++)
+        if (!r->rows[i].is_protected && r->rows[i].group && strcmp(r->rows[i].group, group) == 0) {
+            page_name(p, r->rows[i].title);
+            return;
+        }
+    page_name(p, r->rows[row].title);
+}
+
+void row_label(char *out, size_t capacity, const struct row *r)
+{
+    if (!r->is_protected)
+        snprintf(out, capacity, "no noise");
+    else
+        snprintf(out, capacity, "%.40s, scale %.4g", r->mechanism, r->scale);
+}
+
+double allowed_tpr(double epsilon, double delta, double fpr)
+{
+    double above = exp(epsilon) * fpr + delta, below = 1 - exp(-epsilon) * (1 - delta - fpr);
+    return fmin(1, fmin(above, below));
+}

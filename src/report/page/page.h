@@ -1,0 +1,70 @@
+/* page.h - HTML text that grows; text from the document can only enter it escaped. */
+#ifndef REPORT_PAGE_PAGE_H
+#define REPORT_PAGE_PAGE_H
+
+#include "report/document/document.h"
+
+struct page {
+    char *text;
+    size_t used, capacity;
+    bool failed; /* out of memory: everything after is ignored, page_done() reports it */
+};
+/** Trusted HTML, written in the source of sotto. */
+void page_html(struct page *p, const char *html);
+void page_bytes(struct page *p, const char *bytes, size_t count);
+/** Trusted format; arguments are numbers or literals, never text from a document. */
+void page_format(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Escaped, for element content and quoted attributes. NULL prints nothing. */
+void page_text(struct page *p, const char *text);
+/** Escaped and isolated, so that a right-to-left name cannot reorder the line around it. */
+void page_name(struct page *p, const char *name);
+/** JSON inside a script element: '<', '>', '&', U+2028 and U+2029 become \u escapes. */
+void page_json(struct page *p, const char *json);
+
+/* Numbers as the page shows them. NAN is a dash. */
+void page_fraction(struct page *p, double x);      /* 0.617 */
+void page_percent(struct page *p, double x);       /* 1.6 % */
+void page_percent_plain(struct page *p, double x); /* 1 %, 0.1 %: for levels that were chosen, not measured */
+void page_small(struct page *p, double x);         /* a power of ten where it is one */
+void page_count(struct page *p, double n);         /* 10 000, thin spaces */
+void page_significant(struct page *p, double x, int digits);
+/** Never below x in the digits shown. INFINITY prints the sign. */
+void page_rounded_up(struct page *p, double x);
+/** 0.617 with its interval in a lighter colour; NAN ends print no interval. */
+void page_estimate(struct page *p, const struct estimate *e);
+void page_percent_estimate(struct page *p, const struct estimate *e);
+
+/** The whole page of a document into an empty p; free p->text with base_free() also after a failure. */
+sotto_status report_build(struct page *p, const char *json, size_t size);
+
+/* Sections, in the order of the template. */
+typedef void (*section)(struct page *p, const struct report *r);
+void section_title(struct page *p, const struct report *r);
+void section_facts(struct page *p, const struct report *r);
+void section_checks(struct page *p, const struct report *r);
+void section_verdict(struct page *p, const struct report *r);
+void section_words(struct page *p, const struct report *r);
+void section_claim(struct page *p, const struct report *r);
+void section_attacks(struct page *p, const struct report *r);
+void section_exposed(struct page *p, const struct report *r); /* inside section_attacks */
+void section_attribute(struct page *p, const struct report *r);
+void section_utility(struct page *p, const struct report *r);
+void section_sweeps(struct page *p, const struct report *r);
+void section_training(struct page *p, const struct report *r);
+void section_method(struct page *p, const struct report *r);
+void section_reproduce(struct page *p, const struct report *r);
+void section_card(struct page *p, const struct report *r);
+void section_data(struct page *p, const struct report *r); /* the charts' numbers as JSON */
+
+/* Rows of one unprotected model share a chart. */
+struct groups {
+    size_t count, of_row[1000], first[1000];
+};
+void groups_find(struct groups *g, const struct report *r);
+void group_title(struct page *p, const struct report *r, size_t row);
+/** "no noise" or "logistic 0.1": what tells the rows of one group apart. */
+void row_label(char *out, size_t capacity, const struct row *r);
+/** The largest true-positive rate that (epsilon, delta) allows at a false-positive rate. */
+double allowed_tpr(double epsilon, double delta, double fpr);
+
+#endif

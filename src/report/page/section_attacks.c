@@ -1,0 +1,201 @@
+/* Plot A and the table of every attack on every setting. */
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RATES = 4 };
+
+/* The false-positive rates that any row reports, in the order of first appearance. */
+static size_t find_rates(const char *rates[MAX_RATES], const struct report *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->row_count; i++)
+        for (size_t a = 0; a < r->rows[i].attack_count; a++) {
+            const struct json *tpr = r->rows[i].attacks[a].rates;
+            for (const char *key = json_first_key(tpr); key && count < MAX_RATES;
+                 key = json_next_key(tpr, key)) {
+                size_t k = 0;
+                while (k < count && strcmp(rates[k], key) != 0)
+                    k++;
+                if (k == count)
+                    rates[count++] = key;
+            }
+        }
+    return count;
+}
+
+static void rate_cell(struct page *p, const struct attack_result *a, const char *key)
+{
+    const struct json *found = json_member(a->rates, key);
+    page_html(p, "<td class=\"number\">");
+    if (json_kind(found) == JSON_KIND_OBJECT) {
+        struct estimate e = {true, part_number(found, "estimate"), part_number(found, "lower"),
+                             part_number(found, "upper"), 0};
+        double realised = part_number(found, "realised_fpr.estimate");
+        bool weak = false;
+        if (part(found, "weak") && json_get_boolean(&weak, found, "report", "weak") == SOTTO_OK && weak)
+            page_html(p, "<abbr title=\"fewer than 10/FPR non-members\">weak</abbr> ");
+        page_percent_estimate(p, &e);
+        if (!isnan(realised)) {
+            page_html(p, " <span class=\"ci\">at ");
+            page_percent(p, realised);
+            page_html(p, " realised</span>");
+        }
+    } else {
+        double rate = strtod(key, NULL);
+        page_html(p, "<span class=\"none\">not measured</span>");
+        if (json_member(a->refused, key) && rate > 0) { /* the reason in full is in the JSON */
+            page_html(p, " <span class=\"ci\">needs ");
+            page_count(p, ceil(1 / rate - 1e-9));
+            page_html(p, " non-members</span>");
+        }
+    }
+    page_html(p, "</td>");
+}
+
+static void attack_line(struct page *p, const struct row *row, size_t i, const char *const *rates,
+                        size_t rate_count)
+{
+    const struct attack_result *a = &row->attacks[i];
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, a->title ? a->title : a->name);
+    page_html(p, i == row->headline ? " <span class=\"ci\">(headline)</span></th><td class=\"number\">"
+                                    : "</th><td class=\"number\">");
+    page_estimate(p, &a->auc);
+    page_html(p, "</td>");
+    for (size_t k = 0; k < rate_count; k++)
+        rate_cell(p, a, rates[k]);
+    page_html(p, "<td class=\"number\">");
+    page_estimate(p, &a->balanced);
+    page_html(p, "</td><td class=\"number\">");
+    page_fraction(p, a->advantage);
+    page_html(p, "</td><td class=\"number\">");
+    page_significant(p, a->epsilon, 3);
+    page_html(p, "</td></tr>\n");
+}
+
+static void row_group(struct page *p, const struct row *row, const char *const *rates, size_t rate_count)
+{
+    page_format(p, "<tbody>\n<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"%zu\">", rate_count + 5);
+    page_name(p, row->title);
+    if (row->attack_count) {
+        page_html(p, " <span class=\"ci\">");
+        page_count(p, (double)row->attacks[0].n_member);
+        page_html(p, " members, ");
+        page_count(p, (double)row->attacks[0].n_nonmember);
+        page_html(p, " non-members");
+        if (row->auc_draws.count) {
+            page_format(p, "; over %zu noise draws the AUC of '", row->auc_draws.count);
+            page_name(p, row->draws_attack);
+            page_format(p, "' is %.3f on average, %.3f to %.3f", row->auc_draws.mean, row->auc_draws.lowest,
+                        row->auc_draws.highest);
+        }
+        page_html(p, "</span>");
+    }
+    page_html(p, "</th></tr>\n");
+    for (size_t i = 0; i < row->attack_count; i++)
+        attack_line(p, row, i, rates, rate_count);
+    if (!row->attack_count)
+        page_format(p, "<tr><td colspan=\"%zu\" class=\"none\">not attacked</td></tr>\n", rate_count + 5);
+    page_html(p, "</tbody>\n");
+}
+
+static void plots(struct page *p, const struct report *r)
+{
+    struct groups g;
+    groups_find(&g, r);
+    page_html(p, "<div class=\"charts\">\n");
+    for (size_t k = 0; k < g.count; k++) {
+        bool any = false;
+        for (size_t i = 0; i < r->row_count; i++)
+            any |= g.of_row[i] == k && r->rows[i].attack_count && r->rows[i].attacks[r->rows[i].headline].roc;
+        if (!any)
+            continue;
+        page_format(p,
+                    "<figure><div class=\"plot\"><canvas data-chart=\"roc\" data-group=\"%zu\" role=\"img\" "
+                    "aria-label=\"ROC curves on "
+                    "logarithmic axes; the numbers are in the table of attacks\"></canvas></div><figcaption>",
+                    k);
+        group_title(p, r, g.first[k]);
+        page_html(p, "</figcaption></figure>\n");
+    }
+    page_html(
+        p,
+        "</div>\n<p class=\"note\">Plot A. For each setting the headline attack (for one setting alone, also "
+        "the "
+        "strongest others): of those it flags at a given rate of false alarms (x), how many members does it "
+        "catch (y)? Steps, no interpolation; both axes logarithmic, because an attack that is sure about a "
+        "few "
+        "people is a leak. Dotted diagonal: guessing. Shaded: forbidden by the proof or the claim, where "
+        "there "
+        "is one; a curve inside it speaks against it. Rates of 0 are drawn at half of the smallest "
+        "measurable rate.</p>\n");
+}
+
+/* Plot B, for an audit alone on its page: the scores themselves. */
+static void histogram(struct page *p, const struct report *r)
+{
+    const struct row *row = &r->rows[0];
+    if (r->row_count != 1 || !row->attack_count || !row->attacks[row->closer].histogram)
+        return;
+    page_html(
+        p,
+        "<div class=\"charts\">\n<figure><div class=\"plot\"><canvas data-chart=\"scores\" data-group=\"0\" "
+        "role=\"img\" aria-label=\"Histogram of the scores of members and non-members; the areas are in the "
+        "table of attacks\"></canvas></div><figcaption>Scores of '");
+    page_name(p, row->attacks[row->closer].name);
+    page_html(
+        p,
+        "'</figcaption></figure>\n</div>\n<p class=\"note\">Plot B. Share of members and of non-members at "
+        "each score; where the two differ, an attacker learns something. Bars of equal width.</p>\n");
+}
+
+void section_attacks(struct page *p, const struct report *r)
+{
+    const char *rates[MAX_RATES];
+    size_t rate_count = find_rates(rates, r);
+    double confidence = NAN;
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].attack_count)
+            confidence = r->rows[i].confidence;
+    page_html(p, "<section id=\"attacks\" aria-labelledby=\"h-attacks\"><h2 id=\"h-attacks\">3 Attacks: what "
+                 "was measured</h2>\n");
+    if (isnan(confidence)) {
+        page_html(p, "<p>No attack on membership was run.</p></section>\n");
+        return;
+    }
+    plots(p, r);
+    histogram(p, r);
+    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All attacks\"><table "
+                 "class=\"attacks\">\n<caption>All "
+                 "attacks on all settings. In brackets: intervals at ");
+    page_percent_plain(p, confidence);
+    page_html(p, " confidence, each for its own number. Thresholds were chosen on one random half of the "
+                 "records and scored on the "
+                 "other; the advantage is the best over all thresholds and therefore optimistic. Random "
+                 "guessing: AUC 0.5, balanced "
+                 "accuracy 0.5, TPR = FPR, advantage 0.</caption>\n<thead><tr><th "
+                 "scope=\"col\">Attack</th><th scope=\"col\" "
+                 "class=\"number\">AUC</th>");
+    for (size_t k = 0; k < rate_count; k++) {
+        page_html(p, "<th scope=\"col\" class=\"number\">TPR at ");
+        page_percent_plain(p, strtod(rates[k], NULL));
+        page_html(p, " FPR</th>");
+    }
+    page_html(
+        p,
+        "<th scope=\"col\" class=\"number\">Balanced accuracy</th><th scope=\"col\" "
+        "class=\"number\">Advantage "
+        "(best&nbsp;case)</th><th scope=\"col\" class=\"number\">\xce\xb5 is at least</th></tr></thead>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        row_group(p, &r->rows[i], rates, rate_count);
+    page_html(p, "</table></div>\n<p class=\"note\">\xce\xb5 is at least: no mechanism with a smaller "
+                 "\xce\xb5 could let this attack do so "
+                 "well (Clopper-Pearson on both rates at one threshold chosen on the other half). It treats "
+                 "the records of one trained "
+                 "model as independent trials, and it measures; it never proves privacy.</p>\n");
+    section_exposed(p, r);
+    page_html(p, "</section>\n");
+}

@@ -1,0 +1,130 @@
+/* Attribute inference: never a number without what could have been guessed without the model. */
+#include <math.h>
+#include <string.h>
+
+#include "report/page/page.h"
+
+static void cell(struct page *p, const struct json *j)
+{
+    struct estimate e = {j && json_kind(j) == JSON_KIND_OBJECT, part_number(j, "estimate"),
+                         part_number(j, "lower"), part_number(j, "upper"), 0};
+    page_html(p, "<td class=\"number\">");
+    page_percent_estimate(p, &e);
+    page_html(p, "</td>");
+}
+
+static void line(struct page *p, const struct json *scores, const char *note)
+{
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, part_text(scores, "name"));
+    page_html(p, note);
+    page_html(p, "</th>");
+    cell(p, part(scores, "accuracy"));
+    cell(p, part(scores, "balanced_accuracy"));
+    cell(p, part(scores, "macro_f1"));
+    page_html(p, "</tr>\n");
+}
+
+static void gain(struct page *p, const struct json *a)
+{
+    const struct json *g = part(a, "gain");
+    struct estimate e = {true, part_number(g, "estimate"), part_number(g, "lower"), part_number(g, "upper"),
+                         0};
+    if (!g)
+        return;
+    page_html(p, "<p>Accuracy gained over '");
+    page_name(p, part_text(g, "over"));
+    page_html(p, "': <strong>");
+    page_percent_estimate(p, &e);
+    page_html(
+        p,
+        e.lower > 0
+            ? "</strong>. What the model reveals gives the attribute away, beyond what is known anyway.</p>\n"
+            : "</strong>. No gain was shown; that is no proof that there is none.</p>\n");
+}
+
+static void curve(struct page *p, const struct json *list)
+{
+    if (!json_count(list))
+        return;
+    page_html(
+        p,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Learning "
+        "curve\"><table>\n<caption>How "
+        "much the attacker must know: accuracy with a part of the known records.</caption>\n<thead><tr><th "
+        "scope=\"col\">Part</th><th scope=\"col\" class=\"number\">Records</th><th scope=\"col\" "
+        "class=\"number\">Accuracy</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(list); i++) {
+        page_html(p, "<tr><th scope=\"row\">");
+        page_percent_plain(p, part_number(json_at(list, i), "share"));
+        page_html(p, "</th><td class=\"number\">");
+        page_count(p, part_number(json_at(list, i), "n"));
+        page_html(p, "</td>");
+        cell(p, json_at(list, i));
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+/* Only where networks of several depths were asked for. */
+static void depths(struct page *p, const struct json *list)
+{
+    if (!json_count(list))
+        return;
+    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Depth of the attack's "
+                 "network\"><table>\n<caption>Whether a deeper network would say more, taught by all known "
+                 "records.</caption>\n<thead><tr><th scope=\"col\">Dense layers</th><th scope=\"col\" "
+                 "class=\"number\">Accuracy</th><th scope=\"col\" class=\"number\">Balanced accuracy</th><th "
+                 "scope=\"col\" class=\"number\">Macro F1</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        page_count(p, part_number(one, "layers"));
+        page_html(p, "</th>");
+        cell(p, part(one, "accuracy"));
+        cell(p, part(one, "balanced_accuracy"));
+        cell(p, part(one, "macro_f1"));
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+void section_attribute(struct page *p, const struct report *r)
+{
+    const struct json *a = NULL;
+    for (size_t i = 0; i < r->row_count && !a; i++)
+        a = part(r->rows[i].audit, "attribute");
+    if (!a)
+        return;
+    page_html(p, "<section id=\"attribute\" aria-labelledby=\"h-attribute\"><h2 id=\"h-attribute\">Attribute "
+                 "inference</h2>\n<p>Can a hidden attribute with ");
+    page_count(p, part_number(a, "values"));
+    page_html(p, " values be read off what the model reveals about a record? The attacker knows it for ");
+    page_count(p, part_number(a, "n_known"));
+    page_html(p, " records and is tested on ");
+    page_count(p, part_number(a, "n_test"));
+    page_html(p, " others.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Attribute "
+                 "inference\"><table>\n<caption>The better of logistic regression and a network, chosen on "
+                 "records that were "
+                 "not tested, beside guesses that need no model. Balanced: mean over the attribute's values. "
+                 "Intervals at ");
+    page_percent_plain(p, part_number(a, "confidence"));
+    page_html(p,
+              ", bootstrap over the tested records.</caption>\n<thead><tr><th scope=\"col\">Guess by</th><th "
+              "scope=\"col\" class=\"number\">Accuracy</th><th scope=\"col\" class=\"number\">Balanced "
+              "accuracy</th><th "
+              "scope=\"col\" class=\"number\">Macro F1</th></tr></thead>\n<tbody>\n");
+    line(p, part(a, "attack"), " <span class=\"ci\">(the attack)</span>");
+    for (size_t i = 0; i < json_count(part(a, "baselines")); i++) {
+        const struct json *one = json_at(part(a, "baselines"), i);
+        bool asks = part_text(one, "name") && strncmp(part_text(one, "name"), "model's", 7) == 0;
+        line(p, one,
+             asks ? " <span class=\"ci\">(sees nothing else)</span>"
+                  : " <span class=\"ci\">(no model needed)</span>");
+    }
+    page_html(p, "</tbody></table></div>\n");
+    gain(p, a);
+    depths(p, part(a, "depths"));
+    curve(p, part(a, "learning_curve"));
+    page_html(p, "</section>\n");
+}

@@ -1,0 +1,194 @@
+/* What is proved, apart from what would hold only if a sampled sensitivity were the true one. */
+#include "report/page/page.h"
+
+#include <math.h>
+#include <string.h>
+
+static void epsilon_interval(struct page *p, const struct guarantee *g)
+{
+    page_html(p, "<strong>");
+    page_rounded_up(p, g->upper);
+    page_html(p, "</strong>");
+    if (g->lower < g->upper * 0.999) { /* else the two ends look the same */
+        page_html(p, " <span class=\"ci\">[");
+        page_significant(p, g->lower, 4);
+        page_html(p, ", ");
+        page_rounded_up(p, g->upper);
+        page_html(p, "]</span>");
+    }
+}
+
+static void sensitivity_cell(struct page *p, const struct row *r)
+{
+    if (!r->source) {
+        page_html(p, "<span class=\"none\">unknown</span>");
+        return;
+    }
+    page_text(p, r->source);
+    if (!isnan(r->l1)) {
+        page_html(p, ", L1 = ");
+        page_significant(p, r->l1, 4);
+    }
+    if (!isnan(r->l2)) {
+        page_html(p, ", L2 = ");
+        page_significant(p, r->l2, 4);
+    }
+    if (r->pairs)
+        page_format(p, " <span class=\"ci long\">(largest of %zu pairs: evidence, not a bound)</span>",
+                    r->pairs);
+}
+
+static void row_cells(struct page *p, const struct row *r)
+{
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, r->title);
+    page_html(p, r->evaluation ? " <span class=\"ci\">(measured only, not released)</span></th><td>"
+                               : "</th><td>");
+    page_text(p, r->mechanism);
+    page_html(p, "</td><td class=\"number\">");
+    page_significant(p, r->scale, 4);
+    page_html(p, "</td><td>");
+    sensitivity_cell(p, r);
+    page_html(p, "</td><td class=\"number proved\">");
+    if (r->proof_counts)
+        epsilon_interval(p, &r->proved);
+    else
+        page_html(p, "<span class=\"none\">none</span>");
+    if (r->proof_counts && !r->proof_means)
+        page_html(p, " <span class=\"ci\">no meaningful guarantee</span>");
+    page_html(p, "</td><td class=\"number conditional\">");
+    if (r->conditional.given)
+        epsilon_interval(p, &r->conditional);
+    else
+        page_html(p, "\xe2\x80\x93");
+    const struct guarantee *g = r->proof_counts ? &r->proved : &r->conditional;
+    page_html(p, "</td><td class=\"number\">");
+    if (g->given)
+        page_small(p, g->delta);
+    else
+        page_html(p, "\xe2\x80\x93");
+    page_html(p, "</td><td class=\"number proved\">");
+    page_percent(p, r->proof_counts ? allowed_tpr(r->proved.upper, r->proved.delta, 0.01) : NAN);
+    page_html(p, "</td></tr>\n");
+}
+
+static void assumptions(struct page *p, const struct row *r)
+{
+    const struct guarantee *g = r->proved.given ? &r->proved : &r->conditional;
+    if (!g->given)
+        return;
+    page_html(p, "<details open><summary>");
+    page_name(p, r->title);
+    page_html(p, "</summary><ul class=\"checks\">");
+    for (size_t i = 0; i < json_count(g->assumptions); i++) {
+        const struct json *a = json_at(g->assumptions, i);
+        bool met = false;
+        sotto_status ignored = json_get_boolean(&met, a, "report", "met"); /* checked by the reader */
+        (void)ignored;
+        page_format(p, "<li class=\"%s\"><strong>%s</strong> ", met ? "met" : "unmet",
+                    met ? "met:" : "NOT met:");
+        page_text(p, part_text(a, "text"));
+        page_html(p, "</li>");
+    }
+    if (r->conditional.given && !r->proved.given && r->conditional.all_met)
+        page_html(p, "<li class=\"unmet\"><strong>NOT proved:</strong> that no pair of neighbouring data "
+                     "sets moves the weights by more "
+                     "than was seen in the sample</li>");
+    if (r->source_note) {
+        page_html(p, "<li>sensitivity: ");
+        page_text(p, r->source_note);
+        page_html(p, "</li>");
+    }
+    if (g->accountant) {
+        page_html(p, "<li>accountant: ");
+        page_text(p, g->accountant);
+        page_html(p, "</li>");
+    }
+    if (g->delta > 0 && r->records > 0) {
+        page_html(p, "<li>\xce\xb4 = ");
+        page_small(p, g->delta);
+        page_format(p, ", %s 1/N = %.3g for %zu records</li>",
+                    g->delta * (double)r->records < 1 ? "below" : "<strong>not below</strong>",
+                    1 / (double)r->records, r->records);
+    }
+    page_html(p, "</ul></details>\n");
+}
+
+/* A claim that somebody makes elsewhere is neither proved nor refuted by not being contradicted. */
+static void claimed(struct page *p, const struct row *r)
+{
+    if (!r->claimed)
+        return;
+    page_html(p, "<p><strong>Claimed elsewhere, not proved here:</strong> \xce\xb5 = ");
+    page_significant(p, r->claim_epsilon, 4);
+    page_html(p, ", \xce\xb4 = ");
+    page_small(p, r->claim_delta);
+    page_html(p, r->claim_contradicted ? ". <strong>Contradicted:</strong> the attack '"
+                                       : ". Not contradicted: the strongest "
+                                         "bound is that of the attack '");
+    page_name(p, r->claim_attack ? r->claim_attack : "none");
+    page_html(p, "', \xce\xb5 \xe2\x89\xa5 ");
+    page_significant(p, r->claim_bound, 3);
+    page_html(p, " at ");
+    page_percent_plain(p, r->confidence);
+    page_html(
+        p, " over all attacks together (each threshold chosen on one half of the records and tested on the "
+           "other).</p>\n");
+}
+
+void section_claim(struct page *p, const struct report *r)
+{
+    bool any = false;
+    const char *adjacency = NULL;
+    for (size_t i = 0; i < r->row_count; i++) {
+        const struct row *row = &r->rows[i];
+        any |= row->is_protected;
+        if (!adjacency)
+            adjacency = row->proved.adjacency ? row->proved.adjacency : row->conditional.adjacency;
+    }
+    page_html(p, "<section id=\"claim\" aria-labelledby=\"h-claim\"><h2 id=\"h-claim\">2 Claim: what is "
+                 "proved</h2>\n");
+    if (!any) {
+        page_html(p,
+                  "<p>No setting on this page carries noise by sotto, so nothing is proved. <strong>Proved "
+                  "guarantee: none.</strong></p>\n");
+        for (size_t i = 0; i < r->row_count; i++)
+            claimed(p, &r->rows[i]);
+        page_html(p, "</section>\n");
+        return;
+    }
+    page_html(p, "<p>Random noise is added once to the model's weights after training; everything computed "
+                 "from the noisy weights is "
+                 "covered. Unit of privacy: one record. Neighbouring data sets: ");
+    page_text(p, adjacency ? adjacency : "not stated");
+    page_html(p, ". The headline is the <strong>upper</strong> end of each interval. <strong>Proved</strong> "
+                 "counts only "
+                 "sensitivities that a theorem or clipping enforces, with every assumption met. "
+                 "<strong>Conditional</strong> is the "
+                 "\xce\xb5 that would hold <em>if</em> the sensitivity seen in a sample were the true one: "
+                 "that is not a guarantee.</p>\n");
+    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                 "aria-label=\"Claims\"><table>\n<caption>Claims for each "
+                 "protected setting. The last column is what the proof leaves to any attacker who accepts "
+                 "1&#8239;% false "
+                 "alarms (guessing: 1&#8239;%).</caption>\n<thead><tr><th scope=\"col\">Setting</th><th "
+                 "scope=\"col\">Mechanism</th><th "
+                 "scope=\"col\" class=\"number\">Scale</th><th scope=\"col\">Sensitivity</th><th "
+                 "scope=\"col\" class=\"number "
+                 "proved\">Proved \xce\xb5</th><th scope=\"col\" class=\"number conditional\">Conditional "
+                 "\xce\xb5<br>(on the sampled "
+                 "sensitivity)</th><th scope=\"col\" class=\"number\">\xce\xb4</th><th scope=\"col\" "
+                 "class=\"number proved\">TPR "
+                 "possible at 1&#8239;% FPR</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].is_protected)
+            row_cells(p, &r->rows[i]);
+    page_html(p, "</tbody></table></div>\n<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].is_protected)
+            assumptions(p, &r->rows[i]);
+    page_html(p, "</div>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        claimed(p, &r->rows[i]);
+    page_html(p, "</section>\n");
+}

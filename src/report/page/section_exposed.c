@@ -1,0 +1,353 @@
+/* Beyond averages: what a flag means, who is exposed, how much one training differs from the next. One audit
+ * at a time: a page of many settings shows them for its first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page/page.h"
+
+static struct estimate estimate_of(const struct json *j)
+{
+    struct estimate e = {j && json_kind(j) == JSON_KIND_OBJECT, part_number(j, "estimate"),
+                         part_number(j, "lower"), part_number(j, "upper"), 0};
+    return e;
+}
+
+static void percent_cell(struct page *p, const struct json *j)
+{
+    struct estimate e = estimate_of(j);
+    page_html(p, "<td class=\"number\">");
+    if (e.given)
+        page_percent_estimate(p, &e);
+    else
+        page_html(p, "<span class=\"none\">not measurable</span>");
+    page_html(p, "</td>");
+}
+
+static void fraction_cell(struct page *p, const struct json *j)
+{
+    struct estimate e = estimate_of(j);
+    page_html(p, "<td class=\"number\">");
+    if (e.given)
+        page_estimate(p, &e);
+    else
+        page_html(p, "<span class=\"none\">not measurable</span>");
+    page_html(p, "</td>");
+}
+
+static void count_cell(struct page *p, const struct json *j, const char *member)
+{
+    page_html(p, "<td class=\"number\">");
+    page_count(p, part_number(j, member));
+    page_html(p, "</td>");
+}
+
+static void open_table(struct page *p, const char *label, const char *caption)
+{
+    page_format(p,
+                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<caption>",
+                label);
+    page_html(p, caption);
+}
+
+static const struct json *find_attack(const struct json *audit, const char *name)
+{
+    const struct json *list = part(audit, "attacks");
+    for (size_t i = 0; name && i < json_count(list); i++) {
+        const char *found = part_text(json_at(list, i), "name");
+        if (found && strcmp(found, name) == 0)
+            return json_at(list, i);
+    }
+    return NULL;
+}
+
+/* For one attack chosen beforehand: at each threshold, how often a flag is right, and what could have been
+ * seen at all. */
+static void flags(struct page *p, const struct json *audit, const char *name)
+{
+    static const char *const priors[] = {"0.5", "0.1", "0.01"};
+    const struct json *attack = find_attack(audit, name), *rates = part(attack, "tpr_at_fpr"),
+                      *resampled = part(attack, "tpr_at_fpr_bootstrap");
+    if (!rates)
+        return;
+    open_table(p, "What a flag means", "What a flag means, for the attack '");
+    page_name(p, name);
+    page_html(p,
+              "': how many of those it flags are members, if half, a tenth or a hundredth of all people are. "
+              "Resampled: "
+              "2 000 draws of the records (or as many as were asked for), the threshold chosen again in "
+              "each. Detectable: "
+              "the smallest true-positive rate that four audits of five of this size would have told from "
+              "guessing.</caption>\n<thead><tr><th scope=\"col\">False-positive rate</th><th scope=\"col\" "
+              "class=\"number\">TPR</th><th scope=\"col\" class=\"number\">Resampled</th><th scope=\"col\" "
+              "class=\"number\">Detectable</th><th scope=\"col\" class=\"number\">Right at 1/2</th><th "
+              "scope=\"col\" "
+              "class=\"number\">at 1/10</th><th scope=\"col\" class=\"number\">at "
+              "1/100</th></tr></thead>\n<tbody>\n");
+    for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
+        const struct json *rate = json_member(rates, key), *ppv = part(rate, "ppv");
+        page_html(p, "<tr><th scope=\"row\">");
+        page_percent_plain(p, strtod(key, NULL));
+        page_html(p, "</th>");
+        percent_cell(p, rate);
+        percent_cell(p, json_member(resampled, key));
+        page_html(p, "<td class=\"number\">");
+        page_percent(p, part_number(rate, "least_detectable"));
+        page_html(p, "</td>");
+        for (size_t i = 0; i < 3; i++)
+            percent_cell(p, json_member(ppv, priors[i]));
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+static void slices(struct page *p, const struct json *s)
+{
+    const struct json *list = part(s, "rows");
+    if (!json_count(list))
+        return;
+    open_table(p, "Slices",
+               "Parts of the records, same attack, same threshold. Intervals hold for all parts at once; a "
+               "part with fewer than 30 records on a side is refused.</caption>\n<thead><tr><th "
+               "scope=\"col\">Part</th><th scope=\"col\" class=\"number\">Members</th><th scope=\"col\" "
+               "class=\"number\">Non-members</th><th scope=\"col\" class=\"number\">AUC</th><th "
+               "scope=\"col\" class=\"number\">Members flagged</th><th scope=\"col\" "
+               "class=\"number\">Non-members flagged</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        page_name(p, part_text(one, "name"));
+        page_html(p, "</th>");
+        count_cell(p, one, "n_member");
+        count_cell(p, one, "n_nonmember");
+        fraction_cell(p, part(one, "auc"));
+        percent_cell(p, part(one, "tpr"));
+        percent_cell(p, part(one, "fpr"));
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+static void found_again(struct page *p, const struct json *r)
+{
+    if (!r) {
+        page_html(p, "\xe2\x80\x93");
+        return;
+    }
+    page_count(p, part_number(r, "flagged"));
+    page_html(p, " of ");
+    page_count(p, part_number(r, "runs"));
+    page_html(p, " <span class=\"ci\">wrongly ");
+    page_count(p, part_number(r, "mistaken"));
+    page_html(p, " of ");
+    page_count(p, part_number(r, "others"));
+    page_html(p, "</span>");
+}
+
+static void members(struct page *p, const struct json *e)
+{
+    const struct json *list = part(e, "members");
+    if (!json_count(list))
+        return;
+    open_table(p, "Most exposed members",
+               "The members this attack is surest of. As high: non-members with at least this "
+               "score, of ");
+    page_count(p, part_number(e, "n_nonmember"));
+    page_html(
+        p,
+        ". Separation: distance of the two means of the reference models' signals, in sums of "
+        "spreads. Statistics: the record's own, or those of its class or of everybody where it has too few "
+        "models. Found again: by trainings of reference models that saw it; wrongly: by those that did "
+        "not.</caption>\n"
+        "<thead><tr><th scope=\"col\">Row</th><th scope=\"col\" class=\"number\">Score</th><th scope=\"col\" "
+        "class=\"number\">As high</th><th scope=\"col\" "
+        "class=\"number\">Separation</th><th scope=\"col\">Statistics</th><th scope=\"col\">Found "
+        "again</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        if (part(one, "row"))
+            page_count(p, part_number(one, "row"));
+        else
+            page_html(p, "withheld");
+        page_html(p, "</th><td class=\"number\">");
+        page_significant(p, part_number(one, "score"), 4);
+        page_html(p, "</td>");
+        count_cell(p, one, "nonmembers_as_high");
+        page_html(p, "<td class=\"number\">");
+        page_significant(p, part_number(one, "separation"), 3);
+        page_html(p, part_flag(one, "fallback") ? "</td><td>others'</td><td>" : "</td><td>own</td><td>");
+        found_again(p, part(one, "repeats"));
+        page_html(p, "</td></tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+static void spread(struct page *p, const struct json *list)
+{
+    if (!json_count(list))
+        return;
+    open_table(p, "Between models",
+               "Between models: each reference model played the target once. The intervals above say how "
+               "sure the numbers of this model are; this says how much they differ from one training "
+               "to the next.</caption>\n<thead><tr><th scope=\"col\">Attack</th><th scope=\"col\" "
+               "class=\"number\">Targets</th><th scope=\"col\" class=\"number\">AUC, mean</th><th "
+               "scope=\"col\" class=\"number\">Standard deviation</th><th scope=\"col\" "
+               "class=\"number\">Lowest</th><th scope=\"col\" "
+               "class=\"number\">Highest</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < json_count(list); i++) {
+        static const char *const members_of[] = {"auc.mean", "auc.deviation", "auc.lowest", "auc.highest"};
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        page_name(p, part_text(one, "name"));
+        page_html(p, "</th>");
+        count_cell(p, one, "targets");
+        for (size_t k = 0; k < 4; k++) {
+            page_html(p, "<td class=\"number\">");
+            page_fraction(p, part_number(one, members_of[k]));
+            page_html(p, "</td>");
+        }
+        page_html(p, "</tr>\n");
+    }
+    page_html(p, "</tbody></table></div>\n");
+}
+
+/* Whether an attack flags the same people when the model is trained again. */
+static void stability(struct page *p, const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i), *s = part(one, "stability");
+        if (!s)
+            continue;
+        page_html(p, "<p>Trained again, does '");
+        page_name(p, part_text(one, "name"));
+        page_html(p, "' flag the same people? At ");
+        page_percent_plain(p, part_number(s, "fpr"));
+        page_html(p, " false alarms two trainings share ");
+        page_percent(p, part_number(s, "jaccard"));
+        page_html(p, " of the people that either of them flags among those both saw (mean of ");
+        page_count(p, part_number(s, "pairs"));
+        page_html(p, " pairs); ");
+        page_count(p, part_number(s, "steady"));
+        page_html(p, " of ");
+        page_count(p, part_number(s, "judged"));
+        page_html(p, " records are flagged in at least four of five trainings that saw them and in none that "
+                     "did not.</p>\n");
+    }
+}
+
+/* Thresholds that the reference models agreed on, tried on the real target. */
+static void transferred(struct page *p, const struct json *list)
+{
+    bool any = false;
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *rates = part(json_at(list, i), "transferred");
+        for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
+            if (!any)
+                open_table(
+                    p, "Transferred thresholds",
+                    "Thresholds from the reference models alone (the median over them), on all records of "
+                    "the audited model: what an attacker gets who never sees its "
+                    "members.</caption>\n<thead><tr><th "
+                    "scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">Wanted FPR</th><th "
+                    "scope=\"col\" "
+                    "class=\"number\">Members flagged</th><th scope=\"col\" class=\"number\">Non-members "
+                    "flagged</th></tr></thead>\n<tbody>\n");
+            any = true;
+            page_html(p, "<tr><th scope=\"row\">");
+            page_name(p, part_text(json_at(list, i), "name"));
+            page_html(p, "</th><td class=\"number\">");
+            page_percent_plain(p, strtod(key, NULL));
+            page_html(p, "</td>");
+            percent_cell(p, part(json_member(rates, key), "tpr"));
+            percent_cell(p, part(json_member(rates, key), "fpr"));
+            page_html(p, "</tr>\n");
+        }
+    }
+    if (any)
+        page_html(p, "</tbody></table></div>\n");
+}
+
+/* Decisions that the attacker reached without the target's members: no half of the records was needed to
+ * choose. */
+static void decisions(struct page *p, const struct json *audit)
+{
+    const struct json *list = part(audit, "attacks");
+    bool any = false;
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *own = part(json_at(list, i), "own_decision");
+        if (!own)
+            continue;
+        if (!any)
+            open_table(p, "Own decisions",
+                       "Decisions by thresholds from elsewhere (a shadow model, or the attack itself), on "
+                       "all records.</caption>\n<thead><tr><th scope=\"col\">Attack</th><th "
+                       "scope=\"col\" class=\"number\">Balanced accuracy</th><th scope=\"col\" "
+                       "class=\"number\">Members flagged</th><th scope=\"col\" "
+                       "class=\"number\">Non-members flagged</th></tr></thead>\n<tbody>\n");
+        any = true;
+        page_html(p, "<tr><th scope=\"row\">");
+        page_name(p, part_text(json_at(list, i), "title"));
+        page_html(p, "</th>");
+        fraction_cell(p, own);
+        percent_cell(p, part(own, "tpr"));
+        percent_cell(p, part(own, "fpr"));
+        page_html(p, "</tr>\n");
+    }
+    if (any)
+        page_html(p, "</tbody></table></div>\n");
+}
+
+/* Attacks for which some records had no statistics of their own. */
+static void stand_ins(struct page *p, const struct json *audit)
+{
+    const struct json *list = part(audit, "attacks");
+    bool any = false;
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i), *f = part(one, "fallback");
+        if (!(part_number(f, "member") + part_number(f, "nonmember") > 0))
+            continue;
+        if (!any)
+            open_table(
+                p, "Records without statistics of their own",
+                "Records without statistics of their own (too few reference models, or too rare a class), "
+                "for which those of their class or of everybody stood in.</caption>\n<thead><tr><th "
+                "scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">Members</th><th scope=\"col\" "
+                "class=\"number\">Non-members</th></tr></thead>\n<tbody>\n");
+        any = true;
+        page_html(p, "<tr><th scope=\"row\">");
+        page_name(p, part_text(one, "name"));
+        page_html(p, "</th>");
+        count_cell(p, f, "member");
+        count_cell(p, f, "nonmember");
+        page_html(p, "</tr>\n");
+    }
+    if (any)
+        page_html(p, "</tbody></table></div>\n");
+}
+
+void section_exposed(struct page *p, const struct report *r)
+{
+    const struct row *row = NULL;
+    for (size_t i = 0; i < r->row_count && !row; i++)
+        if (part(r->rows[i].audit, "slices") || part(r->rows[i].audit, "exposed"))
+            row = &r->rows[i];
+    if (!row)
+        return;
+    const char *name = part_text(row->audit, "slices.attack");
+    name = name ? name : part_text(row->audit, "exposed.attack");
+    page_html(p, "<h3 id=\"exposed\">Who is exposed</h3>\n");
+    if (r->row_count > 1) {
+        page_html(p, "<p class=\"note\">Shown for ");
+        page_name(p, row->title);
+        page_html(p, ".</p>\n");
+    }
+    flags(p, row->audit, name);
+    decisions(p, row->audit);
+    slices(p, part(row->audit, "slices"));
+    members(p, part(row->audit, "exposed"));
+    stand_ins(p, row->audit);
+    spread(p, part(row->audit, "between_models"));
+    stability(p, part(row->audit, "between_models"));
+    transferred(p, part(row->audit, "between_models"));
+}

@@ -1,0 +1,436 @@
+/* The experiment file as one table. A single head may be written as top-level `head`, `sensitivity`,
+ * `protect`; several heads, each on its own slice of the private part, as a list `cases` of the same three
+ * sections. */
+#include "run/config/run_config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/yaml/yaml_config.h"
+#include "sotto/fine_tune.h"
+
+#define CASE_ROWS(prefix)                                                                                    \
+    {prefix "head.hidden", CONFIG_WHOLES, .fallback = "[]", .range = "[1,65536]",                            \
+     .help = "ReLU widths; [] is a linear head"},                                                            \
+        {prefix "head.trainer", CONFIG_TEXT, .fallback = "adam",                                             \
+         .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",                                                 \
+         .help = "convex ones have a proved sensitivity"},                                                   \
+        {prefix "head.epochs", CONFIG_WHOLE, .fallback = "20", .range = "[1,1000000]"},                      \
+        {prefix "head.batch", CONFIG_WHOLE, .fallback = "25", .range = "[1,1000000]"},                       \
+        {prefix "head.lr", CONFIG_REAL, .fallback = "0.001", .range = "(0,1000)"},                           \
+        {prefix "head.clip", CONFIG_REAL, .fallback = "1", .range = "(0,inf)", .help = "convex: L2 norm"},   \
+        {prefix "head.bias", CONFIG_REAL, .fallback = "1", .range = "[0,inf)", .help = "convex"},            \
+        {prefix "head.lambda", CONFIG_REAL, .fallback = "0.01", .range = "(0,inf)", .help = "convex"},       \
+        {prefix "head.steps", CONFIG_WHOLE, .fallback = "500", .range = "[1,1000000]", .help = "convex"},    \
+        {prefix "head.step_size", CONFIG_REAL, .fallback = "0", .range = "[0,inf)",                          \
+         .help = "convex, convex-sgd; 0: the largest that the proof allows"},                                \
+        {prefix "head.fine_tune", CONFIG_FLAG, .fallback = "false",                                          \
+         .help = "train the encoder on the private records too: measured only, no privacy statement"},       \
+        {prefix "sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",                  \
+         .help = "replace-one pairs of the sensitivity sampler; 0: none"},                                   \
+        {prefix "protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"}, \
+        {prefix "protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "of the noise; or epsilon"},     \
+        {prefix "protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},                                       \
+        {prefix "protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},                          \
+        {prefix "protect[].l1", CONFIG_REAL, .range = "(0,inf)", .help = "stated instead of sampled"},       \
+        {prefix "protect[].l2", CONFIG_REAL, .range = "(0,inf)"},                                            \
+        {prefix "shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",                          \
+         .help = "shadow heads on random halves, for LiRA and RMIA; even; 0: none"},                         \
+        {prefix "sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},              \
+        {prefix "sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",                        \
+         .help = "measured over draws, never released"},                                                     \
+        {prefix "sweep.scales", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)"},                         \
+        {prefix "sweep.delta", CONFIG_REAL, .fallback = "1e-5", .range = "(0,1)"},                           \
+    {                                                                                                        \
+        prefix "sweep.paper_norms", CONFIG_FLAG, .fallback = "false"                                         \
+    }
+
+static const struct config_row rows[] = {
+    {"name", CONFIG_TEXT, .required = true, .help = "folder below runs/"},
+    {"title", CONFIG_TEXT, .help = "of the report"},
+    {"seed", CONFIG_WHOLE, .fallback = "1",
+     .help = "initialisation, order, augmentation, splits; never privacy noise"},
+    {"data.set", CONFIG_TEXT, .fallback = "fashion-mnist"},
+    {"data.public_set", CONFIG_TEXT,
+     .help = "another set to pre-train on (STL-10's unlabelled part); default: a part of data.set"},
+    {"data.public", CONFIG_WHOLE, .fallback = "20000", .range = "[2,inf)",
+     .help = "records that pre-training sees"},
+    {"data.private", CONFIG_WHOLE, .fallback = "1000", .range = "[2,inf)"},
+    {"data.heldout", CONFIG_WHOLE, .fallback = "10000", .range = "[2,inf)"},
+    {"data.shadow", CONFIG_WHOLE, .fallback = "0"},
+    {"pretrain.method", CONFIG_TEXT, .fallback = "simclr", .names = "simclr|rotation"},
+    {"pretrain.encoder", CONFIG_TEXT, .fallback = "keras-simclr"},
+    {"pretrain.epochs", CONFIG_WHOLE, .fallback = "10", .range = "[1,1000000]"},
+    {"pretrain.batch", CONFIG_WHOLE, .fallback = "256", .range = "[2,1000000]",
+     .help = "images, two views each"},
+    {"pretrain.lr", CONFIG_REAL, .fallback = "0.001", .range = "(0,1000)"},
+    {"pretrain.schedule", CONFIG_TEXT, .fallback = "constant", .names = "constant|cosine"},
+    {"pretrain.temperature", CONFIG_REAL, .fallback = "0.1", .range = "(0,1000)"},
+    {"pretrain.loss", CONFIG_TEXT, .fallback = "keras", .names = "keras|simclr"},
+    {"pretrain.min_area", CONFIG_REAL, .fallback = "0.25", .range = "(0,1]"},
+    {"pretrain.brightness", CONFIG_REAL, .fallback = "0.6", .range = "[0,1]"},
+    {"pretrain.jitter", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]"},
+    {"pretrain.augmentation", CONFIG_TEXT, .fallback = "keras", .names = "keras|simclr"},
+    {"pretrain.vertical_flip", CONFIG_FLAG, .fallback = "false", .help = "augmentation simclr"},
+    {"pretrain.grey", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]", .help = "augmentation simclr"},
+    {"pretrain.blur", CONFIG_REAL, .fallback = "0.5", .range = "[0,1]", .help = "augmentation simclr"},
+    {"pretrain.dtype", CONFIG_TEXT, .fallback = "auto", .names = "auto|f32|bf16"},
+    {"pretrain.backend", CONFIG_TEXT, .fallback = "auto", .names = "auto|winograd|dnnl|ref"},
+    {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
+     .help = "k-NN and linear probe, private part against held-out part"},
+    CASE_ROWS(""),
+    {"cases[].name", CONFIG_TEXT, .required = true},
+    {"cases[].title", CONFIG_TEXT, .help = "of its rows in the report"},
+    {"cases[].records", CONFIG_WHOLE, .required = true, .range = "[2,inf)",
+     .help = "slice of the private part"},
+    CASE_ROWS("cases[]."),
+    {"attack.names", CONFIG_TEXTS, .fallback = "[loss, confidence, entropy, modified-entropy]"},
+    {"evaluate.draws", CONFIG_WHOLE, .fallback = "20", .range = "[0,100000]",
+     .help = "noise draws per setting, to measure the spread"},
+    {"report.fpr", CONFIG_REALS, .fallback = "[0.01, 0.001]", .range = "(0,1)"},
+    {"report.confidence", CONFIG_REAL, .fallback = "0.95", .range = "(0,1)"},
+    {.path = NULL}};
+
+/* Texts go into fixed arrays; a longer one is an error, never cut. */
+static sotto_status copy(char *out, size_t capacity, const struct config *c, const char *path)
+{
+    const char *text = config_text(c, "%s", path);
+    if (strlen(text) >= capacity)
+        return config_fail(c, path, "%s is longer than %zu bytes", path, capacity - 1);
+    strcpy(out, text);
+    return SOTTO_OK;
+}
+
+static bool is_plain_name(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    return text[0] && text[0] != '.' && text[length] == '\0';
+}
+
+static sotto_status read_pretrain(struct run_config *out, const struct config *c)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_pretrain_options *p = &out->pretrain;
+    sotto_pretrain_defaults(p);
+    TRY(copy(out->method, sizeof out->method, c, "pretrain.method"));
+    TRY(copy(out->encoder, sizeof out->encoder, c, "pretrain.encoder"));
+    TRY(copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
+    TRY(copy(out->dtype, sizeof out->dtype, c, "pretrain.dtype"));
+    TRY(copy(out->loss, sizeof out->loss, c, "pretrain.loss"));
+    TRY(copy(out->schedule, sizeof out->schedule, c, "pretrain.schedule"));
+    p->method = out->method;
+    p->encoder = out->encoder;
+    p->backend = out->backend;
+    p->dtype = out->dtype;
+    p->loss = out->loss;
+    p->schedule = out->schedule;
+    p->seed = out->seed;
+    p->epochs = config_whole(c, "pretrain.epochs");
+    p->batch = config_whole(c, "pretrain.batch");
+    p->lr = config_real(c, "pretrain.lr");
+    p->temperature = config_real(c, "pretrain.temperature");
+    p->min_area = config_real(c, "pretrain.min_area");
+    p->brightness = config_real(c, "pretrain.brightness");
+    p->jitter = config_real(c, "pretrain.jitter");
+    TRY(copy(out->augmentation, sizeof out->augmentation, c, "pretrain.augmentation"));
+    p->augmentation = out->augmentation;
+    p->vertical_flip = config_flag(c, "pretrain.vertical_flip");
+    p->grey = config_real(c, "pretrain.grey");
+    p->blur = config_real(c, "pretrain.blur");
+    if (p->batch > out->sizes[SOTTO_PUBLIC])
+        TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public holds only %zu images",
+                        p->batch, out->sizes[SOTTO_PUBLIC]));
+done:
+    return status;
+}
+
+bool run_is_convex(const struct run_case *c)
+{
+    return strncmp(c->recipe.trainer, "convex", 6) == 0;
+}
+
+bool run_has_sensitivity(const struct run_case *c)
+{
+    return c->pairs > 0 || run_is_convex(c);
+}
+
+static sotto_status read_protection(struct run_protection *p, const struct run_case *owner,
+                                    const struct config *c, const char *prefix, size_t i)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    snprintf(path, sizeof path, "%sprotect[%zu].mechanism", prefix, i);
+    TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
+    p->scale = config_real(c, "%sprotect[%zu].scale", prefix, i);
+    p->epsilon = config_real(c, "%sprotect[%zu].epsilon", prefix, i);
+    p->delta = config_real(c, "%sprotect[%zu].delta", prefix, i);
+    p->l1 = config_real(c, "%sprotect[%zu].l1", prefix, i);
+    p->l2 = config_real(c, "%sprotect[%zu].l2", prefix, i);
+    if (isnan(p->scale) == isnan(p->epsilon))
+        TRY(config_fail(c, path, "%sprotect[%zu] needs either scale or epsilon", prefix, i));
+    if (isnan(p->l1) && isnan(p->l2) && !run_has_sensitivity(owner))
+        TRY(config_fail(
+            c, path,
+            "%sprotect[%zu] has no sensitivity; expected sensitivity.pairs > 0, or l1 or l2 in the entry",
+            prefix, i));
+done:
+    return status;
+}
+
+static sotto_status read_sweep(struct run_sweep *out, const struct run_case *owner, const struct config *c,
+                               const char *prefix)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    static const char names[] = " logistic logistic-l2 laplace gaussian gaussian-classical knorm ";
+    out->epsilon_count = config_length(c, "%ssweep.epsilons", prefix);
+    out->scale_count = config_length(c, "%ssweep.scales", prefix);
+    out->mechanism_count = config_length(c, "%ssweep.mechanisms", prefix);
+    out->delta = config_real(c, "%ssweep.delta", prefix);
+    out->paper_norms = config_flag(c, "%ssweep.paper_norms", prefix);
+    snprintf(path, sizeof path, "%ssweep.epsilons", prefix);
+    if (out->epsilon_count > RUN_SWEEP || out->scale_count > RUN_SWEEP)
+        TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; at most %d of each", prefix,
+                        out->epsilon_count, out->scale_count, RUN_SWEEP));
+    if (out->epsilon_count > 0 && !run_has_sensitivity(owner))
+        TRY(config_fail(c, path, "%s needs a sensitivity; expected sensitivity.pairs > 0", path));
+    for (size_t i = 0; i < out->epsilon_count; i++)
+        out->epsilons[i] = config_real(c, "%ssweep.epsilons[%zu]", prefix, i);
+    for (size_t i = 0; i < out->scale_count; i++)
+        out->scales[i] = config_real(c, "%ssweep.scales[%zu]", prefix, i);
+    snprintf(path, sizeof path, "%ssweep.mechanisms", prefix);
+    if (out->mechanism_count > RUN_SWEEP_MECHANISMS)
+        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->mechanism_count,
+                        RUN_SWEEP_MECHANISMS));
+    for (size_t i = 0; i < out->mechanism_count; i++) {
+        char padded[40];
+        snprintf(path, sizeof path, "%ssweep.mechanisms[%zu]", prefix, i);
+        TRY(copy(out->mechanisms[i], sizeof out->mechanisms[i], c, path));
+        snprintf(padded, sizeof padded, " %s ", out->mechanisms[i]);
+        if (!strstr(names, padded))
+            TRY(config_fail(c, path,
+                            "%s is '%s'; expected one of logistic, logistic-l2, laplace, gaussian, "
+                            "gaussian-classical, knorm",
+                            path, out->mechanisms[i]));
+    }
+done:
+    return status;
+}
+
+/* Nothing that would end in a statement, and nothing that needs embeddings of one frozen encoder. */
+static sotto_status check_fine_tune(const struct run_case *k, const struct config *c, const char *prefix)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    snprintf(path, sizeof path, "%shead.fine_tune", prefix);
+    if (strcmp(k->recipe.trainer, "adam") != 0 || k->recipe.hidden_count > SOTTO_FINE_TUNE_HIDDEN)
+        TRY(config_fail(c, path, "%s is done by adam, with at most %d hidden layers", path,
+                        SOTTO_FINE_TUNE_HIDDEN));
+    if (k->pairs > 0 || k->protection_count > 0 || k->references > 0 ||
+        k->sweep.epsilon_count + k->sweep.scale_count > 0)
+        TRY(config_fail(
+            c, path,
+            "%s: no privacy statement is made about an encoder that private records trained; expected "
+            "no sensitivity, protect, shadow or sweep beside it",
+            path));
+done:
+    return status;
+}
+
+static sotto_status read_case(struct run_case *out, const struct run_config *config, const struct config *c,
+                              const char *prefix)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    struct sotto_head_recipe *recipe = &out->recipe;
+    sotto_head_defaults(recipe);
+    const char *trainer = config_text(c, "%shead.trainer", prefix);
+    static const char *const trainers[] = {"adam", "sgd", "convex", "convex-sgd", "convex-lbfgs"};
+    for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
+        if (strcmp(trainer, trainers[i]) == 0)
+            recipe->trainer = trainers[i];
+    recipe->hidden_count = config_length(c, "%shead.hidden", prefix);
+    if (recipe->hidden_count > SOTTO_MAX_HIDDEN) {
+        snprintf(path, sizeof path, "%shead.hidden", prefix);
+        TRY(config_fail(c, path, "%s has %zu layers; at most %d", path, recipe->hidden_count,
+                        SOTTO_MAX_HIDDEN));
+    }
+    for (size_t i = 0; i < recipe->hidden_count; i++)
+        recipe->hidden[i] = config_whole(c, "%shead.hidden[%zu]", prefix, i);
+    recipe->epochs = config_whole(c, "%shead.epochs", prefix);
+    recipe->batch = config_whole(c, "%shead.batch", prefix);
+    recipe->lr = config_real(c, "%shead.lr", prefix);
+    recipe->clip = config_real(c, "%shead.clip", prefix);
+    recipe->bias = config_real(c, "%shead.bias", prefix);
+    recipe->lambda = config_real(c, "%shead.lambda", prefix);
+    recipe->steps = config_whole(c, "%shead.steps", prefix);
+    recipe->step_size = config_real(c, "%shead.step_size", prefix);
+    recipe->seed = config->seed;
+    out->pairs = config_whole(c, "%ssensitivity.pairs", prefix);
+    double distinct = (double)out->records * ((double)out->records - 1) / 2;
+    if ((double)out->pairs > distinct) { /* before pre-training, not after */
+        snprintf(path, sizeof path, "%ssensitivity.pairs", prefix);
+        TRY(config_fail(c, path, "%s is %zu, but %zu records have only %.0f distinct pairs", path, out->pairs,
+                        out->records, distinct));
+    }
+    out->protection_count = config_length(c, "%sprotect", prefix);
+    if (out->protection_count > RUN_PROTECTIONS) {
+        snprintf(path, sizeof path, "%sprotect", prefix);
+        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->protection_count,
+                        RUN_PROTECTIONS));
+    }
+    for (size_t i = 0; i < out->protection_count; i++)
+        TRY(read_protection(&out->protections[i], out, c, prefix, i));
+    out->references = config_whole(c, "%sshadow.heads", prefix);
+    if (out->references % 2 != 0 || out->references == 2) {
+        snprintf(path, sizeof path, "%sshadow.heads", prefix);
+        TRY(config_fail(c, path, "%s is %zu; expected 0 or an even number >= 4", path, out->references));
+    }
+    TRY(read_sweep(&out->sweep, out, c, prefix));
+    out->fine_tune = config_flag(c, "%shead.fine_tune", prefix);
+    if (out->fine_tune)
+        TRY(check_fine_tune(out, c, prefix));
+done:
+    return status;
+}
+
+/* A resolved config writes the top-level sections out as well, so "used" means "differs from the defaults".
+ */
+static sotto_status is_default(bool *out, const struct config *c, const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    static const char empty[] = "name: x";
+    struct config *plain = NULL;
+    struct json *here = NULL, *there = NULL;
+    char *here_text = NULL, *there_text = NULL;
+    TRY(config_read(&plain, empty, strlen(empty), "defaults", rows, NULL));
+    here = config_json(c, section);
+    there = config_json(plain, section);
+    *out = true;
+    if (!here || !there) {
+        *out = !here && !there;
+        goto done;
+    }
+    TRY(json_dump(&here_text, here, JSON_SORTED));
+    TRY(json_dump(&there_text, there, JSON_SORTED));
+    *out = strcmp(here_text, there_text) == 0;
+done:
+    sotto_text_free(here_text);
+    sotto_text_free(there_text);
+    json_free(here);
+    json_free(there);
+    config_free(plain);
+    return status;
+}
+
+static sotto_status read_cases(struct run_config *out, const struct config *c)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const single_sections[] = {"head", "sensitivity", "protect", "shadow", "sweep"};
+    size_t count = config_length(c, "cases"), used = 0;
+    bool single = false;
+    for (size_t i = 0; i < sizeof single_sections / sizeof *single_sections; i++) {
+        bool unused;
+        TRY(is_default(&unused, c, single_sections[i]));
+        single |= !unused;
+    }
+    if (count > RUN_CASES)
+        TRY(config_fail(c, "cases", "cases has %zu entries; at most %d", count, RUN_CASES));
+    if (count > 0 && single)
+        TRY(config_fail(c, "cases",
+                        "write either cases, or head, sensitivity, protect, shadow and sweep; not both"));
+    if (count == 0) {
+        strcpy(out->cases[0].name, "head");
+        out->cases[0].records = out->sizes[SOTTO_PRIVATE];
+        out->case_count = 1;
+        TRY(read_case(&out->cases[0], out, c, ""));
+        goto done;
+    }
+    out->case_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct run_case *k = &out->cases[i];
+        char prefix[32], path[64];
+        snprintf(prefix, sizeof prefix, "cases[%zu].", i);
+        snprintf(path, sizeof path, "%sname", prefix);
+        TRY(copy(k->name, sizeof k->name, c, path));
+        if (!is_plain_name(k->name))
+            TRY(config_fail(c, path, "%s is '%s'; expected letters, digits, '.', '_', '-'", path, k->name));
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(out->cases[j].name, k->name) == 0)
+                TRY(config_fail(c, path, "%s '%s' is used twice", path, k->name));
+        snprintf(path, sizeof path, "%stitle", prefix);
+        if (config_text(c, "%s", path))
+            TRY(copy(k->title, sizeof k->title, c, path));
+        k->records = config_whole(c, "%srecords", prefix);
+        TRY(read_case(k, out, c, prefix));
+        size_t taken =
+            k->protection_count > 0 ? used : 0; /* who releases nothing needs no slice of its own */
+        if (k->records > out->sizes[SOTTO_PRIVATE] - taken) {
+            snprintf(path, sizeof path, "%srecords", prefix);
+            TRY(config_fail(c, path,
+                            "%s is %zu, but only %zu of data.private = %zu records are left; cases that "
+                            "release use disjoint slices",
+                            path, k->records, out->sizes[SOTTO_PRIVATE] - taken, out->sizes[SOTTO_PRIVATE]));
+        }
+        used += k->protection_count > 0 ? k->records : 0;
+    }
+done:
+    return status;
+}
+
+static sotto_status read_rest(struct run_config *out, const struct config *c)
+{
+    sotto_status status = SOTTO_OK;
+    char path[64];
+    out->attack_count = config_length(c, "attack.names");
+    if (out->attack_count == 0 || out->attack_count > RUN_ATTACKS)
+        TRY(config_fail(c, "attack.names", "attack.names has %zu entries; expected 1 to %d",
+                        out->attack_count, RUN_ATTACKS));
+    for (size_t i = 0; i < out->attack_count; i++) {
+        snprintf(path, sizeof path, "attack.names[%zu]", i);
+        TRY(copy(out->attacks[i], sizeof out->attacks[i], c, path));
+    }
+    out->draws = config_whole(c, "evaluate.draws");
+    out->rate_count = config_length(c, "report.fpr");
+    if (out->rate_count > RUN_RATES)
+        TRY(config_fail(c, "report.fpr", "report.fpr has %zu entries; at most %d", out->rate_count,
+                        RUN_RATES));
+    for (size_t i = 0; i < out->rate_count; i++)
+        out->rates[i] = config_real(c, "report.fpr[%zu]", i);
+    out->confidence = config_real(c, "report.confidence");
+    out->evaluate_encoder = config_flag(c, "encoder.evaluate");
+done:
+    return status;
+}
+
+sotto_status run_config_read(struct run_config *out, char **resolved, const char *path, const char *text,
+                             const char *name, const char *const *overrides)
+{
+    sotto_status status = SOTTO_OK;
+    struct config *c = NULL;
+    static const char *const parts[SOTTO_PARTS] = {"data.public", "data.private", "data.heldout",
+                                                   "data.shadow"};
+    if (path)
+        TRY(config_read_file(&c, path, rows, overrides));
+    else
+        TRY(config_read(&c, text, strlen(text), name, rows, overrides));
+    *out = (struct run_config){.seed = config_whole(c, "seed")};
+    TRY(copy(out->name, sizeof out->name, c, "name"));
+    if (!is_plain_name(out->name))
+        TRY(config_fail(c, "name", "name is '%s'; expected letters, digits, '.', '_', '-'", out->name));
+    if (config_text(c, "title"))
+        TRY(copy(out->title, sizeof out->title, c, "title"));
+    TRY(copy(out->data_set, sizeof out->data_set, c, "data.set"));
+    if (config_text(c, "data.public_set"))
+        TRY(copy(out->public_set, sizeof out->public_set, c, "data.public_set"));
+    for (int part = 0; part < SOTTO_PARTS; part++)
+        out->sizes[part] = config_whole(c, "%s", parts[part]);
+    TRY(read_pretrain(out, c));
+    TRY(read_cases(out, c));
+    TRY(read_rest(out, c));
+    TRY(config_dump(resolved, c));
+done:
+    config_free(c);
+    return status;
+}

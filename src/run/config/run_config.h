@@ -1,0 +1,78 @@
+/* run_config.h - the experiment file, resolved: every default is filled in, every value checked. */
+#ifndef RUN_CONFIG_RUN_CONFIG_H
+#define RUN_CONFIG_RUN_CONFIG_H
+
+#include <stdbool.h>
+
+#include "io/json/json.h"
+#include "sotto/data.h"
+#include "sotto/head.h"
+#include "sotto/io.h"
+#include "sotto/ssl.h"
+
+enum {
+    RUN_NAME = 64,
+    RUN_CASES = 32,
+    RUN_PROTECTIONS = 32,
+    RUN_ATTACKS = 16,
+    RUN_RATES = 8,
+    RUN_SWEEP = 32,
+    RUN_SWEEP_MECHANISMS = 8
+};
+
+/** One noise setting: either a scale or a target. NAN where not given. */
+struct run_protection {
+    char mechanism[16];
+    double scale, epsilon, delta;
+    double l1, l2; /* sensitivity as stated by the user; NAN: the sampled one is used */
+};
+/** Settings that are measured over many draws and never released: every mechanism at every target epsilon,
+ * and at every scale. */
+struct run_sweep {
+    double epsilons[RUN_SWEEP], scales[RUN_SWEEP], delta;
+    size_t epsilon_count, scale_count;
+    char mechanisms[RUN_SWEEP_MECHANISMS][32];
+    size_t mechanism_count;
+    bool paper_norms; /* also with the norms that the paper seems to have used (docs/RESULTS.md) */
+};
+/** One head on its own slice of the private part, and what is done with it. */
+struct run_case {
+    char name[RUN_NAME], title[128];
+    size_t records; /* cases that release something: disjoint slices of the private part, in the order of the
+                       cases; others start at its beginning */
+    struct sotto_head_recipe recipe;
+    bool fine_tune; /* the encoder too: measured only, no privacy statement */
+    size_t pairs;   /* of the sensitivity sampler; 0: not sampled */
+    struct run_protection protections[RUN_PROTECTIONS];
+    size_t protection_count;
+    size_t references; /* shadow heads of the attacker; 0: none */
+    struct run_sweep sweep;
+};
+struct run_config {
+    char name[RUN_NAME], title[128];
+    uint64_t seed;
+    char data_set[512], public_set[512]; /* the latter "" for a part of the former */
+    size_t sizes[SOTTO_PARTS];
+    struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
+    char method[32], encoder[32], backend[16], dtype[16], loss[16], schedule[16], augmentation[16];
+    int evaluate_encoder; /* k-NN and a linear probe on the private part */
+    struct run_case cases[RUN_CASES];
+    size_t case_count;
+    char attacks[RUN_ATTACKS][32];
+    size_t attack_count;
+    size_t draws;
+    double rates[RUN_RATES];
+    size_t rate_count;
+    double confidence;
+};
+
+/** True for trainers with a proved sensitivity; and for cases with a sensitivity, sampled or proved. */
+bool run_is_convex(const struct run_case *c);
+bool run_has_sensitivity(const struct run_case *c);
+/** Reads a config (path, or text with `name` for errors), applies "key=value" overrides, checks it.
+ *  ECONFIG "run.yaml:14:5: unknown key 'epsilonn' under protect[1]; did you mean 'epsilon'?".
+ *  *resolved: the same experiment as YAML text with every default written out (sotto_text_free). */
+sotto_status run_config_read(struct run_config *out, char **resolved, const char *path, const char *text,
+                             const char *name, const char *const *overrides);
+
+#endif

@@ -1,0 +1,178 @@
+/* The stage hash covers the key that the stage gives (its part of the config, input hashes, seed, dtype,
+ * instruction set, threads), the stage's name and RUN_FORMAT, not the build: a rebuilt program reuses what it
+ * did before. */
+#include "run/folder/run_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sotto/io.h"
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One process at a time: the lock lives as long as the descriptor. */
+static sotto_status lock(int *fd, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char name[RUN_PATH];
+    *fd = -1;
+    TRY(path_join(name, sizeof name, path, ".lock"));
+    *fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: %s", name, strerror(errno));
+    if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
+        close(*fd);
+        *fd = -1;
+        FAIL(SOTTO_EAGAIN, "%s: another sotto run is working in this folder", path);
+    }
+done:
+    return status;
+}
+
+sotto_status run_folder_open(struct run_folder *f, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char file[RUN_PATH];
+    *f = (struct run_folder){.lock = -1};
+    if (snprintf(f->path, sizeof f->path, "%s", path) >= (int)sizeof f->path - 256)
+        FAIL(SOTTO_EINVAL, "%.40s...: path is too long", path);
+    TRY(folder_make(path));
+    TRY(lock(&f->lock, path));
+    TRY(run_folder_path(file, f, "run.json"));
+    if (file_exists(file)) {
+        const char *schema;
+        TRY(json_read_file(&f->document, file));
+        TRY(json_get_text(&schema, f->document, file, "schema"));
+        if (strcmp(schema, "sotto.run/1") != 0)
+            FAIL(SOTTO_EFORMAT, "%s: schema is '%s'; expected 'sotto.run/1'", file, schema);
+    } else {
+        f->document = json_make_object();
+        json_put_text(&f->document, "schema", "sotto.run/1");
+        json_put(&f->document, "stages", json_make_object());
+    }
+done:
+    if (status != SOTTO_OK)
+        run_folder_close(f);
+    return status;
+}
+
+void run_folder_close(struct run_folder *f)
+{
+    json_free(f->document);
+    f->document = NULL;
+    if (f->lock >= 0)
+        close(f->lock);
+    f->lock = -1;
+}
+
+sotto_status run_folder_path(char out[RUN_PATH], const struct run_folder *f, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(path_join(out, RUN_PATH, f->path, name));
+    char *slash = strrchr(out, '/');
+    *slash = '\0';
+    status = folder_make(out);
+    *slash = '/';
+done:
+    return status;
+}
+
+sotto_status run_folder_save(struct run_folder *f)
+{
+    sotto_status status = SOTTO_OK;
+    char file[RUN_PATH];
+    TRY(run_folder_path(file, f, "run.json"));
+    TRY(json_write_file(file, f->document, JSON_PRETTY));
+done:
+    return status;
+}
+
+static const struct json *finished(const struct run_folder *f, const char *name)
+{
+    const struct json *stages = json_member(f->document, "stages");
+    return stages ? json_member(stages, name) : NULL;
+}
+
+/* A finished stage counts only while all its files are as it left them. */
+static bool intact(const struct run_folder *f, const struct json *stage)
+{
+    const struct json *outputs = json_member(stage, "outputs");
+    for (const char *name = json_first_key(outputs); name; name = json_next_key(outputs, name)) {
+        char path[RUN_PATH], hex[SHA256_HEX];
+        const char *expected = json_text(json_member(outputs, name));
+        if (path_join(path, sizeof path, f->path, name) != SOTTO_OK || sha256_file(hex, path) != SOTTO_OK ||
+            !expected || strcmp(hex, expected) != 0)
+            return false;
+    }
+    return true;
+}
+
+sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, const char *name,
+                             struct json *key)
+{
+    sotto_status status = SOTTO_OK;
+    char *text = NULL;
+    *stage = (struct run_stage){.name = name, .started = seconds_now()};
+    json_put_text(&key, "stage", name);
+    json_put_integer(&key, "format", RUN_FORMAT);
+    TRY(json_dump(&text, key, JSON_LINE | JSON_SORTED));
+    sha256_of(stage->hash, text, strlen(text));
+    const struct json *old = finished(f, name);
+    const char *old_hash = old ? json_text(json_member(old, "hash")) : NULL;
+    if (old_hash && strcmp(old_hash, stage->hash) == 0 && intact(f, old)) {
+        stage->reused = true;
+        stage->result = json_member(old, "result");
+    }
+done:
+    sotto_text_free(text);
+    json_free(key);
+    return status;
+}
+
+sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,
+                           struct json *result)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = json_make_object(), *files = json_make_object(), *stages = NULL;
+    for (size_t i = 0; outputs && outputs[i]; i++) {
+        char path[RUN_PATH], hex[SHA256_HEX];
+        TRY(path_join(path, sizeof path, f->path, outputs[i]));
+        TRY(sha256_file(hex, path));
+        json_put_text(&files, outputs[i], hex);
+    }
+    json_put_text(&entry, "hash", stage->hash);
+    json_put_real(&entry, "seconds", seconds_now() - stage->started);
+    json_put(&entry, "outputs", files);
+    files = NULL;
+    json_put(&entry, "result", result ? result : json_make_object());
+    result = NULL;
+    stages = json_clone(json_member(f->document, "stages"));
+    json_put(&stages, stage->name, entry);
+    entry = NULL;
+    json_put(&f->document, "stages", stages);
+    stages = NULL;
+    TRY(run_folder_save(f));
+    stage->result = json_member(finished(f, stage->name), "result");
+done:
+    json_free(result);
+    json_free(files);
+    json_free(entry);
+    json_free(stages);
+    return status;
+}
+
+const char *run_stage_hash(const struct run_folder *f, const char *name)
+{
+    const struct json *stage = finished(f, name);
+    const char *hash = stage ? json_text(json_member(stage, "hash")) : NULL;
+    return hash ? hash : "";
+}

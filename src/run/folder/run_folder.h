@@ -1,0 +1,48 @@
+/* run_folder.h - a run folder and its finished stages.
+ *
+ * run.json remembers for every stage: its hash, the SHA-256 of each output file, its result, how long it
+ * took. A stage is reused when its hash is the same and its files are unchanged; everything else is done
+ * again. */
+#ifndef RUN_FOLDER_RUN_FOLDER_H
+#define RUN_FOLDER_RUN_FOLDER_H
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include <stdbool.h>
+#include "io/json/json.h"
+
+enum { RUN_PATH = 1024, RUN_FORMAT = 1 /* part of every stage hash: bump when a stage's meaning changes */ };
+
+struct run_folder {
+    char path[RUN_PATH];
+    struct json *document; /* run.json */
+    int lock;              /* descriptor that holds the folder's lock */
+};
+
+/** Makes or continues the folder. `document` starts with what run.json already holds about stages.
+ *  ECREATE, EFORMAT (a run.json that is not ours), EAGAIN (another process works in it). */
+sotto_status run_folder_open(struct run_folder *f, const char *path);
+void run_folder_close(struct run_folder *f);
+/** "<folder>/<name>", with sub-folders made. */
+sotto_status run_folder_path(char out[RUN_PATH], const struct run_folder *f, const char *name);
+/** Writes run.json. */
+sotto_status run_folder_save(struct run_folder *f);
+
+struct run_stage {
+    const char *name;
+    char hash[SHA256_HEX];
+    double started;
+    const struct json *result; /* of the finished stage when it is reused; borrowed */
+    bool reused;
+};
+/** Computes the hash of `key` (consumed) and looks for a finished stage with it. */
+sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, const char *name,
+                             struct json *key);
+/** Records outputs (file names inside the folder, NULL-terminated) and result (consumed), and saves run.json.
+ */
+sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,
+                           struct json *result);
+/** Hash of a finished stage, to go into the keys of the stages that read its outputs. */
+const char *run_stage_hash(const struct run_folder *f, const char *name);
+
+#endif

@@ -1,0 +1,81 @@
+/* Whose ledger a run charges. A public set is an exercise, whose ledger lies in the run folder; a private one
+ * has one ledger for all runs, and the folder keeps a copy. */
+#include "run/stages/run_stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sotto/io.h"
+
+static const char ledger_name[] = "ledger.jsonl";
+
+static bool releases_something(const struct run *r)
+{
+    for (size_t i = 0; i < r->config.case_count; i++)
+        if (r->config.cases[i].protection_count > 0)
+            return true;
+    return false;
+}
+
+sotto_status run_check_identity(const struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    if (releases_something(r) && !r->data->dataset_id[0])
+        FAIL(SOTTO_EUSAGE,
+             "%s: has no identity (it was opened by its path, or imported by version 1), so no ledger can be "
+             "charged for what 'protect' releases; expected a set that was imported with 'sotto data import'",
+             r->data->name);
+done:
+    return status;
+}
+
+/* The slices of cases that release something are disjoint, but one ledger is charged for all of them. */
+sotto_status run_source_make(struct run_source *out, struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_source s = {.records.public_set = sotto_dataset_is_public(r->data->dataset_id)};
+    size_t n = r->config.cases[index].records;
+    if (s.records.public_set) {
+        TRY(run_folder_path(s.ledger, &r->folder, ledger_name));
+    } else {
+        s.digests = base_alloc(n, sizeof *s.digests);
+        if (!s.digests)
+            FAIL(SOTTO_ENOMEM, "run: out of memory for %zu records", n);
+        TRY(sotto_dataset_digests(s.digests, r->data, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index), n,
+                                  r->ctx));
+        s.records.digests = (const unsigned char(*)[SOTTO_DIGEST])s.digests;
+        s.records.n = n;
+    }
+    *out = s;
+    s.digests = NULL;
+done:
+    base_free(s.digests);
+    return status;
+}
+
+void run_source_clear(struct run_source *s)
+{
+    base_free(s->digests);
+    *s = (struct run_source){0};
+}
+
+sotto_status run_copy_ledgers(struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    char *ledger = NULL, path[RUN_PATH];
+    unsigned char *text = NULL;
+    size_t size = 0;
+    bool private = releases_something(r) && !sotto_dataset_is_public(r->data->dataset_id);
+    TRY(run_folder_path(path, &r->folder, ledger_name));
+    if (!private && file_exists(path))
+        goto done;
+    if (private) {
+        TRY(sotto_ledger_find(&ledger, r->data->dataset_id));
+        TRY(file_read(&text, &size, ledger, (size_t)1 << 32));
+    }
+    TRY(file_write(path, text ? (const void *)text : "", size));
+done:
+    sotto_text_free(ledger);
+    base_free(text);
+    return status;
+}

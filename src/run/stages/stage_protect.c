@@ -1,0 +1,117 @@
+/* One private release per protection setting: the noisy head, its certificate, its ledger entry. An
+ * interrupted release is drawn again and charged again; a finished one is reused. */
+#include "run/stages/run_stages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sotto/io.h"
+
+/* The sensitivity that noise is scaled to: what the user states, otherwise what was sampled for this very
+ * head (the release checks that it was). */
+static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sensitivity_sample *sample,
+                                     const char *path, const struct run_protection *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_sensitivity *s = &out->release.sensitivity;
+    *s = (struct sotto_sensitivity){.l1 = p->l1, .l2 = p->l2, .source = SOTTO_SENSITIVITY_GIVEN};
+    if (isnan(p->l1) && isnan(p->l2)) {
+        TRY(sotto_sensitivity_load(sample, path));
+        sotto_sensitivity_of(s, sample);
+        out->sensitivity_file = path;
+        out->sensitivity_data = sample->fingerprint;
+        if (sample->proved)
+            TRY(sotto_sensitivity_of_head(out, sample));
+    }
+done:
+    return status;
+}
+
+/* What the report needs, taken from the certificate so that page and certificate cannot disagree. */
+static sotto_status release_facts(struct json **out, const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *document = NULL, *facts = json_make_object();
+    TRY(json_parse(&document, certificate, strlen(certificate), "certificate"));
+    static const char *const members[] = {"scale", "standard_deviation", "sensitivity", "guarantee"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        json_put(&facts, members[i], json_clone(json_member(document, members[i])));
+    *out = facts;
+    facts = NULL;
+done:
+    json_free(document);
+    json_free(facts);
+    return status;
+}
+
+static struct json *protect_key(const struct run *r, const struct run_model *m)
+{
+    const struct run_case *c = &r->config.cases[m->index];
+    const struct run_protection *p = &c->protections[m->protection];
+    char stage[RUN_NAME + 16];
+    struct json *key = json_make_object();
+    snprintf(stage, sizeof stage, "head/%s", c->name);
+    json_put_text(&key, "head", run_stage_hash(&r->folder, stage));
+    snprintf(stage, sizeof stage, "sensitivity/%s", c->name);
+    json_put_text(&key, "sensitivity", run_stage_hash(&r->folder, stage));
+    json_put_text(&key, "mechanism", p->mechanism);
+    json_put_real(&key, "scale", p->scale);
+    json_put_real(&key, "epsilon", p->epsilon);
+    json_put_real(&key, "delta", p->delta);
+    json_put_real(&key, "l1", p->l1);
+    json_put_real(&key, "l2", p->l2);
+    json_put_integer(&key, "insecure", r->options->insecure);
+    json_put_integer(&key, "insecure_seed", r->options->insecure ? (int64_t)r->options->insecure_seed : 0);
+    return key;
+}
+
+sotto_status run_stage_protect(struct run *r, const struct run_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[m->index];
+    const struct run_protection *p = &c->protections[m->protection];
+    struct run_stage stage;
+    struct run_model plain;
+    struct sotto_sensitivity_sample sample;
+    struct run_source source = {.digests = NULL};
+    char *certificate = NULL;
+    char name[RUN_PATH], certificate_name[RUN_PATH + 32], input[RUN_PATH], output[RUN_PATH],
+        measured[RUN_PATH], purpose[RUN_NAME * 2 + 32], stage_name[RUN_NAME + 32];
+    snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
+    TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
+    if (stage.reused)
+        goto done;
+
+    run_model_name(&plain, r, m->index, -1);
+    run_model_file(name, &plain);
+    TRY(run_folder_path(input, &r->folder, name));
+    snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
+    TRY(run_folder_path(measured, &r->folder, name));
+    run_model_file(name, m);
+    TRY(run_folder_path(output, &r->folder, name));
+    snprintf(certificate_name, sizeof certificate_name, "%s.certificate.json", name);
+    snprintf(purpose, sizeof purpose, "run %s, %s", r->config.name, m->name);
+    TRY(run_source_make(&source, r, m->index));
+    struct sotto_protect protect = {.input = input,
+                                    .output = output,
+                                    .release = {.mechanism = p->mechanism,
+                                                .scale = p->scale,
+                                                .target = {p->epsilon, p->delta},
+                                                .fingerprint = r->data->dataset_id,
+                                                .ledger = source.ledger[0] ? source.ledger : NULL,
+                                                .source = &source.records,
+                                                .purpose = purpose,
+                                                .records = c->records,
+                                                .insecure = r->options->insecure,
+                                                .insecure_seed = r->options->insecure_seed}};
+    TRY(find_sensitivity(&protect, &sample, measured, p));
+    TRY(sotto_protect_file(&certificate, &protect, r->ctx));
+    struct json *facts;
+    TRY(release_facts(&facts, certificate));
+    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL}, facts));
+done:
+    run_source_clear(&source);
+    sotto_text_free(certificate);
+    return status;
+}

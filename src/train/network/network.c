@@ -1,0 +1,325 @@
+/* Queries go through a plan of one fixed size, the last batch filled up with repeats: the rows around a
+ * record do not change its bits. */
+#include "train/network/network.h"
+
+#include "io/provenance/statement.h"
+#include "par/par.h"
+#include "rng/noise.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 64 };
+
+/* ---- the object ---- */
+
+sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
+                          const struct nn_model_config *config, struct nn_shape record)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct sotto_network *n = base_alloc(1, sizeof *n);
+    if (!n) {
+        nn_model_free(model);
+        FAIL(SOTTO_ENOMEM, "network: out of memory");
+    }
+    n->model = model;
+    n->config = *config;
+    n->record = record;
+    TRY(nn_model_export(&tensors, model, "", 1));
+    TRY(nn_tensors_sha256(n->weights_sha256, &tensors, "network"));
+    *out = n;
+    n = NULL;
+done:
+    sotto_tensors_clear(&tensors);
+    sotto_network_free(n);
+    return status;
+}
+
+sotto_status network_add_fact(struct sotto_network *n, const char *key, const char *value)
+{
+    sotto_status status = SOTTO_OK;
+    char *key_copy = NULL, *value_copy = NULL;
+    if (n->fact_count == NETWORK_FACTS)
+        FAIL(SOTTO_EINTERNAL, "network: too many facts");
+    key_copy = base_strdup(key), value_copy = base_strdup(value);
+    if (!key_copy || !value_copy)
+        FAIL(SOTTO_ENOMEM, "network: out of memory");
+    n->facts[2 * n->fact_count] = key_copy;
+    n->facts[2 * n->fact_count + 1] = value_copy;
+    n->fact_count++;
+    key_copy = value_copy = NULL;
+done:
+    base_free(key_copy);
+    base_free(value_copy);
+    return status;
+}
+
+void sotto_network_free(struct sotto_network *n)
+{
+    if (!n)
+        return;
+    for (size_t i = 0; i < 2 * n->fact_count; i++)
+        base_free(n->facts[i]);
+    nn_model_free(n->model);
+    base_free(n);
+}
+
+size_t sotto_network_inputs(const struct sotto_network *n)
+{
+    return n->record.channels * n->record.height * n->record.width;
+}
+
+size_t sotto_network_classes(const struct sotto_network *n)
+{
+    return n->config.classes;
+}
+
+size_t sotto_network_parameters(const struct sotto_network *n)
+{
+    return nn_model_parameter_count(n->model, 1);
+}
+
+const char *sotto_network_sha256(const struct sotto_network *n)
+{
+    return n->weights_sha256;
+}
+
+const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n)
+{
+    return n->has_recipe ? &n->recipe : NULL;
+}
+
+const char *network_fact(const struct sotto_network *n, const char *key)
+{
+    for (size_t i = 0; i < n->fact_count; i++)
+        if (strcmp(n->facts[2 * i], key) == 0)
+            return n->facts[2 * i + 1];
+    return NULL;
+}
+
+const char *sotto_network_statement(const struct sotto_network *n)
+{
+    const char *text = network_fact(n, STATEMENT_KEY);
+    return text ? text : "";
+}
+
+void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats)
+{
+    n->seeded = seed != NULL;
+    n->noise_seed = seed ? *seed : 0;
+    n->repeats = repeats;
+}
+
+void sotto_network_average(struct sotto_network *n, int probabilities)
+{
+    n->mean_of_probabilities = probabilities != 0;
+}
+
+/* ---- answers ---- */
+
+bool network_is_noisy(const struct sotto_network *n)
+{
+    return n->config.noise.kind != NN_NOISE_NONE || n->config.input_noise > 0;
+}
+
+/* Noise in answers is fresh: nobody can ask for the same noise again, unless the caller said so. */
+static sotto_status draw_seed(uint64_t *seed, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct noise *random = NULL;
+    *seed = n->noise_seed;
+    if (n->seeded || !network_is_noisy(n))
+        goto done;
+    TRY(noise_open(&random));
+    *seed = noise_u64(random);
+done:
+    noise_close(random);
+    return status;
+}
+
+sotto_status network_asker_make(struct network_asker *out, const struct sotto_network *n, bool embedding,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_backend *backend;
+    struct network_asker a = {.network = n,
+                              .threads = nn_threads_worth(BATCH * nn_model_work(n->model), par_threads(ctx))};
+    TRY(nn_backend_find(&backend, "auto"));
+    par_set_threads(a.threads);
+    struct nn_plan_config config = {
+        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding};
+    TRY(nn_plan_create(&a.plan, n->model, &config));
+    a.width = embedding ? nn_model_embedding_width(n->model) : n->config.classes;
+    TRY(draw_seed(&a.noise_seed, n));
+    if (n->repeats > 1) {
+        a.sum = base_alloc(BATCH * a.width, sizeof *a.sum);
+        if (!a.sum)
+            FAIL(SOTTO_ENOMEM, "network: out of memory for answers");
+    }
+    *out = a;
+    a = (struct network_asker){0};
+done:
+    network_asker_clear(&a);
+    return status;
+}
+
+void network_asker_clear(struct network_asker *a)
+{
+    nn_plan_free(a->plan);
+    base_free(a->sum);
+    *a = (struct network_asker){0};
+}
+
+/* sum (BATCH, k) += share times the probabilities of logits z. */
+static void add_probabilities(float *sum, const float *z, size_t k, double share)
+{
+    for (size_t r = 0; r < BATCH; r++, z += k, sum += k) {
+        double top = (double)z[0], total = 0;
+        for (size_t j = 1; j < k; j++)
+            top = fmax(top, (double)z[j]);
+        for (size_t j = 0; j < k; j++)
+            total += exp((double)z[j] - top);
+        for (size_t j = 0; j < k; j++)
+            sum[j] += (float)(share * exp((double)z[j] - top) / total);
+    }
+}
+
+/* Answers to the batch in the plan's input, averaged over repeats. */
+static const float *ask(struct network_asker *a)
+{
+    const float *answer = nn_plan_output(a->plan);
+    size_t repeats = a->sum ? a->network->repeats : 1, cells = BATCH * a->width;
+    bool probabilities = a->network->mean_of_probabilities && a->width == a->network->config.classes;
+    for (size_t k = 0; k < repeats; k++) {
+        nn_plan_forward(a->plan, 0, a->noise_seed, a->step++);
+        if (!a->sum)
+            return answer;
+        if (k == 0)
+            memset(a->sum, 0, cells * sizeof *a->sum);
+        if (probabilities)
+            add_probabilities(a->sum, answer, a->width, 1 / (double)repeats);
+        for (size_t i = 0; !probabilities && i < cells; i++)
+            a->sum[i] += answer[i] / (float)repeats;
+    }
+    for (size_t i = 0; probabilities && i < cells; i++)
+        a->sum[i] = logf(fmaxf(a->sum[i], 1e-30f));
+    return a->sum;
+}
+
+/* Rows are where `source` says, BATCH at a time. */
+static void run(float *out, struct network_asker *a, const struct record_input *source, const int64_t *rows,
+                size_t n, const struct record_view *view)
+{
+    struct record_view views[BATCH];
+    for (size_t i = 0; view && i < BATCH; i++)
+        views[i] = *view;
+    for (size_t first = 0; first < n; first += BATCH) {
+        size_t count = n - first < BATCH ? n - first : BATCH;
+        int64_t batch[BATCH];
+        for (size_t i = 0; i < BATCH; i++) {
+            size_t at = first + (i < count ? i : count - 1);
+            batch[i] = rows ? rows[at] : (int64_t)at;
+        }
+        record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
+        memcpy(out + first * a->width, ask(a), count * a->width * sizeof *out);
+    }
+}
+
+void network_asker_run(float *out, struct network_asker *a, const float *x, size_t n,
+                       const struct record_view *view)
+{
+    struct record_input source;
+    struct sotto_dataset rows = {.features = x};
+    record_input_make(&source, &rows, a->network->record, a->network->config.input, a->threads);
+    run(out, a, &source, NULL, n, view);
+}
+
+void network_softmax(float *z, size_t n, size_t k)
+{
+    for (size_t i = 0; i < n; i++, z += k) {
+        double top = (double)z[0], sum = 0;
+        for (size_t j = 1; j < k; j++)
+            top = fmax(top, (double)z[j]);
+        for (size_t j = 0; j < k; j++)
+            sum += exp((double)z[j] - top);
+        for (size_t j = 0; j < k; j++)
+            z[j] = (float)(exp((double)z[j] - top) / sum);
+    }
+}
+
+sotto_status sotto_network_predict(float *out, const struct sotto_network *network, const float *x, size_t n,
+                                   size_t d, int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_asker a = {0};
+    size_t inputs = sotto_network_inputs(network);
+    REQUIRE(d == inputs, "rows have %zu numbers; the network expects %zu", d, inputs);
+    for (size_t i = 0; i < n * d; i++)
+        REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be", i / d, i % d);
+    TRY(network_asker_make(&a, network, false, ctx));
+    network_asker_run(out, &a, x, n, NULL);
+    if (!logits)
+        network_softmax(out, n, network->config.classes);
+done:
+    network_asker_clear(&a);
+    return status;
+}
+
+sotto_status sotto_network_predict_data(float *out, const struct sotto_network *network,
+                                        const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                                        int logits, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct network_asker a = {0};
+    struct record_input source;
+    struct nn_shape r = network->record, found = r;
+    if (data->images)
+        TRY(record_shape(&found, data, (struct nn_shape){0}));
+    REQUIRE(memcmp(&r, &found, sizeof r) == 0 &&
+                (data->images || data->columns == sotto_network_inputs(network)),
+            "data set '%s' has records of %zu numbers (%zux%zux%zu); the network was trained on %zux%zux%zu",
+            data->name, data->images ? found.channels * found.height * found.width : data->columns,
+            found.channels, found.height, found.width, r.channels, r.height, r.width);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    for (size_t i = 0; rows && i < n; i++)
+        REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
+                "row index %lld (at position %zu) is outside data set '%s' with %zu records",
+                (long long)rows[i], i, data->name, data->n);
+    TRY(network_asker_make(&a, network, false, ctx));
+    record_input_make(&source, data, r, network->config.input, a.threads);
+    run(out, &a, &source, rows, n, NULL);
+    if (!logits)
+        network_softmax(out, n, network->config.classes);
+done:
+    network_asker_clear(&a);
+    return status;
+}
+
+bool network_has_layers(const struct sotto_network *n)
+{
+    return nn_model_parameter_count(n->model, 0) > 0;
+}
+
+sotto_status network_last_layer(struct sotto_head **out, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    struct sotto_head *h = NULL;
+    size_t width[2] = {nn_model_embedding_width(n->model), n->config.classes};
+    TRY(nn_model_export(&t, n->model, "", 1));
+    const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
+                             *bias = sotto_tensors_find(&t, "classifier.bias");
+    REQUIRE(n->config.members <= 1, "network: an ensemble has no one last layer");
+    if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
+        FAIL(SOTTO_EINTERNAL, "network: it has no linear last layer");
+    TRY(head_create(&h, 1, width));
+    memcpy(h->parameters, weight->data, weight->count * sizeof(float));
+    memcpy(h->parameters + weight->count, bias->data, bias->count * sizeof(float));
+    *out = h;
+    h = NULL;
+done:
+    sotto_head_free(h);
+    sotto_tensors_clear(&t);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* A network's file is one .safetensors: every weight and running statistic under PyTorch-mappable names, and
+ * metadata that say which network they belong to and how they were made. Nothing in it depends on the clock,
+ * so equal runs give equal bytes. */
+#include "train/network/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema[] = "sotto.model/1";
+static const char *const own_keys[] = {"schema",  "model",          "hidden", "norm",    "input",
+                                       "classes", "weights_sha256", "recipe", "residual"};
+
+bool network_is(const struct sotto_tensors *t)
+{
+    const char *found = sotto_tensors_metadata(t, "schema");
+    return found && strncmp(found, "sotto.model/", strlen("sotto.model/")) == 0;
+}
+
+/* ---- writing ---- */
+
+static sotto_status set_architecture(struct sotto_tensors *t, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    char input[80], classes[24], hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT];
+    size_t used = 0;
+    snprintf(input, sizeof input, "%zux%zux%zu", n->record.channels, n->record.height, n->record.width);
+    snprintf(classes, sizeof classes, "%zu", n->config.classes);
+    for (size_t i = 0; i < n->config.hidden_count; i++)
+        used +=
+            (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", n->config.hidden[i]);
+    TRY(sotto_tensors_set_metadata(t, "schema", schema));
+    TRY(sotto_tensors_set_metadata(t, "model", n->config.name));
+    TRY(sotto_tensors_set_metadata(t, "input", input));
+    TRY(sotto_tensors_set_metadata(t, "classes", classes));
+    if (n->config.hidden_count)
+        TRY(sotto_tensors_set_metadata(t, "hidden", hidden));
+    if (strncmp(n->config.name, "resnet", 6) == 0)
+        TRY(sotto_tensors_set_metadata(t, "norm", n->config.norm));
+    struct sotto_residual_noise noise = train_residual_of(&n->config);
+    TRY(train_residual_text(residual, &noise));
+    if (residual[0])
+        TRY(sotto_tensors_set_metadata(t, "residual", residual));
+    TRY(sotto_tensors_set_metadata(t, "weights_sha256", n->weights_sha256));
+done:
+    return status;
+}
+
+sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    char recipe[TRAIN_RECIPE_TEXT];
+    TRY(nn_model_export(&t, n->model, "", 1));
+    TRY(set_architecture(&t, n));
+    if (n->has_recipe) {
+        TRY(train_recipe_text(recipe, &n->recipe));
+        TRY(sotto_tensors_set_metadata(&t, "recipe", recipe));
+    }
+    for (size_t i = 0; i < n->fact_count; i++)
+        TRY(sotto_tensors_set_metadata(&t, n->facts[2 * i], n->facts[2 * i + 1]));
+    TRY(sotto_safetensors_save(path, &t));
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static sotto_status require_metadata(const char **out, const struct sotto_tensors *t, const char *key,
+                                     const char *path)
+{
+    *out = sotto_tensors_metadata(t, key);
+    if (*out)
+        return SOTTO_OK;
+    sotto_status status =
+        status_fail(SOTTO_EFORMAT, "%s: metadata '%s' is missing; this is not a network's file", path, key);
+    status_hint(
+        "a network made elsewhere needs the metadata schema %s, model (like resnet8), input (like 3x32x32) "
+        "and classes",
+        schema);
+    return status;
+}
+
+/* Whole numbers of 1 to `most`, `separator` between them. */
+static sotto_status read_sizes(size_t *out, size_t *count, size_t capacity, size_t most, const char *text,
+                               char separator)
+{
+    const char *at = text;
+    for (*count = 0;;) {
+        char *end;
+        unsigned long value = *at >= '1' && *at <= '9' ? strtoul(at, &end, 10) : 0;
+        if (value == 0 || value > most || *count == capacity || (*end && *end != separator))
+            return SOTTO_EFORMAT;
+        out[(*count)++] = value;
+        if (!*end)
+            return SOTTO_OK;
+        at = end + 1;
+    }
+}
+
+static sotto_status read_architecture(struct sotto_train_options *o, struct nn_shape *record, size_t *classes,
+                                      const struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *input, *count, *hidden = sotto_tensors_metadata(t, "hidden");
+    size_t sizes[3], found;
+    sotto_train_defaults(o);
+    TRY(require_metadata(&o->model, t, "model", path));
+    TRY(require_metadata(&input, t, "input", path));
+    TRY(require_metadata(&count, t, "classes", path));
+    if (read_sizes(sizes, &found, 3, 1 << 24, input, 'x') != SOTTO_OK || found != 3)
+        FAIL(SOTTO_EFORMAT,
+             "%s: metadata 'input' is '%.64s'; expected channels x height x width like 3x32x32", path, input);
+    *record = (struct nn_shape){sizes[0], sizes[1], sizes[2]};
+    if (read_sizes(classes, &found, 1, 1 << 20, count, ',') != SOTTO_OK || *classes < 2)
+        FAIL(SOTTO_EFORMAT, "%s: metadata 'classes' is '%.64s'; expected a whole number of at least 2", path,
+             count);
+    if (hidden &&
+        read_sizes(o->hidden, &o->hidden_count, SOTTO_TRAIN_HIDDEN, 1 << 16, hidden, ',') != SOTTO_OK)
+        FAIL(SOTTO_EFORMAT, "%s: metadata 'hidden' is '%.64s'; expected widths like 32,64,128", path, hidden);
+    if (sotto_tensors_metadata(t, "norm"))
+        o->norm = sotto_tensors_metadata(t, "norm");
+    if (sotto_tensors_metadata(t, "residual"))
+        TRY(train_residual_parse(&o->residual, sotto_tensors_metadata(t, "residual"), path));
+    if (train_options_check(o) != SOTTO_OK) {
+        status_prefix(path);
+        status = SOTTO_EFORMAT;
+    }
+done:
+    return status;
+}
+
+/* The values must be there before memory for a network of the claimed size is asked for. */
+static sotto_status check_size(const struct nn_model_config *config, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    size_t expected = 0, found = 0;
+    TRY(nn_model_size(&expected, NULL, config));
+    for (size_t i = 0; i < t->count; i++)
+        found += t->items[i].array.count;
+    REQUIRE(found == expected, "holds %zu values; model %s as described has %zu", found, config->name,
+            expected);
+done:
+    return status;
+}
+
+/* The backend that its metadata names, as a static name; NULL: it names none. */
+static const char *backend_of(const struct sotto_tensors *t)
+{
+    char title[128];
+    const char *machine = sotto_tensors_metadata(t, "machine"),
+               *line = machine ? strstr(machine, "backend=") : NULL;
+    if (!line)
+        return NULL;
+    line += strlen("backend=");
+    snprintf(title, sizeof title, "%.*s", (int)strcspn(line, "\n"), line);
+    const char *name = nn_backend_of_title(title);
+    return name[0] ? name : NULL;
+}
+
+static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = sotto_tensors_metadata(t, "recipe");
+    char told[TRAIN_RESIDUAL_TEXT], built[TRAIN_RESIDUAL_TEXT];
+    if (!text)
+        goto done;
+    TRY(train_recipe_parse(&n->recipe, text, path));
+    struct sotto_residual_noise noise = train_residual_of(&n->config);
+    noise.independent = n->recipe.residual.independent; /* a matter of training alone */
+    TRY(train_residual_text(told, &n->recipe.residual));
+    TRY(train_residual_text(built, &noise));
+    const struct sotto_train_options *r = &n->recipe;
+    if (strcmp(told, built) != 0 || strcmp(r->model, n->config.name) != 0 ||
+        strcmp(r->norm, n->config.norm) != 0 || r->hidden_count != n->config.hidden_count ||
+        memcmp(r->hidden, n->config.hidden, r->hidden_count * sizeof *r->hidden) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: the recipe in the metadata is of another network than the one it describes",
+             path);
+    n->recipe.backend = backend_of(t);
+    n->has_recipe = true;
+    if (n->record.height > 1 || n->record.width > 1) {
+        n->recipe.channels = n->record.channels;
+        n->recipe.height = n->record.height;
+        n->recipe.width = n->record.width;
+    }
+done:
+    return status;
+}
+
+static sotto_status keep_facts(struct sotto_network *n, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < t->metadata_count && n->fact_count < NETWORK_FACTS; i++) {
+        const char *key = t->metadata[2 * i];
+        bool skip = false;
+        for (size_t k = 0; k < sizeof own_keys / sizeof *own_keys; k++)
+            skip |= strcmp(key, own_keys[k]) == 0;
+        if (!skip)
+            TRY(network_add_fact(n, key, t->metadata[2 * i + 1]));
+    }
+done:
+    return status;
+}
+
+sotto_status network_from_tensors(struct sotto_network **out, const struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options o;
+    struct nn_model_config config;
+    struct nn_shape record;
+    struct nn_model *model = NULL;
+    struct sotto_network *n = NULL;
+    const char *found;
+    size_t classes;
+    TRY(require_metadata(&found, t, "schema", path));
+    if (strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: holds '%.64s'; expected '%s'", path, found, schema);
+    TRY(read_architecture(&o, &record, &classes, t, path));
+    status = train_model_config(&config, &o, record, classes);
+    if (status == SOTTO_OK)
+        status = check_size(&config, t);
+    if (status == SOTTO_OK)
+        status = nn_model_create(&model, &config, 0);
+    if (status == SOTTO_OK)
+        status = nn_model_import(model, t, "", 1);
+    if (status == SOTTO_OK) {
+        struct nn_model *taken = model;
+        model = NULL;
+        status = network_wrap(&n, taken, &config, record);
+    }
+    if (status != SOTTO_OK) {
+        status_prefix(path);
+        status = status == SOTTO_ENOMEM ? status : SOTTO_EFORMAT;
+        goto done;
+    }
+    found = sotto_tensors_metadata(t, "weights_sha256");
+    if (found && strcmp(found, n->weights_sha256) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum; the file was changed", path);
+    TRY(read_recipe(n, t, path));
+    TRY(keep_facts(n, t));
+    *out = n;
+    n = NULL;
+done:
+    nn_model_free(model);
+    sotto_network_free(n);
+    return status;
+}
+
+sotto_status sotto_network_load(struct sotto_network **out, const char *path)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    if (status == SOTTO_OK)
+        status = network_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
+    return status;
+}

@@ -1,7 +1,0 @@
-/* noisy_inputs.h - sizes behind sotto_train_noisy_inputs(). */
-#ifndef TRAIN_NOISY_INPUTS_H
-#define TRAIN_NOISY_INPUTS_H
-
-enum { NOISY_INPUTS_TEXT = 448 };
-
-#endif

@@ -1,0 +1,363 @@
+/* Supervised training of a whole network. A step draws a batch, fills the plan's input with its views, and
+ * leaves the gradient of the mean cross-entropy in the model; the loop (nn/loop/training_loop.h) does the rest.
+ * Another way to train replaces draw() or gradient() and keeps everything else. */
+#include "train/plain/supervised.h"
+
+#include "base/cpu.h"
+#include "io/provenance/statement.h"
+#include "par/par.h"
+#include "ssl/encoder.h"
+#include "train/plain/ensemble.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- before the first step ---- */
+
+static sotto_status check_labels(const struct sotto_dataset *data, const int64_t *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    size_t others = 0;
+    for (size_t i = 0; i < n; i++)
+        others += data->labels[rows[i]] != data->labels[rows[0]];
+    REQUIRE(others > 0, "labels: all %zu records are of class %lld; training needs at least 2 classes", n,
+            (long long)data->labels[rows[0]]);
+done:
+    return status;
+}
+
+static sotto_status check_values(const struct sotto_dataset *data, const int64_t *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; data->features && i < n; i++)
+        for (size_t j = 0; j < data->columns; j++)
+            REQUIRE(isfinite(data->features[(size_t)rows[i] * data->columns + j]),
+                    "data set '%s': row %lld, column %zu is not finite; features must be", data->name,
+                    (long long)rows[i], j);
+done:
+    return status;
+}
+
+static void make_schedule(struct schedule *out, const struct sotto_train_options *o, uint64_t steps)
+{
+    *out = (struct schedule){.kind = SCHEDULE_CONSTANT, .lr = o->lr};
+    if (strcmp(o->schedule, "cosine") == 0)
+        *out = (struct schedule){
+            .kind = SCHEDULE_COSINE, .lr = o->lr, .warmup_steps = steps / 20, .total_steps = steps};
+    else if (strcmp(o->schedule, "step") == 0)
+        *out = (struct schedule){.kind = SCHEDULE_STEP,
+                                 .lr = o->lr,
+                                 .factor = 0.1,
+                                 .milestones = {steps / 2, steps - steps / 4},
+                                 .milestone_count = 2};
+}
+
+/* What a checkpoint must agree on: the recipe and the records. */
+static sotto_status describe(struct supervised *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_options *o = &t->options;
+    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT];
+    size_t used = 0;
+    TRY(train_residual_text(residual, &o->residual));
+    for (size_t i = 0; i < o->hidden_count; i++)
+        used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", o->hidden[i]);
+    sha256_of(t->rows_sha256, t->rows, t->n * sizeof *t->rows);
+    int length = snprintf(t->recipe, sizeof t->recipe,
+                          "method=supervised\nmodel=%s\nhidden=%s\nnorm=%s\ninput=%zux%zux%zu\nseed=%"
+                          "llu\nepochs=%zu\nbatch=%zu\n"
+                          "optimizer=%s\nlr=%.17g\nmomentum=%.17g\nweight_decay=%.17g\nschedule=%s\nflip=%"
+                          "d\ncrop=%zu\ndtype=%s\n"
+                          "residual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
+                          o->model, hidden, o->norm, t->record.channels, t->record.height, t->record.width,
+                          (unsigned long long)o->seed, o->epochs, o->batch, o->optimizer, o->lr, o->momentum,
+                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, residual, t->data->sha256,
+                          t->n, t->rows_sha256, t->privacy);
+    REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
+    snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
+             cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&t->choice)));
+done:
+    return status;
+}
+
+sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
+                                size_t n, const struct sotto_train_options *options,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options *o = &t->options;
+    size_t values;
+    double work;
+    *t = (struct supervised){
+        .options = *options, .data = data, .rows = rows, .n = n, .ctx = ctx, .privacy = ""};
+    TRY(train_options_check(o));
+    TRY(encoder_check_rows(data, rows, n));
+    REQUIRE(data->labels && data->classes >= 2, "data set '%s' has no labels of at least 2 classes",
+            data->name);
+    TRY(record_shape(&t->record, data, (struct nn_shape){o->channels, o->height, o->width}));
+    REQUIRE((!o->flip && !o->crop) || (t->record.height > 1 && t->record.width > 1),
+            "flip and crop move images; these records are rows of %zu numbers", t->record.channels);
+    REQUIRE(o->batch <= n, "batch %zu is larger than the %zu records to train on", o->batch, n);
+    TRY(train_model_config(&t->config, o, t->record, data->classes));
+    TRY(nn_model_size(&values, &work, &t->config));
+    t->threads = nn_threads_worth((double)o->batch * work, par_threads(ctx));
+    t->steps_per_epoch = n / o->batch;
+    t->steps = (uint64_t)t->steps_per_epoch * o->epochs;
+    t->plan_rows = o->batch;
+    make_schedule(&t->schedule, o, t->steps);
+done:
+    return status;
+}
+
+sotto_status supervised_choose(struct supervised *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options *o = &t->options;
+    const struct autotune_request request = {.dtype = o->dtype,
+                                             .backend = o->backend,
+                                             .model = &t->config,
+                                             .batch = t->plan_rows,
+                                             .views = t->plan_views,
+                                             .records =
+                                                 t->plan_views ? t->plan_rows / t->plan_views : t->plan_rows,
+                                             .steps = t->steps,
+                                             .threads = t->threads,
+                                             .checkpoint = o->checkpoint};
+    TRY(autotune(&t->choice, &request, t->ctx));
+    o->dtype = autotune_dtype(&t->choice) == NN_BF16 ? "bf16" : "f32";
+    o->backend = nn_backend_name(autotune_backend(&t->choice));
+    TRY(describe(t));
+done:
+    return status;
+}
+
+/* A record that is there twice would count twice. */
+sotto_status supervised_rows_once(const struct supervised *t)
+{
+    return sotto_rows_once(t->rows, t->n, "rows to train on");
+}
+
+void supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
+                       const char *privacy)
+{
+    t->steps = steps;
+    t->plan_rows = plan_rows;
+    t->plan_views = plan_views;
+    t->privacy = privacy;
+    make_schedule(&t->schedule, &t->options, steps);
+}
+
+sotto_status supervised_plan(struct supervised *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_options *o = &t->options;
+    TRY(supervised_choose(t));
+    struct nn_plan_config plan = {.batch = t->plan_rows,
+                                  .dtype = autotune_dtype(&t->choice),
+                                  .backend = autotune_backend(&t->choice),
+                                  .training = 1,
+                                  .views = t->plan_views};
+    struct nn_optimizer_config optimizer = {.name = o->optimizer,
+                                            .beta1 = 0.9,
+                                            .beta2 = 0.999,
+                                            .epsilon = 1e-7,
+                                            .momentum = o->momentum,
+                                            .weight_decay = o->weight_decay};
+    par_set_threads(t->threads);
+    TRY(nn_model_create(&t->model, &t->config, o->seed));
+    TRY(nn_plan_create(&t->plan, t->model, &plan));
+    TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
+    TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
+    record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
+    t->labels = base_alloc(t->plan_rows, sizeof *t->labels);
+    t->views = base_alloc(t->plan_rows, sizeof *t->views);
+    if (!t->labels || !t->views)
+        FAIL(SOTTO_ENOMEM, "train: out of memory for a batch of %zu", t->plan_rows);
+done:
+    return status;
+}
+
+/* ---- a step ---- */
+
+static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+{
+    struct supervised *t = state;
+    *rows = epoch_order_batch(&t->order, step);
+    *n = t->order.batch;
+    return SOTTO_OK;
+}
+
+void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64_t step)
+{
+    const struct sotto_train_options *o = &t->options;
+    bool moves = o->flip || o->crop;
+    for (size_t i = 0; i < n; i++) {
+        t->labels[i] = t->data->labels[rows[i]];
+        if (moves)
+            t->views[i] = record_view_draw(o->flip, o->crop, o->seed, step, i);
+    }
+    record_input_fill(nn_plan_input(t->plan), &t->input, rows, n, moves ? t->views : NULL);
+}
+
+size_t supervised_right(const float *logits, const int64_t *labels, size_t n, size_t classes)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < n; i++) {
+        const float *z = logits + i * classes;
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++)
+            best = z[k] > z[best] ? k : best;
+        right += best == (size_t)labels[i];
+    }
+    return right;
+}
+
+static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                             uint64_t step)
+{
+    struct supervised *t = state;
+    size_t classes = t->config.classes;
+    supervised_fill(t, rows, n, step);
+    nn_plan_forward(t->plan, 1, t->options.seed, step);
+    out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
+                                           n, classes);
+    out->accuracy = (double)supervised_right(nn_plan_output(t->plan), t->labels, n, classes) / (double)n;
+    nn_plan_backward(t->plan);
+    return SOTTO_OK;
+}
+
+void supervised_loop(struct training_loop *out, struct supervised *t)
+{
+    snprintf(t->hint, sizeof t->hint, "try a smaller learning rate (now %g)", t->options.lr);
+    *out = (struct training_loop){.stage = "train",
+                                  .unit = t->data->images ? "images" : "records",
+                                  .hint = t->hint,
+                                  .checkpoint = t->options.checkpoint,
+                                  .metrics = t->options.metrics,
+                                  .origin = {.recipe = t->recipe, .machine = t->machine, .steps = t->steps},
+                                  .schedule = t->schedule,
+                                  .batch = t->options.batch,
+                                  .steps_per_epoch = t->steps_per_epoch,
+                                  .model = t->model,
+                                  .optimizer = t->optimizer,
+                                  .step = {.state = t, .draw = draw, .gradient = gradient},
+                                  .ctx = t->ctx};
+}
+
+/* ---- after the last step ---- */
+
+sotto_status supervised_finish(struct sotto_network **out, struct supervised *t, const char *statement)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_network *n = NULL;
+    struct nn_model *model = t->model;
+    char records[32];
+    nn_plan_free(t->plan); /* it points into the model, which the network takes over */
+    t->plan = NULL;
+    t->model = NULL;
+    TRY(network_wrap(&n, model, &t->config, t->record));
+    n->recipe = t->options;
+    n->recipe.checkpoint = n->recipe.metrics = NULL;
+    n->has_recipe = true;
+    snprintf(records, sizeof records, "%zu", t->n);
+    TRY(network_add_fact(n, "machine", t->machine));
+    TRY(network_add_fact(n, "data_set", t->data->name));
+    if (!t->privacy[0]) { /* a hash of private records would tell who tries them all */
+        TRY(network_add_fact(n, "data_sha256", t->data->sha256));
+        TRY(network_add_fact(n, "rows_sha256", t->rows_sha256));
+    }
+    TRY(network_add_fact(n, "records", records));
+    if (statement[0])
+        TRY(network_add_fact(n, STATEMENT_KEY, statement));
+    if (t->data->synthetic)
+        TRY(network_add_fact(n, "synthetic", "true"));
+    TRY(network_add_fact(n, "version", sotto_version()));
+    *out = n;
+    n = NULL;
+done:
+    sotto_network_free(n);
+    return status;
+}
+
+void supervised_clear(struct supervised *t)
+{
+    nn_plan_free(t->plan);
+    nn_optimizer_free(t->optimizer);
+    nn_model_free(t->model);
+    base_free(t->order.order);
+    base_free(t->labels);
+    base_free(t->views);
+    *t = (struct supervised){0};
+}
+
+void supervised_announce(const struct supervised *t, const struct training_loop *l)
+{
+    const struct nn_shape r = t->record;
+    char line[SOTTO_AUTOTUNE_LINE];
+    sotto_autotune_line(line, &t->choice, l->unit);
+    context_log(
+        t->ctx, SOTTO_LOG_INFO,
+        "train: %s on %zux%zux%zu, %zu records of %s, %zu classes, %zu parameters, %llu steps of %zu, %s, "
+        "%s, %d threads, %.0f MiB planned",
+        t->config.name, r.channels, r.height, r.width, t->n, t->data->name, t->config.classes,
+        nn_model_parameter_count(t->model, 1), (unsigned long long)t->steps, t->options.batch,
+        line, nn_backend_title(autotune_backend(&t->choice)), t->threads,
+        (double)nn_plan_bytes(t->plan) / (1 << 20));
+    if (l->resumed)
+        context_log(t->ctx, SOTTO_LOG_INFO, "train: continuing at step %llu from %s",
+                    (unsigned long long)l->progress.step, l->checkpoint);
+}
+
+void supervised_report(struct sotto_train_result *out, const struct supervised *t,
+                       const struct training_loop *l)
+{
+    *out = (struct sotto_train_result){.steps = l->progress.step,
+                                       .loss = l->progress.epoch_loss,
+                                       .accuracy = l->progress.epoch_accuracy,
+                                       .seconds = training_loop_seconds(l),
+                                       .records_per_second = training_loop_rate(l)};
+    snprintf(out->dtype, sizeof out->dtype, "%s", t->options.dtype);
+    snprintf(out->backend, sizeof out->backend, "%s", nn_backend_title(autotune_backend(&t->choice)));
+    out->choice = t->choice;
+}
+
+sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *result,
+                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                         const struct sotto_train_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct supervised t = {0};
+    struct training_loop loop;
+    int64_t *all = NULL;
+    if (!rows) {
+        n = data->n;
+        all = base_alloc(n, sizeof *all);
+        if (!all)
+            FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", n);
+        for (size_t i = 0; i < n; i++)
+            all[i] = (int64_t)i;
+    }
+    if (options->residual.independent && options->residual.members > 1) {
+        struct members_run run = {data, rows ? rows : all, n, options, ctx};
+        status = members_train(out, result, &run);
+        goto done;
+    }
+    TRY(supervised_resolve(&t, data, rows ? rows : all, n, options, ctx));
+    TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
+    TRY(check_values(data, t.rows, n));
+    TRY(supervised_plan(&t));
+    supervised_loop(&loop, &t);
+    TRY(training_loop_resume(&loop));
+    supervised_announce(&t, &loop);
+    TRY(training_loop_run(&loop));
+    struct sotto_train_result found;
+    supervised_report(&found, &t, &loop);
+    TRY(supervised_finish(out, &t, STATEMENT_NONE_NETWORK));
+    if (result)
+        *result = found;
+done:
+    supervised_clear(&t);
+    base_free(all);
+    return status;
+}

@@ -1,0 +1,339 @@
+/* Private training of a whole network. Its epsilon rests on four things here: who is in a step is decided
+ * by the coins of the reservation that is charged, the sum is of gradients clipped as nn.h says, float sums
+ * move no further than what was clipped (measured: the certificate stands as conditional on it), and nothing
+ * else of the records leaves: no loss, no accuracy, no count. The loop, its checkpoints and its optimizer are
+ * those of plain training (supervised.h); they see the noisy mean only.
+ *
+ * A sample comes in parts of the plan's size; rows that the last part does not fill count for nothing. */
+#include "train/private/dp_sgd.h"
+
+#include "base/file.h"
+#include "dp/ledger/certificate.h"
+#include "dp/release/charge_hint.h"
+#include "nn/model/model.h"
+#include "train/private/silent_records.h"
+#include "train/plain/supervised.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct private_run {
+    struct supervised t;
+    struct training_loop loop;
+    struct silent_records records; /* what t.data points to */
+    struct sotto_train_privacy p;
+    struct sotto_steps *reserved;
+    struct checkpoint_private state;
+    struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
+    double fault;
+    uint32_t *sample; /* (n): who is in this step */
+    int64_t *rows, *part_rows;
+    float *sum; /* (dimension): parameters, then a quantile's count */
+    size_t parameters, dimension;
+    char text[DP_SGD_TEXT], condition[DP_SGD_TEXT];
+    struct held_file held; /* room for the output */
+};
+enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
+
+/* ---- a step ---- */
+
+static sotto_status reserve(struct private_run *r, uint64_t step)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_privacy *p = &r->p;
+    struct sotto_steps *next; /* the old one stays until then: should this fail, it tells what was charged */
+    size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
+    const struct sotto_reserve request = {
+        .sampled = {.mechanism = p->noise,
+                    .noise_multiplier = p->noise_multiplier,
+                    .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
+                    .steps = left < p->reserve ? left : p->reserve,
+                    .delta = p->target.delta,
+                    .replace_one = !p->zero_out,
+                    .sampling = p->sampling},
+        .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
+        .dimension = r->dimension,
+        .first_step = (size_t)step,
+        .fingerprint = p->fingerprint ? p->fingerprint : r->t.data->dataset_id,
+        .ledger = p->ledger,
+        .purpose = p->purpose ? p->purpose : "network by DP-SGD",
+        .records = r->t.n,
+        .budget = p->budget,
+        .insecure = p->insecure,
+        .insecure_seed = p->insecure_seed + step,
+        .provenance = p->provenance,
+        .source = p->source,
+        .condition = r->condition,
+        .run = r->state.run[0] ? r->state.run : NULL,
+        .noise_mode = p->noise_mode};
+    TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
+    sotto_steps_close(r->reserved);
+    r->reserved = next;
+    snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
+done:
+    return status;
+}
+
+/* The weights that the last step left, into their average; short runs weigh their beginning less. */
+static void average(struct private_run *r, uint64_t step)
+{
+    const struct nn_model *now = r->t.model, *mean = r->state.average;
+    if (!mean || step == 0)
+        return;
+    float decay = (float)fmin(r->p.average, (1 + (double)step) / (10 + (double)step));
+    for (size_t i = 0; i < now->trainable; i++)
+        mean->values[i] += (1 - decay) * (now->values[i] - mean->values[i]);
+}
+
+static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+{
+    sotto_status status = SOTTO_OK;
+    struct private_run *r = state;
+    average(r, step);
+    if (sotto_steps_used(r->reserved) == r->p.reserve)
+        TRY(reserve(r, step));
+    size_t drawn, kept = 0;
+    TRY(sotto_dp_sample(r->reserved, r->sample, &drawn, r->t.n));
+    for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
+        r->rows[kept] = r->t.rows[r->sample[i]];
+        kept += r->records.labels[r->rows[kept]] != SILENT_NOTHING;
+    }
+    *rows = r->rows;
+    *n = kept;
+done:
+    return status;
+}
+
+/* By the record, not by its place in the sample: a record more must not change what others contribute, and
+ * the seed of augmentation is public. */
+static struct record_view view_of(const struct private_run *r, int64_t row, size_t view, uint64_t step)
+{
+    const struct sotto_train_options *o = &r->t.options;
+    return record_view_draw(o->flip, o->crop, o->seed, step, (uint64_t)row * r->p.views + view);
+}
+
+/* Input and labels: the views of a record lie side by side. */
+static void fill(struct private_run *r, const int64_t *rows, size_t first, size_t count, uint64_t step)
+{
+    struct supervised *t = &r->t;
+    const struct sotto_train_options *o = &t->options;
+    size_t views = r->p.views;
+    bool moves = o->flip || o->crop;
+    for (size_t i = 0; i < count * views; i++) {
+        r->part_rows[i] = rows[first + i / views];
+        t->labels[i] = t->data->labels[r->part_rows[i]];
+        if (moves)
+            t->views[i] = view_of(r, r->part_rows[i], i % views, step);
+    }
+    record_input_fill(nn_plan_input(t->plan), &t->input, r->part_rows, count * views,
+                      moves ? t->views : NULL);
+}
+
+/* Clipped gradients of the sample, and how many of them were below the clipping norm. */
+static size_t sum_gradients(struct private_run *r, const int64_t *rows, size_t n, uint64_t step)
+{
+    struct supervised *t = &r->t;
+    struct nn_plan *plan = t->plan;
+    size_t classes = t->config.classes, views = r->p.views, part = t->plan_rows / views, below = 0;
+    const struct nn_clip clip = {dp_sgd_clipping(&r->p), r->state.clip * r->fault, 0.01};
+    if (n == 0)
+        memset(r->sum, 0, r->parameters * sizeof *r->sum);
+    for (size_t first = 0; first < n; first += part) {
+        size_t count = n - first < part ? n - first : part;
+        float *diff = nn_plan_diff_output(plan);
+        fill(r, rows, first, count, step);
+        nn_plan_forward(plan, 1, t->options.seed, step << 16 | first / part);
+        loss_softmax_cross_entropy(diff, nn_plan_output(plan), t->labels, count * views, classes);
+        for (size_t i = 0; i < count * views * classes;
+             i++) /* of a record's own loss, its mean over the views */
+            diff[i] *= (float)count;
+        below += nn_plan_clipped_sum(plan, r->sum, first > 0, count, &clip);
+    }
+    return below;
+}
+
+static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
+                             uint64_t step)
+{
+    sotto_status status = SOTTO_OK;
+    struct private_run *r = state;
+    size_t below = sum_gradients(r, rows, n, step), batch = r->t.options.batch;
+    double scale = 1 / (double)batch, clip = r->state.clip;
+    if (dp_sgd_follows_quantile(&r->p)) {
+        for (size_t i = 0; i < r->parameters; i++)
+            r->sum[i] *= (float)(r->shares.gradient / clip);
+        r->sum[r->parameters] = (float)(r->shares.count * (2 * (double)below - (double)n));
+        scale *= clip / r->shares.gradient;
+    }
+    TRY(sotto_dp_step_float(r->reserved, r->sum));
+    if (dp_sgd_follows_quantile(&r->p))
+        r->state.clip =
+            dp_sgd_next_clip(clip, (double)r->sum[r->parameters], r->shares.count, batch, r->p.quantile);
+    nn_model_set_gradient(r->t.model, r->sum, scale, r->t.threads);
+    *out = (struct training_batch){0, 0}; /* the losses are private */
+done:
+    return status;
+}
+
+/* ---- a run ---- */
+
+/* Records of a part: so many that the last one is not mostly empty. */
+static size_t choose_part(const struct supervised *t, const struct sotto_train_privacy *p)
+{
+    double batch = (double)t->options.batch, most = batch + 3 * sqrt(batch);
+    size_t largest = t->data->images ? 64 / p->views : 1024, part = (size_t)fmin(most, (double)t->n);
+    part = part < largest ? part : largest;
+    return p->part ? p->part : part ? part : 1;
+}
+
+static sotto_status plan(struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct supervised *t = &r->t;
+    bool more = r->p.condition && r->p.condition[0];
+    snprintf(r->condition, sizeof r->condition, DP_SGD_FLOAT_SUMS "%s%s", more ? ", and on " : "",
+             more ? r->p.condition : "");
+    TRY(dp_sgd_describe(r->text, &r->p));
+    supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text);
+    TRY(supervised_plan(t));
+    if (r->p.average > 0)
+        TRY(nn_model_create(&r->state.average, &t->config, t->options.seed));
+    r->parameters = nn_model_parameter_count(t->model, 1);
+    r->dimension = r->parameters + (size_t)dp_sgd_follows_quantile(&r->p);
+    r->shares = dp_sgd_shares_of(r->p.noise_multiplier, t->options.batch);
+    r->state.clip = r->p.max_grad_norm;
+    r->sample = base_alloc(t->n, sizeof *r->sample);
+    r->rows = base_alloc(t->n, sizeof *r->rows);
+    r->part_rows = base_alloc(t->plan_rows, sizeof *r->part_rows);
+    r->sum = base_alloc(r->dimension, sizeof *r->sum);
+    if (!r->sample || !r->rows || !r->part_rows || !r->sum)
+        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", t->n);
+done:
+    return status;
+}
+
+static void clear(struct private_run *r)
+{
+    file_release(&r->held);
+    sotto_steps_close(r->reserved);
+    nn_model_free(r->state.average);
+    supervised_clear(&r->t);
+    silent_records_clear(&r->records);
+    base_free(r->sample);
+    base_free(r->rows);
+    base_free(r->part_rows);
+    base_free(r->sum);
+}
+
+static sotto_status run(struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    supervised_loop(&r->loop, &r->t);
+    r->loop.origin.secret = &r->state;
+    r->loop.step = (struct training_step){.state = r, .draw = draw, .gradient = gradient};
+    TRY(training_loop_resume(&r->loop));
+    supervised_announce(&r->t, &r->loop);
+    TRY(reserve(r, r->loop.progress.step));
+    if (r->loop.resumed)
+        context_log(
+            r->t.ctx, SOTTO_LOG_WARNING,
+            "train: the steps that the interrupted run had reserved stay charged; the ledger is charged "
+            "anew for those that follow");
+    TRY(training_loop_run(&r->loop));
+    average(r, r->loop.progress.step);
+    if (r->state.average)
+        memcpy(r->t.model->values, r->state.average->values, r->t.model->trainable * sizeof(float));
+done:
+    return status;
+}
+
+static sotto_status finish(struct sotto_network **out, char **certificate, struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_network *n = NULL;
+    char *text = NULL;
+    TRY(supervised_finish(&n, &r->t, ""));
+    TRY(network_add_fact(n, "private_recipe", r->text));
+    if (r->p.insecure)
+        TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
+    TRY(sotto_steps_certificate(&text, r->reserved));
+    TRY(certificate_add_classes(&text, r->records.data.classes,
+                                silent_records_classes_by(&r->records, &r->p)));
+    *certificate = text;
+    *out = n;
+    text = NULL;
+    n = NULL;
+done:
+    sotto_text_free(text);
+    sotto_network_free(n);
+    return status;
+}
+
+sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
+                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                          const struct sotto_train_options *options,
+                          const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
+                          const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
+    struct sotto_train_result found;
+    int64_t *all = NULL;
+    if (!rows) {
+        n = data->n;
+        all = base_alloc(n, sizeof *all);
+        if (!all)
+            FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", n);
+        for (size_t i = 0; i < n; i++)
+            all[i] = (int64_t)i;
+    }
+    TRY(silent_records_make(&r.records, data, privacy));
+    TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, options, ctx));
+    TRY(supervised_rows_once(&r.t));
+    TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
+    TRY(plan(&r));
+    if (r.p.output)
+        TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));
+    TRY(run(&r));
+    supervised_report(&found, &r.t, &r.loop);
+    found.loss = found.accuracy = NAN;
+    TRY(finish(out, certificate, &r));
+    if (result)
+        *result = found;
+done:
+    if (status != SOTTO_OK)
+        charge_name_steps(r.reserved, options->checkpoint ? "the same command continues" : "a new run is charged again");
+    clear(&r);
+    base_free(all);
+    return status;
+}
+
+sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
+                                 struct sotto_train_result *result, const struct sotto_dataset *data,
+                                 const int64_t *rows, size_t n, const struct sotto_train_options *options,
+                                 const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
+{
+    return dp_sgd_train(out, certificate, result, data, rows, n, options, privacy, NULL, ctx);
+}
+
+sotto_status sotto_network_save_private(const char *path, const struct sotto_network *n,
+                                        const char *certificate)
+{
+    sotto_status status = SOTTO_OK;
+    char hash[SHA256_HEX], *beside = NULL;
+    size_t capacity = strlen(path) + 32;
+    beside = base_alloc(capacity, 1);
+    if (!beside)
+        FAIL(SOTTO_ENOMEM, "network: out of memory");
+    snprintf(beside, capacity, "%s.certificate.json", path);
+    TRY(sotto_network_save(path, n));
+    TRY(sha256_file(hash, path));
+    TRY(sotto_certificate_save(beside, certificate, hash));
+    TRY(sotto_provenance_save(path, &(struct sotto_provenance){0})); /* of a file that lay there before */
+done:
+    if (status != SOTTO_OK)
+        charge_name_certificate(certificate, "with its checkpoint the same command continues");
+    base_free(beside);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* dp_sgd.h - inside of sotto_train_private(), for its tests. */
+#ifndef TRAIN_PRIVATE_DP_SGD_H
+#define TRAIN_PRIVATE_DP_SGD_H
+
+#include "nn/nn.h"
+#include "sotto/train.h"
+
+/** Faults that a test plants to see that an audit finds them. */
+struct dp_sgd_fault {
+    double clip; /* clips at so many times max_grad_norm; 0: none planted */
+};
+/** sotto_train_private() with a fault (NULL: none). */
+sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
+                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                          const struct sotto_train_options *options,
+                          const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
+                          const struct sotto_context *ctx);
+
+/** Clipping by a quantile: gradients scaled by `gradient` / C, so that their norm is at most `gradient`, and
+ * the coordinate +count or -count for a record that is or is not below C: together at most 1. The count's
+ * noise is then a twentieth of the batch (as published), or as much as a count of .3 allows. */
+struct dp_sgd_shares {
+    double gradient, count;
+};
+struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch);
+/** The next C: C exp(-0.2 (share - quantile)), where share = noisy / (2 count batch) + 1/2. */
+double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, double quantile);
+
+/** Of any clipping norm: sums of 2^32 gradients stay finite floats, so that no record can make one overflow. */
+#define DP_SGD_LARGEST_CLIP 1e28
+/** What every epsilon of such a run rests on, until its sums are exact. */
+#define DP_SGD_FLOAT_SUMS "float sums that one record moves by at most C in a step (measured, not proved)"
+
+enum { DP_SGD_TEXT = 768 };
+/** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */
+sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n);
+/** Lines "key=value" of all that decides the run. */
+sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p);
+/** The inverse, of a network trained by `o`; all but the number of records is checked as dp_sgd_resolve()
+ * does. EFORMAT texts start with `where`. */
+sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, const char *where,
+                          const struct sotto_train_options *o);
+enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p);
+int dp_sgd_follows_quantile(const struct sotto_train_privacy *p);
+
+#endif

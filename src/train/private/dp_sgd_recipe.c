@@ -1,0 +1,122 @@
+/* How a network was trained privately, as lines "key=value" in its file and in its checkpoints. */
+#include "train/private/dp_sgd.h"
+
+#include "base/status.h"
+#include "io/text/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p)
+{
+    int length = snprintf(
+        out, DP_SGD_TEXT,
+        "trainer=dp-sgd\nsampling=%s\nnoise=%s\nnoise_mode=%s\nnoise_multiplier=%.17g\n"
+        "max_grad_norm=%.17g\nclipping=%s\nquantile=%.17g\nviews=%zu\nsteps=%zu\naverage=%.17g\n"
+        "delta=%.17g\ninsecure=%d\n",
+        sotto_sampling_name(p->sampling), p->noise, sotto_noise_mode_name(p->noise_mode), p->noise_multiplier,
+        p->max_grad_norm, p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps,
+        p->average, p->target.delta, p->insecure != 0);
+    return length > 0 && length < DP_SGD_TEXT ? SOTTO_OK
+                                              : status_fail(SOTTO_EINVAL, "the recipe is too long");
+}
+
+/* ---- reading ---- */
+
+struct lines {
+    const char *text, *where;
+};
+
+static sotto_status find(const char **value, size_t *length, const struct lines *l, const char *key)
+{
+    size_t own = strlen(key);
+    for (const char *at = l->text; at && *at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, key, own) == 0 && at[own] == '=') {
+            *value = at + own + 1;
+            *length = strcspn(*value, "\n");
+            return SOTTO_OK;
+        }
+    }
+    return status_fail(SOTTO_EFORMAT, "%s: private_recipe has no '%s'", l->where, key);
+}
+
+enum { WORD = 24 };
+static sotto_status read_word(char out[WORD], const struct lines *l, const char *key)
+{
+    const char *value;
+    size_t length;
+    sotto_status status = find(&value, &length, l, key);
+    if (status == SOTTO_OK)
+        snprintf(out, WORD, "%.*s", length < WORD ? (int)length : WORD - 1, value);
+    return status;
+}
+
+static sotto_status read_real(double *out, const struct lines *l, const char *key)
+{
+    sotto_status status = SOTTO_OK;
+    const char *value;
+    size_t length;
+    TRY(find(&value, &length, l, key));
+    if (!number_real(out, value, length))
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is no number", l->where, key,
+             (int)fmin((double)length, 40), value);
+done:
+    return status;
+}
+
+static sotto_status read_size(size_t *out, const struct lines *l, const char *key)
+{
+    sotto_status status = SOTTO_OK;
+    const char *value;
+    size_t length;
+    int64_t whole;
+    TRY(find(&value, &length, l, key));
+    if (!number_whole(&whole, value, length))
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is no whole number", l->where, key,
+             (int)fmin((double)length, 40), value);
+    *out = (size_t)whole;
+done:
+    return status;
+}
+
+sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, const char *where,
+                          const struct sotto_train_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const struct lines l = {text, where};
+    struct sotto_train_privacy p;
+    char trainer[WORD], sampling[WORD], noise[WORD], mode[WORD], clipping[WORD];
+    sotto_train_privacy_defaults(&p);
+    TRY(read_word(trainer, &l, "trainer"));
+    if (strcmp(trainer, "dp-sgd") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: trainer '%s' is unknown; expected dp-sgd", where, trainer);
+    TRY(read_word(sampling, &l, "sampling"));
+    TRY(read_word(noise, &l, "noise"));
+    TRY(read_word(mode, &l, "noise_mode"));
+    TRY(read_word(clipping, &l, "clipping"));
+    TRY(read_real(&p.noise_multiplier, &l, "noise_multiplier"));
+    TRY(read_real(&p.max_grad_norm, &l, "max_grad_norm"));
+    TRY(read_real(&p.target.delta, &l, "delta"));
+    TRY(read_real(&p.average, &l, "average"));
+    TRY(read_size(&p.views, &l, "views"));
+    TRY(read_size(&p.steps, &l, "steps"));
+    p.noise = noise;
+    p.clipping = clipping;
+    if (strcmp(clipping, "quantile") == 0)
+        TRY(read_real(&p.quantile, &l, "quantile"));
+    status = sotto_sampling_find(&p.sampling, sampling);
+    if (status == SOTTO_OK)
+        status = sotto_noise_mode_find(&p.noise_mode, mode);
+    if (status == SOTTO_OK)
+        status = dp_sgd_resolve(&p, o, o->batch); /* also replaces the borrowed texts by static ones */
+    if (status != SOTTO_OK) {
+        status_prefix(where);
+        status = SOTTO_EFORMAT;
+        goto done;
+    }
+    *out = p;
+done:
+    return status;
+}

@@ -1,0 +1,417 @@
+/* Training on inputs that were released with noise: what is proved rests on the noise alone (derivations/
+ * residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
+ * charged; the training below sees nothing else of them, so weights, losses and checkpoints are
+ * post-processing. Labels are used as they are, and count as public, or are released once, before the first
+ * step, by randomised response.
+ *
+ * The network is trained without its row of input noise, because its inputs have it already, and gets that
+ * row back at the end: it answers as one that was trained with noise of its own. */
+#include "train/private/noisy_inputs.h"
+
+#include "base/file.h"
+#include "dp/ledger/certificate.h"
+#include "dp/release/charge_hint.h"
+#include "io/json/json.h"
+#include "nn/model/model.h"
+#include "train/private/silent_records.h"
+#include "train/plain/supervised.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct noisy_run {
+    struct supervised t; /* first: the step's own gradient takes it for its state */
+    struct training_loop loop;
+    struct sotto_train_privacy p;
+    const struct sotto_dataset *data; /* the private records */
+    struct silent_records records;    /* what data points to */
+    const int64_t *rows;              /* (n), of data */
+    struct sotto_dataset released;    /* what training sees: one noisy copy of them */
+    float *inputs;                    /* (n, d) of it */
+    int64_t *labels, *all;            /* (n): of it; 0 .. n - 1 */
+    size_t n, d;
+    double radius, noise;
+    struct sotto_residual_noise asked; /* as the options said, with the noise that was found */
+    struct sotto_steps *reserved;
+    struct checkpoint_private state;
+    uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
+    char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
+    struct held_file held; /* room for the output */
+};
+
+/* ---- the release ---- */
+
+static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_privacy *p = &r->p;
+    struct sotto_steps *next;
+    size_t epochs = r->t.options.epochs,
+           left = epoch < epochs ? epochs - (size_t)epoch : 1; /* 1: for the certificate of what is done */
+    const struct sotto_reserve request = {.sampled = {.mechanism = "gaussian",
+                                                      .noise_multiplier = r->noise / r->radius,
+                                                      .sample_rate = 1,
+                                                      .steps = left < p->reserve ? left : p->reserve,
+                                                      .delta = p->target.delta,
+                                                      .replace_one = 1},
+                                          .max_grad_norm = r->radius,
+                                          .dimension = r->n * r->d,
+                                          .first_step = (size_t)epoch,
+                                          .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
+                                          .ledger = p->ledger,
+                                          .purpose = p->purpose ? p->purpose : "network on noisy inputs",
+                                          .records = r->n,
+                                          .budget = p->budget,
+                                          .insecure = p->insecure,
+                                          .insecure_seed = p->insecure_seed + epoch,
+                                          .provenance = p->provenance,
+                                          .source = p->source,
+                                          .condition = p->condition,
+                                          .run = r->state.run[0] ? r->state.run : NULL,
+                                          .noise_mode = p->noise_mode,
+                                          .inputs_only = 1,
+                                          .labels = r->state.labels ? r->state.label_entry : NULL};
+    TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
+    sotto_steps_close(r->reserved);
+    r->reserved = next;
+    snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
+done:
+    return status;
+}
+
+/* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
+ * this stream is none of the inputs'. */
+static sotto_status release_labels(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_train_privacy *p = &r->p;
+    char *certificate = NULL;
+    struct json *read = NULL;
+    const char *entry;
+    const struct sotto_release request = {
+        .mechanism = "randomised-response",
+        .scale = NAN,
+        .target = {p->label_epsilon, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
+        .ledger = p->ledger,
+        .purpose = p->purpose ? p->purpose : "labels of a network on noisy inputs",
+        .records = r->n,
+        .budget = p->budget,
+        .insecure = p->insecure,
+        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63),
+        .provenance = p->provenance,
+        .source = p->source,
+        .condition = p->condition};
+    TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
+    TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
+    TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
+    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", entry);
+done:
+    json_free(read);
+    sotto_text_free(certificate);
+    return status;
+}
+
+static void take_input(float *out, const struct noisy_run *r, size_t i)
+{
+    size_t at = (size_t)r->rows[i] * r->d;
+    for (size_t j = 0; j < r->d; j++)
+        out[j] = r->data->labels[r->rows[i]] == SILENT_NOTHING ? 0
+                 : r->data->images                             ? (float)r->data->images[at + j] / 255.0f
+                                                               : r->data->features[at + j];
+}
+
+static double norm_of(const float *x, size_t d)
+{
+    double square = 0;
+    for (size_t j = 0; j < d; j++)
+        square += (double)x[j] * (double)x[j];
+    return sqrt(square);
+}
+
+/* Rounding must not lift the norm over the radius again. */
+static void clip(float *x, size_t d, double radius)
+{
+    double norm = norm_of(x, d);
+    for (size_t j = 0; norm > radius && j < d; j++)
+        x[j] = (float)((double)x[j] * (radius / norm * (1 - 0x1p-20)));
+}
+
+static sotto_status release(struct noisy_run *r, uint64_t epoch)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < r->n; i++) {
+        take_input(r->inputs + i * r->d, r, i);
+        clip(r->inputs + i * r->d, r->d, r->radius);
+    }
+    TRY(sotto_dp_step_float(r->reserved, r->inputs));
+    r->epoch = epoch;
+done:
+    return status;
+}
+
+static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
+{
+    sotto_status status = SOTTO_OK;
+    struct noisy_run *r = state;
+    uint64_t epoch = step / r->t.steps_per_epoch;
+    if (epoch != r->epoch) {
+        if (sotto_steps_used(r->reserved) == r->p.reserve)
+            TRY(reserve(r, epoch));
+        TRY(release(r, epoch));
+    }
+    *rows = epoch_order_batch(&r->t.order, step);
+    *n = r->t.order.batch;
+done:
+    return status;
+}
+
+/* ---- before ---- */
+
+static sotto_status check_asked(const struct noisy_run *r, const struct sotto_train_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_residual_noise *a = &o->residual;
+    bool target = !isnan(r->p.target.epsilon);
+    REQUIRE(a->radius > 0 && isfinite(a->radius),
+            "a certificate for inputs needs a radius that they are clipped to (got %g)", a->radius);
+    REQUIRE(target != (a->input_noise > 0),
+            "a certificate for inputs needs either input noise above 0 or a target epsilon");
+    REQUIRE(!target || r->p.target.epsilon > 0, "epsilon must be > 0 (got %g)", r->p.target.epsilon);
+    REQUIRE(r->p.label_epsilon >= 0 && isfinite(r->p.label_epsilon),
+            "the labels' epsilon must be 0 (they are public) or above (got %g)", r->p.label_epsilon);
+    REQUIRE(!target || r->p.label_epsilon < r->p.target.epsilon,
+            "the labels alone would take epsilon %g of the target of %g; nothing is left for the inputs",
+            r->p.label_epsilon, r->p.target.epsilon);
+    REQUIRE(
+        !a->separate_inputs && !a->independent,
+        "members that read noisy copies of their own would each be a release; a certificate counts on one "
+        "copy that all share");
+    REQUIRE(r->p.reserve <= o->epochs, "reserve: %zu epochs at a time are more than the run's %zu",
+            r->p.reserve, o->epochs);
+done:
+    return status;
+}
+
+/* The noise for a target, on the safe side of what the lattice's rounding costs. */
+static sotto_status calibrate(struct noisy_run *r, size_t epochs)
+{
+    sotto_status status = SOTTO_OK;
+    double multiplier;
+    const struct sotto_sampled sampled = {.mechanism = "gaussian",
+                                          .sample_rate = 1,
+                                          .steps = epochs,
+                                          .delta = r->p.target.delta,
+                                          .replace_one = 1};
+    double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
+    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon));
+    r->noise = multiplier * r->radius * (1 + 0x1p-30);
+done:
+    return status;
+}
+
+static sotto_status make_room(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    size_t cells;
+    REQUIRE(size_multiply(&cells, r->n, r->d), "train: %zu records do not fit in memory", r->n);
+    r->inputs = base_alloc(cells, sizeof *r->inputs);
+    r->labels = base_alloc(r->n, sizeof *r->labels);
+    r->all = base_alloc(r->n, sizeof *r->all);
+    if (!r->inputs || !r->labels || !r->all)
+        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", r->n);
+    for (size_t i = 0; i < r->n; i++) {
+        int64_t label = r->data->labels[r->rows[i]];
+        r->labels[i] = label == SILENT_NOTHING ? 0 : label;
+        r->all[i] = (int64_t)i;
+    }
+    r->released = (struct sotto_dataset){.n = r->n,
+                                         .features = r->inputs,
+                                         .columns = r->d,
+                                         .labels = r->labels,
+                                         .classes = r->data->classes,
+                                         .synthetic = r->data->synthetic};
+    memcpy(r->released.name, r->data->name, sizeof r->released.name);
+    if (r->p.label_epsilon > 0) {
+        r->state.labels = r->labels;
+        r->state.label_count = r->n;
+        r->state.classes = r->data->classes;
+    }
+done:
+    return status;
+}
+
+static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capacity)
+{
+    sotto_status status = SOTTO_OK;
+    int length =
+        snprintf(r->text, sizeof r->text,
+                 "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
+                 "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
+                 r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode),
+                 r->t.options.epochs, r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
+    REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
+    sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
+    length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,
+                      r->rows_sha256);
+    REQUIRE(length > 0 && (size_t)length < capacity, "the recipe is too long");
+done:
+    return status;
+}
+
+/* Records and options, as far as plain training can check them; then those of the release. */
+static sotto_status resolve(struct noisy_run *r, const struct sotto_train_options *options, char *with_rows,
+                            size_t capacity, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options inner = *options;
+    TRY(silent_records_make(&r->records, r->data, &r->p));
+    r->data = &r->records.data;
+    TRY(supervised_resolve(&r->t, r->data, r->rows, r->n, options, ctx));
+    TRY(supervised_rows_once(&r->t));
+    TRY(check_asked(r, options));
+    r->d = r->t.record.channels * r->t.record.height * r->t.record.width;
+    r->radius = options->residual.radius;
+    r->noise = options->residual.input_noise;
+    if (!r->p.reserve)
+        r->p.reserve = options->epochs;
+    if (isnan(r->p.target.delta))
+        r->p.target.delta = sotto_default_delta(r->n);
+    if (!isnan(r->p.target.epsilon))
+        TRY(calibrate(r, options->epochs));
+    r->state.clip = r->radius;
+    r->asked = r->t.options.residual;
+    r->asked.input_noise = r->noise;
+    TRY(make_room(r));
+    inner.residual.input_noise = inner.residual.radius = 0;
+    if (r->t.record.height > 1 || r->t.record.width > 1) {
+        inner.channels = r->t.record.channels;
+        inner.height = r->t.record.height;
+        inner.width = r->t.record.width;
+    }
+    TRY(supervised_resolve(&r->t, &r->released, r->all, r->n, &inner, ctx));
+    TRY(describe(r, with_rows, capacity));
+    supervised_change(&r->t, r->t.steps, r->t.plan_rows, 0, with_rows);
+done:
+    return status;
+}
+
+/* ---- the run ---- */
+
+static sotto_status run(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    supervised_loop(&r->loop, &r->t);
+    r->loop.origin.secret = &r->state;
+    r->loop.step.draw = draw;
+    TRY(training_loop_resume(&r->loop));
+    supervised_announce(&r->t, &r->loop);
+    if (r->state.labels && !r->loop.resumed)
+        TRY(release_labels(r));
+    TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
+    if (r->loop.resumed)
+        context_log(
+            r->t.ctx, SOTTO_LOG_WARNING,
+            "train: the epochs that the interrupted run had reserved stay charged; the ledger is charged "
+            "anew for those that follow, the interrupted one included");
+    TRY(training_loop_run(&r->loop));
+done:
+    return status;
+}
+
+/* The same weights in a network with clipped and noisy inputs. */
+static sotto_status add_input_noise(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors tensors = {0};
+    struct nn_model_config config;
+    struct nn_model *whole = NULL;
+    r->t.options.residual = r->asked;
+    TRY(train_model_config(&config, &r->t.options, r->t.record, r->t.config.classes));
+    TRY(nn_model_create(&whole, &config, 0));
+    TRY(nn_model_export(&tensors, r->t.model, "", 1));
+    TRY(nn_model_import(whole, &tensors, "", 1));
+    nn_plan_free(r->t.plan); /* points into the model */
+    r->t.plan = NULL;
+    nn_model_free(r->t.model);
+    r->t.model = whole;
+    r->t.config = config;
+    whole = NULL;
+done:
+    nn_model_free(whole);
+    sotto_tensors_clear(&tensors);
+    return status;
+}
+
+static sotto_status finish(struct sotto_network **out, char **certificate, struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_network *n = NULL;
+    char *text = NULL;
+    TRY(add_input_noise(r));
+    TRY(supervised_finish(&n, &r->t, ""));
+    TRY(network_add_fact(n, "input_release", r->text));
+    if (r->p.insecure)
+        TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
+    TRY(sotto_steps_certificate(&text, r->reserved));
+    TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));
+    *certificate = text;
+    *out = n;
+    text = NULL;
+    n = NULL;
+done:
+    sotto_text_free(text);
+    sotto_network_free(n);
+    return status;
+}
+
+static void clear(struct noisy_run *r)
+{
+    file_release(&r->held);
+    sotto_steps_close(r->reserved);
+    supervised_clear(&r->t);
+    silent_records_clear(&r->records);
+    base_free(r->inputs);
+    base_free(r->labels);
+    base_free(r->all);
+}
+
+sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certificate,
+                                      struct sotto_train_result *result, const struct sotto_dataset *data,
+                                      const int64_t *rows, size_t n,
+                                      const struct sotto_train_options *options,
+                                      const struct sotto_train_privacy *privacy,
+                                      const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
+    struct sotto_train_result found;
+    char with_rows[NOISY_INPUTS_TEXT + 192];
+    int64_t *all = NULL;
+    if (!rows) {
+        r.n = data->n;
+        all = base_alloc(r.n, sizeof *all);
+        if (!all)
+            FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", r.n);
+        for (size_t i = 0; i < r.n; i++)
+            all[i] = (int64_t)i;
+        r.rows = all;
+    }
+    TRY(resolve(&r, options, with_rows, sizeof with_rows, ctx));
+    TRY(supervised_plan(&r.t));
+    if (r.p.output)
+        TRY(file_hold(&r.held, r.p.output, nn_model_parameter_count(r.t.model, 0) * sizeof(float) + (1 << 16)));
+    TRY(run(&r));
+    supervised_report(&found, &r.t, &r.loop);
+    TRY(finish(out, certificate, &r));
+    if (result)
+        *result = found;
+done:
+    if (status != SOTTO_OK)
+        charge_name_steps(r.reserved, options->checkpoint ? "the same command continues" : "a new run is charged again");
+    clear(&r);
+    base_free(all);
+    return status;
+}

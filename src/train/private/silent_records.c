@@ -1,0 +1,56 @@
+#include "train/private/silent_records.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* A set that a caller filled in by hand has the classes that the caller gave it. */
+static bool read_off_records(const struct sotto_dataset *data)
+{
+    return data->owner && !data->classes_by[0];
+}
+
+static bool usable(const struct sotto_dataset *data, size_t i, size_t classes)
+{
+    bool finite = true;
+    for (size_t j = 0; data->features && j < data->columns; j++) {
+        float v = data->features[i * data->columns + j];
+        finite &= v - v == 0;
+    }
+    return finite && data->labels[i] >= 0 && (uint64_t)data->labels[i] < classes;
+}
+
+sotto_status silent_records_make(struct silent_records *out, const struct sotto_dataset *data,
+                                 const struct sotto_train_privacy *p)
+{
+    sotto_status status = SOTTO_OK;
+    size_t classes = p->classes ? p->classes : data->classes;
+    if (!p->classes && read_off_records(data))
+        FAIL(SOTTO_EUSAGE,
+             "data set '%s': its classes were read off its records, which a certificate must not give away; "
+             "give --classes K, or --classes FILE with one name a line",
+             data->name);
+    REQUIRE(data->labels && classes >= 2, "data set '%s' has no labels of at least 2 classes", data->name);
+    *out = (struct silent_records){.data = *data};
+    out->labels = base_alloc(data->n, sizeof *out->labels);
+    if (!out->labels)
+        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu labels", data->n);
+    for (size_t i = 0; i < data->n; i++)
+        out->labels[i] = usable(data, i, classes) ? data->labels[i] : SILENT_NOTHING;
+    out->data.labels = out->labels;
+    out->data.classes = classes;
+done:
+    return status;
+}
+
+void silent_records_clear(struct silent_records *s)
+{
+    base_free(s->labels);
+    *s = (struct silent_records){0};
+}
+
+const char *silent_records_classes_by(const struct silent_records *s, const struct sotto_train_privacy *p)
+{
+    return p->classes ? p->classes_by : s->data.classes_by;
+}

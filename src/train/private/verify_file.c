@@ -1,0 +1,324 @@
+/* A released file against its certificate: what its recipe, which is public, says about sensitivity and noise
+ * is derived again. Where a file says nothing, nothing is taken from it. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "dp/release/verification.h"
+#include "head/convex/convex_bound.h"
+#include "head/private/moments.h"
+#include "sotto/verify.h"
+#include "train/private/dp_sgd.h"
+#include "train/network/network.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+/* What a proof says is what the certificate counts on. */
+static void check_proof(struct verification *v, const char *recipe_hash, size_t records, double l1, double l2)
+{
+    const struct certificate_claims *f = &v->claims;
+    verify_check(v, "proof of the recipe", f->evidence && strcmp(f->evidence, recipe_hash) == 0,
+                 "the file's recipe has hash %.16s..., the sensitivity is for %.16s...", recipe_hash,
+                 f->evidence ? f->evidence : "(none)");
+    verify_check(v, "proof", near(f->sensitivity.l1, l1) && near(f->sensitivity.l2, l2),
+                 "%zu records give l1 %.9g and l2 %.9g, the certificate says %.9g and %.9g", records, l1, l2,
+                 f->sensitivity.l1, f->sensitivity.l2);
+    verify_done(v, "sensitivity derived again from the file's recipe and %zu records", records);
+}
+
+static sotto_status check_convex(struct verification *v, const struct sotto_head *h)
+{
+    struct convex_bound bound;
+    const struct certificate_claims *f = &v->claims;
+    if (f->version > 1)
+        verify_check(v, "records", f->records == h->records, "the file says %zu, the certificate %zu",
+                     h->records, f->records);
+    sotto_status status =
+        convex_bound_find(&bound, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h));
+    if (status == SOTTO_OK)
+        check_proof(v, h->recipe_hash, h->records, bound.l1, bound.l2);
+    else
+        verify_check(v, "proof", false, "%s", sotto_error_text());
+    verify_leave(v, "whether the weights before the noise were in the proof's ball (protect looked)");
+    return SOTTO_OK;
+}
+
+/* A head that was computed from one release: it holds no records, the certificate does. */
+static void check_moments(struct verification *v, const struct sotto_head *h, const struct moment_trainer *t)
+{
+    const struct certificate_claims *f = &v->claims;
+    const struct sotto_head_recipe *r = &h->recipe;
+    size_t inputs = sotto_head_inputs(h), classes = sotto_head_classes(h), dimension = 0;
+    struct moment_shape shape = moment_shape_of(r, inputs, classes);
+    struct moment_bound bound;
+    bool fits = moment_dimension(&dimension, &shape) && dimension == f->dimension && !f->run;
+    verify_check(v, "release of sums", fits && strcmp(f->source, "proved") == 0,
+                 "%s on %zu inputs and %zu classes releases %zu sums once, the certificate %zu values (%s)",
+                 t->name, inputs, classes, dimension, f->dimension, f->source);
+    if (!f->records) {
+        verify_leave(v, "the sensitivity: the number of records is not known");
+        return;
+    }
+    moment_bound_find(&bound, t, r, f->records, inputs, classes);
+    check_proof(v, h->recipe_hash, f->records, bound.l1, bound.l2);
+    double unit = strcmp(r->noise, "laplace") == 0 ? bound.l1 : bound.l2;
+    verify_check(v, "noise",
+                 strcmp(f->mechanism, r->noise) == 0 && near(f->scale, r->noise_multiplier * unit),
+                 "the recipe says %s of scale %.9g, the certificate %s of %.9g", r->noise,
+                 r->noise_multiplier * unit, f->mechanism, f->scale);
+}
+
+/* What a recipe of DP-SGD says. */
+struct dp_sgd_facts {
+    const char *noise;
+    double noise_multiplier, max_grad_norm;
+    size_t batch, steps; /* steps 0: follow from epochs, batch and records */
+    size_t epochs;
+    enum sotto_sampling sampling;
+};
+
+/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such batches.
+ */
+static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
+{
+    const struct certificate_claims *f = &v->claims;
+    const struct run_facts *r = &f->run_facts;
+    double used = json_number(json_find(v->certificate, "run.steps.used"));
+    size_t steps = d->steps;
+    if (!f->run) {
+        verify_check(v, "noisy steps", false,
+                     "noise in every step trained the file, the certificate is of one release");
+        return;
+    }
+    verify_check(v, "noise",
+                 strcmp(f->mechanism, d->noise) == 0 && near(r->max_grad_norm, d->max_grad_norm) &&
+                     near(f->scale, d->noise_multiplier * d->max_grad_norm) && !r->inputs_only,
+                 "the recipe says %s of scale %.9g, clipped to %g; the certificate %s of %.9g, clipped to %g",
+                 d->noise, d->noise_multiplier * d->max_grad_norm, d->max_grad_norm, f->mechanism, f->scale,
+                 r->max_grad_norm);
+    if (!f->records) {
+        verify_leave(v, "sampling rate and steps: the number of records is not known");
+        return;
+    }
+    double rate = sotto_sample_rate(r->sampling, d->batch, f->records);
+    if (!steps)
+        steps = (size_t)ceil((double)d->epochs * (double)f->records / (double)d->batch);
+    verify_check(v, "steps in the file", near(r->sample_rate, rate) && used == (double)steps,
+                 "the recipe says %zu steps of %zu out of %zu records, the certificate %.0f at rate %.9g",
+                 steps, d->batch, f->records, used, r->sample_rate);
+    verify_done(v, "noise, rate and steps agree with the file's recipe");
+}
+
+static void refuse_unprotected(struct verification *v, const char *what)
+{
+    verify_check(v, "origin", false, "%s, and the file names no release that protected it", what);
+}
+
+static sotto_status check_head(struct verification *v, const struct sotto_tensors *t,
+                               const struct sotto_head *h)
+{
+    const struct sotto_head_recipe *r = &h->recipe;
+    const struct certificate_claims *f = &v->claims;
+    bool released = sotto_tensors_metadata(t, "release") != NULL,
+         claims_proof = strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0;
+    char what[96];
+    if (!h->has_recipe) {
+        verify_leave(v, "the file's recipe: it has none");
+        if (!released)
+            refuse_unprotected(v, "the head has no recipe");
+        return SOTTO_OK;
+    }
+    if (!released && head_recipe_moments(r)) {
+        check_moments(v, h, head_recipe_moments(r));
+    } else if (!released && head_recipe_private(r)) {
+        check_dp_sgd(v, &(struct dp_sgd_facts){.noise = r->noise,
+                                               .noise_multiplier = r->noise_multiplier,
+                                               .max_grad_norm = r->max_grad_norm,
+                                               .batch = r->batch,
+                                               .epochs = r->epochs});
+    } else if (!released) {
+        snprintf(what, sizeof what, "trainer %s adds no noise", r->trainer);
+        refuse_unprotected(v, what);
+    } else if (head_recipe_convex(r) && strcmp(f->source, "proved") == 0) {
+        return check_convex(v, h);
+    } else if (claims_proof) {
+        verify_check(v, "source", false, "the sensitivity is '%s', but nothing is %s of heads by trainer %s",
+                     f->source, f->source, r->trainer);
+    }
+    return SOTTO_OK;
+}
+
+/* ---- networks ---- */
+
+static double line_number(const char *lines, const char *key)
+{
+    const char *at = strstr(lines, key);
+    return at ? strtod(at + strlen(key), NULL) : NAN;
+}
+
+/* Whose epsilon rests on float sums says so; an early version did not. */
+static void check_float_sums(struct verification *v)
+{
+    const char *condition = v->claims.condition;
+    if (v->claims.version == 1)
+        v->rests_on = DP_SGD_FLOAT_SUMS;
+    else
+        verify_check(v, "float sums",
+                     condition && strncmp(condition, DP_SGD_FLOAT_SUMS, strlen(DP_SGD_FLOAT_SUMS)) == 0,
+                     "DP-SGD trained the network; its condition reads %.200s",
+                     condition ? condition : "(none)");
+}
+
+static sotto_status check_private_network(struct verification *v, const struct sotto_network *n,
+                                          const char *recipe)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_privacy p;
+    TRY(dp_sgd_parse(&p, recipe, v->path, &n->recipe));
+    check_dp_sgd(v, &(struct dp_sgd_facts){.noise = p.noise,
+                                           .noise_multiplier = p.noise_multiplier,
+                                           .max_grad_norm = dp_sgd_follows_quantile(&p) ? 1 : p.max_grad_norm,
+                                           .batch = n->recipe.batch,
+                                           .steps = p.steps});
+    check_float_sums(v);
+done:
+    return status;
+}
+
+static void check_noisy_inputs(struct verification *v, const char *lines)
+{
+    const struct certificate_claims *f = &v->claims;
+    double radius = line_number(lines, "radius="), noise = line_number(lines, "input_noise=");
+    verify_check(v, "noise",
+                 f->run && f->run_facts.inputs_only && near(f->run_facts.max_grad_norm, radius) &&
+                     near(f->scale, noise),
+                 "the file says inputs clipped to %.9g, noise %.9g; the certificate %.9g and %.9g", radius,
+                 noise, f->run ? f->run_facts.max_grad_norm : NAN, f->scale);
+    verify_done(v, "noise on inputs agrees with the file's recipe");
+}
+
+static sotto_status check_network(struct verification *v, const struct sotto_tensors *t,
+                                  const struct sotto_network *n)
+{
+    const char *private_recipe = network_fact(n, "private_recipe"),
+               *inputs = network_fact(n, "input_release");
+    if (private_recipe)
+        return check_private_network(v, n, private_recipe);
+    if (inputs)
+        check_noisy_inputs(v, inputs);
+    else if (!sotto_tensors_metadata(t, "release"))
+        refuse_unprotected(v, "the network was trained without noise");
+    return SOTTO_OK;
+}
+
+/* ---- any file ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* A proof is of a recipe: the file of a head that came out under one names it. */
+static void check_evidence(struct verification *v, const struct sotto_tensors *t)
+{
+    const struct certificate_claims *f = &v->claims;
+    const char *hash = sotto_tensors_metadata(t, "recipe_hash");
+    if (f->evidence && f->evidence[0] && strcmp(f->source, "proved") == 0)
+        verify_check(v, "recipe",
+                     hash && strcmp(hash, f->evidence) == 0 && sotto_tensors_metadata(t, "recipe"),
+                     "the file's recipe has hash %.16s..., the proof is of %.16s...", hash ? hash : "(none)",
+                     f->evidence);
+}
+
+static sotto_status check_tensors(struct verification *v, struct sotto_tensors *t, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    check_evidence(v, t);
+    struct sotto_head *head = NULL;
+    struct sotto_network *network = NULL;
+    const char *format = sotto_tensors_metadata(t, "format");
+    if (network_is(t)) {
+        TRY(network_from_tensors(&network, t, path));
+        TRY(check_network(v, t, network));
+    } else if (format && strncmp(format, "sotto.head/", 11) == 0) {
+        TRY(head_from_tensors(&head, t, path));
+        TRY(check_head(v, t, head));
+    } else if (!sotto_tensors_metadata(t, "release")) {
+        refuse_unprotected(v, "these are tensors of no known kind");
+    }
+done:
+    sotto_network_free(network);
+    sotto_head_free(head);
+    return status;
+}
+
+static sotto_status check_recipe(struct verification *v, const char *path)
+{
+    struct sotto_tensors t = {0};
+    if (!path)
+        return SOTTO_OK;
+    if (!ends_with(path, ".safetensors")) {
+        verify_leave(v, "the file's recipe: this format holds none");
+        return SOTTO_OK;
+    }
+    sotto_status status = sotto_safetensors_load(&t, path);
+    if (status == SOTTO_OK)
+        status = check_tensors(v, &t, path);
+    if (status == SOTTO_EFORMAT) {
+        verify_check(v, "file", false, "%s", sotto_error_text());
+        status = SOTTO_OK;
+    }
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+static const char tail[] = ".certificate.json";
+
+/* Certificate and released file of one name. */
+static sotto_status find_files(char **certificate, char **released, const char *file, const char *given)
+{
+    sotto_status status = SOTTO_OK;
+    size_t length = strlen(file), capacity = length + sizeof tail;
+    bool is_certificate = ends_with(file, ".json");
+    char *beside = base_alloc(capacity, 1), *own = base_strdup(given ? given : file);
+    if (!beside || !own)
+        FAIL(SOTTO_ENOMEM, "verify: out of memory");
+    snprintf(beside, capacity, "%s%s", file, is_certificate ? "" : tail);
+    if (is_certificate && !given)
+        own[ends_with(file, tail) ? length - strlen(tail) : 0] = '\0';
+    bool there = own[0] && (given || !is_certificate || file_exists(own));
+    *certificate = beside;
+    beside = NULL;
+    *released = there ? own : NULL;
+    own = there ? NULL : own;
+done:
+    base_free(beside);
+    base_free(own);
+    return status;
+}
+
+sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger)
+{
+    sotto_status status = SOTTO_OK;
+    struct verification v = {0};
+    char *certificate = NULL, *released = NULL;
+    TRY(find_files(&certificate, &released, file, given));
+    TRY(verification_open(&v, certificate));
+    TRY(verify_certificate(&v));
+    TRY(verify_output(&v, released));
+    TRY(check_recipe(&v, released));
+    TRY(verify_ledger(&v, ledger));
+    TRY(verification_report(report, &v));
+done:
+    verification_close(&v);
+    base_free(certificate);
+    base_free(released);
+    return status;
+}

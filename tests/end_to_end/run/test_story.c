@@ -1,0 +1,151 @@
+/* The main job end to end on a small synthetic set: an overfit head leaks, noise takes the leak away and costs accuracy,
+ * nothing measured is called proved. The same folder is then run again: everything is reused, nothing is charged twice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "io/json/json.h"
+#include "sotto/head.h"
+#include "sotto/io.h"
+#include "sotto/run.h"
+
+static const char experiment[] =
+    "name: story\n"
+    "seed: 3\n"
+    "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
+    "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
+    "cases:\n"
+    "  - name: overfit\n"
+    "    records: 250\n"
+    "    head: {hidden: [256], epochs: 200, batch: 25}\n"
+    "    sensitivity: {pairs: 2}\n"
+    "    protect:\n"
+    "      - {mechanism: logistic, scale: 0.001}\n"
+    "      - {mechanism: logistic, scale: 3}\n"
+    "attack: {names: [loss]}\n"
+    "evaluate: {draws: 20}\n";
+
+static char root[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/sotto-story-XXXXXX");
+    if (!mkdtemp(root))
+        return 1;
+    return setenv("XDG_DATA_HOME", root, 1);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+static void run_experiment(char *folder, size_t capacity)
+{
+    char *done = NULL;
+    snprintf(folder, capacity, "%s/run", root);
+    struct sotto_run_options options = {.folder = folder};
+    sotto_status status = sotto_run(&done, NULL, experiment, "story.yaml", &options,
+                                    &(struct sotto_context){.threads = 2});
+    if (status != SOTTO_OK)
+        fail_msg("sotto_run: %s", sotto_error_text());
+    sotto_text_free(done);
+}
+
+static double number(const struct json *j, const char *path)
+{
+    const struct json *found = json_find(j, path);
+    if (!found)
+        fail_msg("report.json has no %s", path);
+    return json_number(found);
+}
+
+static void hash_of(char hex[SHA256_HEX], const char *folder, const char *name)
+{
+    char path[512];
+    assert_int_equal(path_join(path, sizeof path, folder, name), SOTTO_OK);
+    assert_int_equal(sha256_file(hex, path), SOTTO_OK);
+}
+
+static void the_story_holds(void **state)
+{
+    (void)state;
+    char folder[128], path[256];
+    struct json *report = NULL;
+    run_experiment(folder, sizeof folder);
+    assert_int_equal(path_join(path, sizeof path, folder, "report.json"), SOTTO_OK);
+    assert_int_equal(json_read_file(&report, path), SOTTO_OK);
+
+    /* (a) leaks: the interval's lower end is above guessing by a margin */
+    assert_true(number(report, "rows[0].measured.attacks[0].auc.lower") > 0.55);
+    /* (b) next to no noise leaks as much; a lot of noise leaks less and costs accuracy */
+    double plain = number(report, "rows[0].measured.attacks[0].auc.estimate");
+    double little = number(report, "rows[1].measured_draws.mean"), much = number(report, "rows[2].measured_draws.mean");
+    assert_true(little > plain - 0.02 && little < plain + 0.02);
+    assert_true(much < little - 0.05);
+    assert_true(number(report, "rows[2].utility.draws.mean") <
+                number(report, "rows[0].utility.accuracy.estimate") - 0.05);
+    /* a sampled sensitivity proves nothing, and the implied epsilon is shown however large it is */
+    assert_null(json_find(report, "rows[1].proved.epsilon"));
+    assert_true(number(report, "rows[1].conditional.epsilon.upper") > 100);
+    assert_true(json_kind(json_find(report, "data.synthetic")) == JSON_KIND_BOOLEAN);
+    json_free(report);
+}
+
+static void running_again_reuses_everything(void **state)
+{
+    (void)state;
+    const char *files[] = {"models/encoder.safetensors", "protected/overfit-p1.safetensors", "run.json", NULL};
+    enum { FILES = sizeof files / sizeof *files };
+    char folder[128], before[FILES][SHA256_HEX], after[SHA256_HEX];
+    snprintf(folder, sizeof folder, "%s/run", root);
+    files[FILES - 1] = "ledger.jsonl";
+    for (int i = 0; i < FILES; i++)
+        hash_of(before[i], folder, files[i]);
+    run_experiment(folder, sizeof folder);
+    for (int i = 0; i < FILES; i++) {
+        hash_of(after, folder, files[i]);
+        assert_string_equal(before[i], after);
+    }
+}
+
+static void a_lost_release_is_drawn_again_and_charged_again(void **state)
+{
+    (void)state;
+    char folder[128], path[256], before[SHA256_HEX], after[SHA256_HEX];
+    struct stat small, large;
+    snprintf(folder, sizeof folder, "%s/run", root);
+    hash_of(before, folder, "protected/overfit-p1.safetensors");
+    assert_int_equal(path_join(path, sizeof path, folder, "ledger.jsonl"), SOTTO_OK);
+    assert_int_equal(stat(path, &small), 0);
+    assert_int_equal(path_join(path, sizeof path, folder, "protected/overfit-p1.safetensors"), SOTTO_OK);
+    assert_int_equal(remove(path), 0);
+    run_experiment(folder, sizeof folder);
+    hash_of(after, folder, "protected/overfit-p1.safetensors");
+    assert_string_not_equal(before, after);
+    assert_int_equal(path_join(path, sizeof path, folder, "ledger.jsonl"), SOTTO_OK);
+    assert_int_equal(stat(path, &large), 0);
+    assert_true(large.st_size > small.st_size);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_story_holds),
+        cmocka_unit_test(running_again_reuses_everything),
+        cmocka_unit_test(a_lost_release_is_drawn_again_and_charged_again),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,49 @@
+/* The exponential behind the convex trainers, at the baseline level: docs/derivations/head.md assumes a
+ * relative error of at most 8 units of 2^-53. The other levels are covered by the gradients of
+ * test_convex_bound. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#define HEAD_REAL double
+#define HEAD_REAL_IS_DOUBLE
+#include "head/kernel/head_vector.h"
+#include "rng/rng.h"
+
+static void the_error_is_below_four_units(void **state)
+{
+    (void)state;
+    struct rng r = rng_stream(1, RNG_TEST, 0, 0);
+    long double worst = 0;
+    for (int i = 0; i < 200000; i++) {
+        vec x;
+        for (int k = 0; k < LANES; k++)
+            x[k] = -pow(rng_unit(&r), 1 + i % 4) * (i % 3 ? 40 : 700);
+        vec e = v_exp(x);
+        for (int k = 0; k < LANES; k++) {
+            long double exact = expl(x[k]);
+            worst = fmaxl(worst, fabsl((e[k] - exact) / exact));
+        }
+    }
+    print_message("largest relative error: %.2Lf units of 2^-53\n", worst * 0x1p53L);
+    assert_true(worst < 4 * 0x1p-53L);
+}
+
+static void the_ends_are_right(void **state)
+{
+    (void)state;
+    vec x = v_all(0), low = v_all(-1e300);
+    assert_true(v_exp(x)[0] == 1);
+    assert_true(v_exp(low)[0] > 0 && v_exp(low)[0] < 1e-303);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_error_is_below_four_units),
+        cmocka_unit_test(the_ends_are_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* Depthwise convolution against its definition in double, both gradients included: kernels, strides, paddings
+ * and channel counts with the tails that vector code gets wrong; bf16 against f32. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/layer_bench.h"
+#include "support/machine.h"
+#include "nn/model/model.h"
+#include "support/oracle.h"
+
+enum { MAX = 16384, BATCH = 3 };
+
+struct answer {
+    double dst[MAX], diff_src[MAX], diff_weight[MAX];
+};
+
+/* Every (result, tap) pair that meets a pixel, once, in the three sums it belongs to. */
+static void define(struct answer *out, const struct bench *b)
+{
+    const struct layer_spec *s = &b->spec;
+    struct nn_shape in = b->src.shape, to = b->dst.shape;
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < b->dst.count; i++) {
+        size_t c = i % to.channels, q = i / to.channels % to.width,
+               p = i / to.channels / to.width % to.height, image = i / shape_count(to);
+        for (size_t tap = 0; tap < s->kernel * s->kernel; tap++) {
+            long h = (long)(p * s->stride + tap / s->kernel) - (long)s->pad,
+                 w = (long)(q * s->stride + tap % s->kernel) - (long)s->pad;
+            if (h < 0 || w < 0 || h >= (long)in.height || w >= (long)in.width)
+                continue;
+            size_t at = ((image * in.height + (size_t)h) * in.width + (size_t)w) * in.channels + c,
+                   weight = c * s->kernel * s->kernel + tap;
+            double x = value_of(&b->src, b->src.data, at), g = value_of(&b->dst, b->dst.diff, i);
+            out->dst[i] += (double)b->parameters[0].value[weight] * x;
+            out->diff_src[at] += (double)b->parameters[0].value[weight] * g;
+            out->diff_weight[weight] += x * g;
+        }
+    }
+}
+
+static void check(struct layer_spec spec, struct nn_shape shape, enum nn_dtype dtype, double tolerance)
+{
+    static struct answer expected;
+    static float found[MAX];
+    struct bench b;
+    spec.layer = &layer_depthwise;
+    spec.no_bias = 1;
+    open_bench(&b, spec, shape, BATCH, dtype, 0.3);
+    assert_true(b.src.count <= MAX && b.dst.count <= MAX);
+    define(&expected, &b);
+    spec.layer->forward(&b.run, &b.pass);
+    narrow(found, &b.dst, b.dst.data);
+    assert_true(oracle_distance(found, expected.dst, b.dst.count) < tolerance);
+    spec.layer->backward(&b.run, &b.pass);
+    narrow(found, &b.src, b.src.diff);
+    assert_true(oracle_distance(found, expected.diff_src, b.src.count) < tolerance);
+    assert_true(oracle_distance(b.parameters[0].diff, expected.diff_weight, b.parameters[0].count) <
+                tolerance);
+    close_bench(&b);
+}
+
+static const struct layer_spec kernels[] = {
+    {.path = "d", .kernel = 3, .stride = 1, .pad = 1}, {.path = "d", .kernel = 3, .stride = 2, .pad = 1},
+    {.path = "d", .kernel = 3, .stride = 1},           {.path = "d", .kernel = 3, .stride = 3, .pad = 2},
+    {.path = "d", .kernel = 5, .stride = 1, .pad = 2}, {.path = "d", .kernel = 5, .stride = 2, .pad = 2},
+    {.path = "d", .kernel = 1, .stride = 2},           {.path = "d", .kernel = 2, .stride = 3, .pad = 1},
+    {.path = "d", .kernel = 7, .stride = 1, .pad = 3}};
+static const struct nn_shape shapes[] = {{1, 7, 7}, {3, 9, 8}, {16, 7, 10}, {18, 8, 7}, {40, 7, 7}};
+
+static void depthwise_matches_its_definition(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            check(kernels[k], shapes[s], NN_F32, 1e-6);
+}
+
+static void bf16_rounds_and_no_more(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        check(kernels[k], (struct nn_shape){18, 8, 7}, NN_BF16, 4e-3);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    struct nn_shape out, in = {4, 4, 4};
+    struct layer_spec s = {.layer = &layer_depthwise, .path = "d", .kernel = 9, .stride = 1, .no_bias = 1};
+    assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "d: kernels are at most 7 wide");
+    s.kernel = 5;
+    assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "d: its source is 4x4, smaller than the 5x5 kernel");
+    s.kernel = 3;
+    s.no_bias = 0;
+    assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "d: has no bias; a norm follows");
+}
+
+/* DP-SGD asks for gradients of single records. */
+static void single_records_are_refused(void **state)
+{
+    (void)state;
+    struct nn_model *m = NULL;
+    struct nn_plan *p = NULL;
+    struct nn_model_config config = {
+        .name = "mobilenetv2", .input = {3, 32, 32}, .classes = 2, .norm = "group"};
+    assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
+    struct nn_plan_config plan = {.batch = 2, .backend = machine.kernels, .training = 1, .views = 1};
+    assert_int_equal(nn_plan_create(&p, m, &plan), SOTTO_ENOTSUP);
+    assert_string_equal(
+        sotto_error_text(),
+        "encoder.features.1.conv.0.0: no gradient of a single example: its gradients of single "
+        "records are not worked out; use a network of plain convolutions (resnet8, resnet18 "
+        "with norm: group)");
+    nn_model_free(m);
+}
+
+int main(void)
+{
+    machine_set(NN_F32);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(depthwise_matches_its_definition), cmocka_unit_test(bf16_rounds_and_no_more),
+        cmocka_unit_test(what_does_not_fit_is_refused), cmocka_unit_test(single_records_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

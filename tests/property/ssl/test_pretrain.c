@@ -1,0 +1,237 @@
+/* Pre-training: resume = uninterrupted run, bit for bit; equal seeds, equal bytes; a step allocates nothing;
+ * every refusal is one clear line. That it learns: end_to_end/test_pretrain_learns.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/pretraining.h"
+
+#include <math.h>
+
+static int set_up(void **state)
+{
+    return open_images(state, "synthetic-images-n14");
+}
+
+static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
+{
+    (void)state;
+    const char *checkpoint = path_of("c.safetensors");
+    char whole[65], resumed[65];
+    struct sotto_pretrain_result one, two;
+    static const struct {
+        const char *method, *encoder;
+        size_t batch, stride;
+    } cases[] = {
+        {"simclr", "keras-simclr", 4, 1}, {"rotation", "keras-simclr", 2, 6}, {"simclr", "resnet8", 4, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_pretrain_options o = tiny();
+        o.method = cases[i].method;
+        o.encoder = cases[i].encoder;
+        o.batch = cases[i].batch;
+        train(whole, &one, &o);
+        size_t steps = one.steps;
+        o.checkpoint = checkpoint;
+        for (size_t stop = 1; stop < steps; stop += cases[i].stride) {
+            train_until(&o, stop * o.batch);
+            train(resumed, &two, &o);
+            assert_string_equal(resumed, whole);
+            assert_true(one.loss == two.loss && one.accuracy == two.accuracy && two.steps == steps);
+            unlink(checkpoint);
+        }
+    }
+}
+
+static void a_finished_run_is_not_repeated(void **state)
+{
+    (void)state;
+    const char *checkpoint = path_of("c.safetensors");
+    char first[65], again[65];
+    struct sotto_pretrain_result one, two;
+    struct sotto_pretrain_options o = tiny();
+    o.checkpoint = checkpoint;
+    o.epochs = 1;
+    train(first, &one, &o);
+    train(again, &two, &o);
+    assert_string_equal(first, again);
+    assert_true(one.loss == two.loss && one.steps == two.steps);
+    unlink(checkpoint);
+}
+
+static void equal_seeds_give_equal_bytes(void **state)
+{
+    (void)state;
+    char a[65], b[65], one_thread[65];
+    struct sotto_pretrain_options o = tiny();
+    o.epochs = 1;
+    train(a, NULL, &o);
+    train(b, NULL, &o);
+    assert_string_equal(a, b);
+    o.seed = 6;
+    train(b, NULL, &o);
+    assert_string_not_equal(a, b);
+    o.backend = "ref"; /* the reference kernels sum in an order that the thread count does not change */
+    o.dtype = "f32";
+    machine.context.threads = 1;
+    train(one_thread, NULL, &o);
+    machine.context.threads = 3;
+    train(b, NULL, &o);
+    machine_set(machine.type);
+    assert_string_equal(one_thread, b);
+}
+
+static void more_steps_allocate_nothing_more(void **state)
+{
+    (void)state;
+    uint64_t used[2];
+    char sha256[65];
+    for (int i = 0; i < 2; i++) {
+        struct sotto_pretrain_options o = tiny();
+        o.epochs = i ? 3 : 1;
+        uint64_t before = base_alloc_count();
+        train(sha256, NULL, &o);
+        used[i] = base_alloc_count() - before;
+    }
+    assert_true(used[0] == used[1]);
+}
+
+static void metrics_are_logged_once_an_epoch(void **state)
+{
+    (void)state;
+    char sha256[65];
+    const char *checkpoint = path_of("c.safetensors"), *metrics = path_of("metrics.jsonl");
+    struct sotto_pretrain_options o = tiny();
+    o.checkpoint = checkpoint;
+    o.metrics = metrics;
+    struct sotto_encoder *e = NULL;
+    train_until(&o, 16); /* inside the second epoch */
+    assert_int_equal(count_text(metrics, "\"name\":\"loss\""), 1);
+    train(sha256, NULL, &o);
+    assert_int_equal(count_text(metrics, "\"name\":\"loss\""), 2);
+    assert_int_equal(count_text(metrics, "{\"step\":3,\"split\":\"train\",\"name\":\"accuracy\""), 1);
+    assert_int_equal(count_text(metrics, "{\"step\":6,\"split\":\"train\",\"name\":\"accuracy\""), 1);
+    unlink(checkpoint);
+    unlink(metrics);
+    o.metrics = "/nonexistent/metrics.jsonl";
+    o.checkpoint = NULL;
+    assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, NULL), SOTTO_ECREATE);
+}
+
+static void bad_options_are_one_clear_line(void **state)
+{
+    (void)state;
+    struct sotto_pretrain_options o;
+    o = tiny(), o.batch = 15;
+    expect_error(&o, SOTTO_EINVAL, "batch 15 is larger than the 14 images to train on");
+    o = tiny(), o.batch = 1;
+    expect_error(&o, SOTTO_EINVAL,
+                 "batch must be at least 2 (got 1): a contrastive loss needs at least one negative");
+    o = tiny(), o.batch = 0;
+    expect_error(&o, SOTTO_EINVAL, "batch must be at least 1 (got 0)");
+    o = tiny(), o.epochs = 0;
+    expect_error(&o, SOTTO_EINVAL, "epochs must be at least 1 (got 0)");
+    o = tiny(), o.temperature = 0;
+    expect_error(&o, SOTTO_EINVAL, "temperature must be > 0 (got 0)");
+    o = tiny(), o.temperature = NAN;
+    expect_error(&o, SOTTO_EINVAL, "temperature must be > 0 (got nan)");
+    o = tiny(), o.lr = -1;
+    expect_error(&o, SOTTO_EINVAL, "lr must be > 0 (got -1)");
+    o = tiny(), o.min_area = 1.5;
+    expect_error(&o, SOTTO_EINVAL, "min_area must be in (0, 1] (got 1.5)");
+    o = tiny(), o.method = "simclear";
+    expect_error(&o, SOTTO_EINVAL, "method 'simclear' is unknown; expected one of: rotation, simclr");
+    o = tiny(), o.encoder = "keras";
+    expect_error(&o, SOTTO_EINVAL, "model 'keras' is unknown; expected one of: cnn, deep-sets");
+    o = tiny(), o.encoder = "mlp";
+    expect_error(&o, SOTTO_EINVAL, "mlp");
+    o = tiny(), o.dtype = "f16";
+    expect_error(&o, SOTTO_EINVAL, "dtype 'f16' is unknown; expected one of: auto, bf16, f32");
+    o = tiny(), o.dtype = "bf16", o.backend = "ref";
+    expect_error(&o, SOTTO_ENOTSUP,
+                 "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or backend dnnl");
+    o = tiny(), o.schedule = "linear";
+    expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected one of: constant, cosine");
+    o = tiny(), o.loss = "triplet";
+    expect_error(&o, SOTTO_EINVAL, "loss 'triplet' is unknown; expected one of: keras, simclr");
+    o = tiny(), o.checkpoint = "/nonexistent/c.safetensors";
+    expect_error(&o, SOTTO_ECREATE, "/nonexistent/c.safetensors");
+}
+
+static void another_runs_checkpoint_is_refused(void **state)
+{
+    (void)state;
+    const char *checkpoint = path_of("c.safetensors");
+    char sha256[65];
+    struct sotto_pretrain_options o = tiny();
+    o.epochs = 1;
+    o.checkpoint = checkpoint;
+    train(sha256, NULL, &o);
+    o.batch = 5;
+    expect_error(&o, SOTTO_EINVAL,
+                 "this checkpoint was made with batch 4, now batch is 5; it cannot be continued");
+    o.batch = 4, o.seed = 6;
+    expect_error(&o, SOTTO_EINVAL,
+                 "this checkpoint was made with seed 5, now seed is 6; it cannot be continued");
+    o.seed = 5;
+    struct sotto_encoder *e = NULL;
+    assert_int_equal(sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3, 4}, 5, &o, NULL),
+                     SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "made with images 14, now images is 5"));
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(file_read(&data, &size, checkpoint, 1 << 26), SOTTO_OK);
+    assert_int_equal(file_write(checkpoint, data, size / 2), SOTTO_OK);
+    base_free(data);
+    expect_error(&o, SOTTO_EFORMAT, checkpoint);
+    unlink(checkpoint);
+}
+
+static void divergence_is_an_error(void **state)
+{
+    (void)state;
+    struct sotto_pretrain_options o = tiny();
+    o.lr = 1e30;
+    expect_error(&o, SOTTO_EDIVERGED, "");
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct sotto_pretrain_options o = tiny();
+    o.epochs = 1;
+    o.batch = 2;
+    int failed = 0;
+    for (long n = 0; n < 200; n += 3) {
+        struct sotto_encoder *e = NULL;
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_pretrain(&e, NULL, images, (const int64_t[]){3, 8}, 2, &o, NULL);
+        base_alloc_fail_after(-1);
+        sotto_encoder_free(e);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+        failed++;
+    }
+    assert_true(failed > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
+        cmocka_unit_test(a_finished_run_is_not_repeated),
+        cmocka_unit_test(equal_seeds_give_equal_bytes),
+        cmocka_unit_test(more_steps_allocate_nothing_more),
+        cmocka_unit_test(metrics_are_logged_once_an_epoch),
+        cmocka_unit_test(bad_options_are_one_clear_line),
+        cmocka_unit_test(another_runs_checkpoint_is_refused),
+        cmocka_unit_test(divergence_is_an_error),
+        cmocka_unit_test(no_memory_is_an_error),
+    };
+    int failed = 0;
+    while (machine_next())
+        failed += cmocka_run_group_tests(tests, set_up, close_images);
+    return failed;
+}

@@ -1,0 +1,488 @@
+/* Talos: what reaches the encoder is the gradient of L_contrastive - lambda L_C, against the network written
+ * out in double; losses against their formulas; whose turn it is. Whole runs:
+ * test_talos_runs.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/machine.h"
+#include "nn/kernel/bf16.h"
+#include "nn/loop/checkpoint.h"
+#include "nn/kernel/kernels.h"
+#include "nn/model/model.h"
+#include "support/oracle.h"
+#include "rng/rng.h"
+#include "ssl/talos.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- a small network, written out in double ---- */
+
+enum { BATCH = 6, INPUT = 5, WIDTH = 7, PROJECTION = 4, VALUES = 3, INNER = 6 };
+/* encoder, projector, three layers of the adversary: weight (out, in) and bias of each */
+enum { LAYERS = 5 };
+static const size_t layer_in[LAYERS] = {INPUT, WIDTH, WIDTH, INNER, INNER},
+                    layer_out[LAYERS] = {WIDTH, PROJECTION, INNER, INNER, VALUES};
+
+struct written_out {
+    double weight[LAYERS][WIDTH * WIDTH], bias[LAYERS][WIDTH];
+    double input[BATCH * INPUT], slope[BATCH * PROJECTION];
+    int64_t attribute[BATCH];
+    int relu_logits;
+};
+
+static void dense(double *out, const struct written_out *w, int layer, const double *in, int relu)
+{
+    for (size_t o = 0; o < layer_out[layer]; o++) {
+        double sum = w->bias[layer][o];
+        for (size_t i = 0; i < layer_in[layer]; i++)
+            sum += w->weight[layer][o * layer_in[layer] + i] * in[i];
+        out[o] = relu && sum < 0 ? 0 : sum;
+    }
+}
+
+/* A linear loss on the projection, and the mean cross-entropy of the adversary. */
+static void losses(double *task, double *adversary, const struct written_out *w)
+{
+    *task = *adversary = 0;
+    for (size_t i = 0; i < BATCH; i++) {
+        double h[WIDTH], z[PROJECTION], a[INNER], b[INNER], c[VALUES], sum = 0;
+        dense(h, w, 0, w->input + i * INPUT, 1);
+        dense(z, w, 1, h, 0);
+        dense(a, w, 2, h, 1);
+        dense(b, w, 3, a, 1);
+        dense(c, w, 4, b, w->relu_logits);
+        for (size_t k = 0; k < PROJECTION; k++)
+            *task += w->slope[i * PROJECTION + k] * z[k];
+        for (size_t k = 0; k < VALUES; k++)
+            sum += exp(c[k]);
+        *adversary += (log(sum) - c[w->attribute[i]]) / BATCH;
+    }
+}
+
+/* What a layer is to follow: task - lambda adversary below the reversal, its own loss above. */
+static double objective(const struct written_out *w, int layer, double lambda)
+{
+    double task, adversary;
+    losses(&task, &adversary, w);
+    return layer == 0 ? task - lambda * adversary : layer == 1 ? task : adversary;
+}
+
+static double difference(struct written_out *w, double *x, int layer, double lambda)
+{
+    const double h = 1e-6, keep = *x;
+    *x = keep + h;
+    double above = objective(w, layer, lambda);
+    *x = keep - h;
+    double below = objective(w, layer, lambda);
+    *x = keep;
+    return (above - below) / (2 * h);
+}
+
+static struct nn_model *model_with(double lambda, int relu_logits)
+{
+    struct nn_model *m = NULL;
+    struct nn_model_config config = {.name = "mlp",
+                                     .input = {INPUT, 1, 1},
+                                     .hidden = {WIDTH},
+                                     .hidden_count = 1,
+                                     .projector = {PROJECTION},
+                                     .projector_count = 1,
+                                     .adversary = {.values = VALUES,
+                                                   .hidden = {INNER, INNER},
+                                                   .hidden_count = 2,
+                                                   .reversal = lambda,
+                                                   .relu_logits = relu_logits}};
+    assert_int_equal(nn_model_create(&m, &config, 4), SOTTO_OK);
+    return m;
+}
+
+static struct nn_model *small_model(double lambda)
+{
+    return model_with(lambda, 0);
+}
+
+static struct nn_plan *small_plan(struct nn_model *m, const char *backend)
+{
+    struct nn_plan *p = NULL;
+    struct nn_plan_config config = {.batch = BATCH, .training = 1};
+    assert_int_equal(nn_backend_find(&config.backend, backend), SOTTO_OK);
+    assert_int_equal(nn_plan_create(&p, m, &config), SOTTO_OK);
+    return p;
+}
+
+/* Random numbers into the plan, the same ones as doubles into w. */
+static void fill(struct written_out *w, struct nn_model *m, struct nn_plan *p)
+{
+    struct rng r = rng_stream(5, RNG_TEST, 0, 0);
+    const struct tensor_list *all = nn_model_tensors(m);
+    assert_int_equal(all->count, 2 * LAYERS);
+    for (size_t t = 0; t < all->count; t++)
+        for (size_t i = 0; i < all->items[t].count; i++) {
+            all->items[t].value[i] = (float)(0.7 * rng_normal(&r));
+            (t % 2 ? w->bias[t / 2] : w->weight[t / 2])[i] = (double)all->items[t].value[i];
+        }
+    for (size_t i = 0; i < BATCH * INPUT; i++) {
+        nn_plan_input(p)[i] = (float)rng_normal(&r);
+        w->input[i] = (double)nn_plan_input(p)[i];
+    }
+    for (size_t i = 0; i < BATCH * PROJECTION; i++)
+        w->slope[i] = (double)(float)rng_normal(&r);
+    for (size_t i = 0; i < BATCH; i++)
+        w->attribute[i] = (int64_t)(i % VALUES);
+}
+
+static void check_gradients(double lambda, int relu_logits, const char *backend)
+{
+    struct written_out w;
+    struct nn_model *m = model_with(lambda, relu_logits);
+    struct nn_plan *p = small_plan(m, backend);
+    const struct tensor_list *all = nn_model_tensors(m);
+    double task, adversary;
+    fill(&w, m, p);
+    w.relu_logits = relu_logits;
+    nn_plan_forward(p, 1, 0, 0);
+    for (size_t i = 0; i < BATCH * PROJECTION; i++)
+        nn_plan_diff_output(p)[i] = (float)w.slope[i];
+    losses(&task, &adversary, &w);
+    double found = loss_softmax_cross_entropy(nn_plan_adversary_diff(p), nn_plan_adversary_output(p),
+                                              w.attribute, BATCH, VALUES);
+    assert_true(fabs(found - adversary) < 1e-5 * adversary);
+    nn_plan_backward(p);
+    for (size_t t = 0; t < all->count; t++) {
+        double expected[WIDTH * WIDTH];
+        for (size_t i = 0; i < all->items[t].count; i++)
+            expected[i] = difference(&w, (t % 2 ? w.bias[t / 2] : w.weight[t / 2]) + i, (int)(t / 2), lambda);
+        double distance = oracle_distance(all->items[t].grad, expected, all->items[t].count);
+        if (!(distance < 2e-5))
+            fail_msg("lambda %g, %s: relative distance %g", lambda, all->items[t].name, distance);
+    }
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+/* Also that a reversal without its sign, or without its scale, would be far outside: the encoder's gradient
+ * moves with lambda by as much as the adversary's part weighs. */
+static void the_encoder_descends_on_task_minus_lambda_adversary(void **state)
+{
+    (void)state;
+    static const double lambdas[] = {0, 0.5, 1, 7};
+    const char *const backends[] = {"ref", machine.backend};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 2; k++)
+            for (int relu_logits = 0; relu_logits < 2; relu_logits++)
+                check_gradients(lambdas[i], relu_logits, backends[k]);
+}
+
+static void reversal_is_the_identity_forwards_and_minus_lambda_backwards(void **state)
+{
+    (void)state;
+    struct layer_spec spec = {.layer = &layer_reverse, .rate = 2.5};
+    float x[3] = {1, -2, 3}, y[3], dy[3] = {4, 0, -6}, dx[3] = {9, 9, 9};
+    bf16 hx[3], hy[3], hdy[3], hdx[3];
+    struct activation src = {.dtype = NN_F32, .count = 3, .data = x, .diff = dx},
+                      dst = {.dtype = NN_F32, .count = 3, .data = y, .diff = dy};
+    struct layer_run run = {.spec = &spec, .batch = 1, .need_diff_src = 1, .src = &src, .dst = &dst};
+    layer_reverse.forward(&run, NULL);
+    layer_reverse.backward(&run, NULL);
+    assert_memory_equal(x, y, sizeof x);
+    assert_true(dx[0] == -10 && dx[1] == 0 && dx[2] == 15);
+    run.need_diff_src = 0, dx[0] = 1;
+    layer_reverse.backward(&run, NULL);
+    assert_true(dx[0] == 1);
+    for (int i = 0; i < 3; i++)
+        hx[i] = bf16_from_float(x[i]), hdy[i] = bf16_from_float(dy[i]);
+    src = (struct activation){.dtype = NN_BF16, .count = 3, .data = hx, .diff = hdx};
+    dst = (struct activation){.dtype = NN_BF16, .count = 3, .data = hy, .diff = hdy};
+    run.need_diff_src = 1;
+    layer_reverse.forward(&run, NULL);
+    layer_reverse.backward(&run, NULL);
+    assert_memory_equal(hx, hy, sizeof hx);
+    assert_true(bf16_to_float(hdx[0]) == -10 && bf16_to_float(hdx[2]) == 15);
+}
+
+static void the_adversary_can_learn_alone(void **state)
+{
+    (void)state;
+    struct written_out w;
+    struct nn_model *m = small_model(1);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct tensor_list task = model_task_tensors(m), adversary = model_adversary_tensors(m);
+    float *whole[6];
+    assert_int_equal(task.count * 10 + adversary.count, 46);
+    assert_string_equal(adversary.items[0].name, "adversary.0.weight");
+    fill(&w, m, p);
+    nn_plan_forward(p, 1, 0, 0);
+    memset(nn_plan_diff_output(p), 0, BATCH * PROJECTION * sizeof(float));
+    loss_softmax_cross_entropy(nn_plan_adversary_diff(p), nn_plan_adversary_output(p), w.attribute, BATCH,
+                               VALUES);
+    nn_plan_backward(p);
+    for (size_t t = 0; t < 6; t++) {
+        whole[t] = base_alloc(adversary.items[t].count, sizeof(float));
+        memcpy(whole[t], adversary.items[t].grad, adversary.items[t].count * sizeof(float));
+        memset(adversary.items[t].grad, 0, adversary.items[t].count * sizeof(float));
+    }
+    for (size_t t = 0; t < task.count; t++)
+        task.items[t].grad[0] = 77;
+    nn_plan_forward(p, 1, 0, 0);
+    loss_softmax_cross_entropy(nn_plan_adversary_diff(p), nn_plan_adversary_output(p), w.attribute, BATCH,
+                               VALUES);
+    nn_plan_backward_adversary(p);
+    for (size_t t = 0; t < 6; t++) {
+        assert_memory_equal(whole[t], adversary.items[t].grad, adversary.items[t].count * sizeof(float));
+        base_free(whole[t]);
+    }
+    for (size_t t = 0; t < task.count; t++)
+        assert_true(task.items[t].grad[0] == 77);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+static void plans_know_when_there_is_no_adversary(void **state)
+{
+    (void)state;
+    struct nn_model *m = small_model(1), *plain = NULL;
+    struct nn_plan *p = NULL;
+    struct nn_model_config config = {
+        .name = "mlp", .input = {INPUT, 1, 1}, .projector = {2}, .projector_count = 1};
+    struct nn_plan_config stop = {.batch = 2, .embedding_only = 1},
+                          views = {.batch = 2, .training = 1, .views = 1};
+    assert_int_equal(nn_backend_find(&stop.backend, "ref"), SOTTO_OK);
+    views.backend = stop.backend;
+    assert_int_equal(nn_plan_create(&p, m, &stop), SOTTO_OK);
+    assert_null(nn_plan_adversary_output(p));
+    assert_null(nn_plan_adversary_diff(p));
+    nn_plan_free(p);
+    assert_int_equal(nn_model_output_width(m), PROJECTION);
+    assert_int_equal(nn_plan_create(&p, m, &views), SOTTO_EINVAL);
+    config.adversary = (struct nn_adversary){.values = 2};
+    assert_int_equal(nn_model_create(&plain, &config, 1), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "adversary: this model has no encoder to stand on");
+    config.hidden[0] = 3, config.hidden_count = 1, config.adversary.values = 1;
+    assert_int_equal(nn_model_create(&plain, &config, 1), SOTTO_EINVAL);
+    nn_model_free(m);
+}
+
+/* ---- losses and turns ---- */
+
+/* (7): the mean over both views of every image, with the image's attribute. */
+static void the_classifiers_loss_is_the_mean_over_both_views(void **state)
+{
+    (void)state;
+    const int64_t attribute[8] = {2, 0, 1, 1, 0, 2, 0, 1}, rows[3] = {5, 1, 2};
+    struct written_out w;
+    struct nn_model *m = small_model(1);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct talos *t = NULL;
+    struct talos_setup setup = {.on = true, .attribute = attribute, .values = VALUES};
+    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 3, 2), SOTTO_OK);
+    fill(&w, m, p);
+    nn_plan_forward(p, 1, 0, 0);
+    const float *c = nn_plan_adversary_output(p);
+    double expected = 0, hits = 0;
+    for (int k = 0; k < 3; k++)
+        for (int view = 0; view < 2; view++) {
+            const float *logit = c + (view * 3 + k) * VALUES;
+            int64_t s = attribute[rows[k]];
+            double sum = 0;
+            int right = 1;
+            for (int v = 0; v < VALUES; v++) {
+                sum += exp((double)logit[v]);
+                right &= v == s || logit[v] < logit[s];
+            }
+            expected += (log(sum) - (double)logit[s]) / 6;
+            hits += right / 6.0;
+        }
+    assert_int_equal(talos_loss(t, rows), SOTTO_OK);
+    assert_true(fabs(talos_state(t)->loss_sum - expected) < 1e-6 * expected);
+    assert_true(fabs(talos_state(t)->accuracy_sum - hits) < 1e-12);
+    nn_model_tensors(m)->items[9].value[0] = NAN;
+    nn_plan_forward(p, 1, 0, 0);
+    assert_int_equal(talos_loss(t, rows), SOTTO_EDIVERGED);
+    assert_string_equal(sotto_error_text(), "talos: the adversary's loss became NaN");
+    talos_free(t);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+/* Two images of two views and themselves: of which rows L_C is, and nothing for the others. */
+static void check_reading(int of_images)
+{
+    const int64_t attribute[4] = {2, 0, 1, 1}, rows[2] = {2, 0};
+    struct written_out w;
+    struct nn_model *m = small_model(1);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct talos *t = NULL;
+    struct talos_setup setup = {
+        .on = true, .images = true, .of_images = of_images, .attribute = attribute, .values = VALUES};
+    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    float only[2 * 2 * VALUES];
+    int64_t labels[4];
+    int first = of_images ? 4 : 0, read = of_images ? 2 : 4;
+    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 2, 2), SOTTO_OK);
+    fill(&w, m, p);
+    nn_plan_forward(p, 1, 0, 0);
+    for (int i = 0; i < read; i++)
+        labels[i] = attribute[rows[i % 2]];
+    double expected = loss_softmax_cross_entropy(only, nn_plan_adversary_output(p) + first * VALUES, labels,
+                                                 (size_t)read, VALUES);
+    assert_int_equal(talos_loss(t, rows), SOTTO_OK);
+    assert_true(talos_state(t)->loss_sum == expected);
+    for (int i = 0; i < BATCH; i++)
+        for (int v = 0; v < VALUES; v++) {
+            int inside = i >= first && i < first + read;
+            float slope = nn_plan_adversary_diff(p)[i * VALUES + v];
+            assert_true(slope == (inside ? only[(i - first) * VALUES + v] : 0));
+        }
+    talos_free(t);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+static void the_classifier_reads_what_it_is_to_read(void **state)
+{
+    (void)state;
+    check_reading(0);
+    check_reading(1);
+}
+
+static void turns_are_as_published_or_as_released(void **state)
+{
+    (void)state;
+    const struct talos_setup published = {.on = true}, released = {.on = true, .two_pass = true},
+                             joint = {.on = true, .joint = true};
+    assert_int_equal(talos_passes(&published), 1);
+    assert_int_equal(talos_passes(&released), 2);
+    assert_int_equal(talos_passes(&joint), 1);
+    for (uint64_t epoch = 1; epoch <= 4; epoch++) {
+        assert_int_equal(talos_turn(&published, epoch - 1), epoch % 2 == 1 ? TALOS_ADVERSARY : TALOS_ENCODER);
+        assert_int_equal(talos_turn(&released, 2 * (epoch - 1)), TALOS_ENCODER);
+        assert_int_equal(talos_turn(&released, 2 * (epoch - 1) + 1), TALOS_ADVERSARY);
+        assert_int_equal(talos_turn(&joint, epoch - 1), TALOS_ENCODER | TALOS_ADVERSARY);
+    }
+}
+
+enum { LAST = 9, LAST_SIZE = VALUES }; /* the adversary's last bias, in the list of tensors */
+
+/* Its last bias after `calls` turns on one batch, `steps` steps each, learnt beside an encoder that bounds.
+ */
+static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share)
+{
+    const int64_t attribute[BATCH] = {2, 0, 1, 1, 0, 2}, rows[3] = {5, 1, 2};
+    struct written_out w;
+    struct nn_model *m = small_model(1);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct talos *t = NULL;
+    struct talos_setup setup = {
+        .on = true, .bounded = true, .adversary_steps = steps, .attribute = attribute, .values = VALUES};
+    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    for (int v = 0; v < VALUES; v++)
+        setup.share[v] = share;
+    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 3, 2), SOTTO_OK);
+    fill(&w, m, p);
+    for (size_t i = 0; i < calls; i++) {
+        nn_plan_forward(p, 1, 0, 0);
+        assert_int_equal(talos_loss(t, rows), SOTTO_OK);
+        talos_update(t, 1e-2, TALOS_ADVERSARY);
+    }
+    memcpy(out, nn_model_tensors(m)->items[LAST].value, LAST_SIZE * sizeof *out);
+    talos_free(t);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+static void several_steps_are_several_turns_and_nothing_bounds_them(void **state)
+{
+    (void)state;
+    float one[LAST_SIZE], three[LAST_SIZE], at_once[LAST_SIZE], bounded[LAST_SIZE];
+    teach(one, 1, 1, 0);
+    teach(three, 3, 1, 0);
+    teach(at_once, 1, 3, 0);
+    teach(bounded, 1, 3, 1); /* no record counts for the encoder */
+    assert_memory_equal(three, at_once, sizeof three);
+    assert_memory_not_equal(one, three, sizeof one);
+    assert_memory_equal(bounded, at_once, sizeof bounded);
+}
+
+/* ---- the bounded form ---- */
+
+static double bounded(const struct talos_setup *s, const double *logits, const int64_t *labels, size_t n)
+{
+    double mean = 0;
+    for (size_t i = 0; i < n; i++, logits += s->values) {
+        double sum = 0;
+        for (size_t k = 0; k < s->values; k++)
+            sum += exp(logits[k]);
+        mean += fmin(log(sum) - logits[labels[i]], -log(s->share[labels[i]])) / (double)n;
+    }
+    return mean;
+}
+
+static void the_bounded_form_follows_its_definition(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    struct talos_setup s = {.on = true, .values = VALUES, .share = {0.5, 0.3, 0.2}};
+    struct rng r = rng_stream(6, RNG_TEST, 0, 0);
+    double logits[N * VALUES];
+    float x[N * VALUES], diff[N * VALUES];
+    int64_t labels[N];
+    size_t silent = 0;
+    for (size_t i = 0; i < N * VALUES; i++) {
+        x[i] = (float)(2 * rng_normal(&r));
+        logits[i] = (double)x[i];
+    }
+    for (size_t i = 0; i < N; i++)
+        labels[i] = (int64_t)rng_below(&r, VALUES);
+    loss_softmax_cross_entropy(diff, x, labels, N, VALUES);
+    talos_bound(diff, x, labels, N, &s);
+    for (size_t i = 0; i < N * VALUES; i++) {
+        const double h = 1e-6, keep = logits[i];
+        logits[i] = keep + h;
+        double above = bounded(&s, logits, labels, N);
+        logits[i] = keep - h;
+        double slope = (above - bounded(&s, logits, labels, N)) / (2 * h);
+        logits[i] = keep;
+        if (!(fabs((double)diff[i] - slope) < 1e-6))
+            fail_msg("logit %zu: %g, expected %g", i, (double)diff[i], slope);
+        silent += diff[i] == 0;
+    }
+    assert_true(silent > 0 && silent < N * VALUES && silent % VALUES == 0); /* both cases were seen */
+}
+
+/* A classifier that is as wrong as can be: as published it is pushed on at full strength, bounded no more. */
+static void who_knows_nothing_is_left_alone(void **state)
+{
+    (void)state;
+    struct talos_setup s = {.on = true, .values = 2, .share = {0.75, 0.25}};
+    const float wrong[4] = {-90, 90, 90, -90};
+    const int64_t labels[2] = {0, 1};
+    float diff[4];
+    loss_softmax_cross_entropy(diff, wrong, labels, 2, 2);
+    assert_true(fabsf(diff[0]) > 0.49f && fabsf(diff[3]) > 0.49f);
+    talos_bound(diff, wrong, labels, 2, &s);
+    for (int i = 0; i < 4; i++)
+        assert_true(diff[i] == 0);
+}
+
+int main(void)
+{
+    machine_set(NN_F32);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reversal_is_the_identity_forwards_and_minus_lambda_backwards),
+        cmocka_unit_test(the_encoder_descends_on_task_minus_lambda_adversary),
+        cmocka_unit_test(the_adversary_can_learn_alone),
+        cmocka_unit_test(plans_know_when_there_is_no_adversary),
+        cmocka_unit_test(the_classifiers_loss_is_the_mean_over_both_views),
+        cmocka_unit_test(the_classifier_reads_what_it_is_to_read),
+        cmocka_unit_test(turns_are_as_published_or_as_released),
+        cmocka_unit_test(several_steps_are_several_turns_and_nothing_bounds_them),
+        cmocka_unit_test(the_bounded_form_follows_its_definition),
+        cmocka_unit_test(who_knows_nothing_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,597 @@
+/* Private training of whole networks: it learns and is certified; noise has its size; parts, views and empty
+ * samples change nothing that they should not; what was interrupted goes on, is charged again, and never for
+ * less than it used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "support/machine.h"
+#include "base/sha256.h"
+#include "io/json/json.h"
+#include "nn/model/model.h"
+#include "rng/rng.h"
+#include "sotto/verify.h"
+#include "support/temporary_folder.h"
+#include "train/private/dp_sgd.h"
+#include "train/network/network.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { N = 400, D = 12, K = 3 };
+
+static float features[N * D];
+static int64_t labels[N];
+static struct sotto_dataset blobs = {.name = "blobs",
+                                     .n = N,
+                                     .n_train = N,
+                                     .columns = D,
+                                     .features = features,
+                                     .classes = K,
+                                     .labels = labels};
+static struct sotto_dataset *pictures;
+
+static int make_data(void **state)
+{
+    struct rng r = rng_stream(4, RNG_TEST, 0, 0);
+    for (size_t i = 0; i < N; i++) {
+        labels[i] = (int64_t)(i % K);
+        for (size_t j = 0; j < D; j++)
+            features[i * D + j] = (float)(0.3 * rng_normal(&r) + (j % K == i % K ? 1 : 0));
+    }
+    memset(blobs.sha256, 'a', 64);
+    return make_folder(state) || sotto_dataset_open(&pictures, "synthetic-images-n64", NULL) != SOTTO_OK;
+}
+
+static int drop_data(void **state)
+{
+    sotto_dataset_free(pictures);
+    return remove_folder(state);
+}
+
+struct request {
+    struct sotto_train_options o;
+    struct sotto_train_privacy p;
+    const struct sotto_dataset *data;
+    const int64_t *rows;
+    size_t n;
+};
+
+static struct request on_blobs(void)
+{
+    struct request r = {.data = &blobs};
+    sotto_train_defaults(&r.o);
+    r.o.dtype = machine.dtype;
+    r.o.backend = machine.backend;
+    sotto_train_privacy_defaults(&r.p);
+    r.p.fingerprint = "toy";
+    r.p.source = &exercise;
+    r.o.model = "mlp";
+    r.o.hidden_count = 1;
+    r.o.hidden[0] = 16;
+    r.o.optimizer = "sgd";
+    r.o.lr = 0.5;
+    r.o.epochs = 10;
+    r.o.batch = 40;
+    r.p.noise_multiplier = 0.8;
+    r.p.ledger = path_of("ledger.jsonl");
+    r.p.noise_mode = SOTTO_NOISE_FAST;
+    return r;
+}
+
+static sotto_status train(struct sotto_network **n, char **certificate, const struct request *r,
+                          const struct sotto_context *ctx)
+{
+    return sotto_train_private(n, certificate, NULL, r->data, r->rows, r->n, &r->o, &r->p, ctx);
+}
+
+/* The weights as one vector, in double; free with base_free. */
+static double *weights_of(const struct request *r, size_t *count)
+{
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    assert_int_equal(train(&n, &certificate, r, &machine.context), SOTTO_OK);
+    const struct tensor_list *tensors = nn_model_tensors(n->model);
+    double *all = base_alloc(sotto_network_parameters(n), sizeof *all);
+    *count = 0;
+    for (size_t t = 0; t < tensors->count; t++)
+        for (size_t i = 0; i < tensors->items[t].count; i++)
+            all[(*count)++] = (double)tensors->items[t].value[i];
+    sotto_network_free(n);
+    sotto_text_free(certificate);
+    return all;
+}
+
+static double distance(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+static double accuracy_of(const struct sotto_network *n)
+{
+    static float answers[N * K];
+    size_t right = 0;
+    assert_int_equal(sotto_network_predict(answers, n, features, N, D, 1, &machine.context), SOTTO_OK);
+    for (size_t i = 0; i < N; i++) {
+        size_t best = 0;
+        for (size_t k = 1; k < K; k++)
+            best = answers[i * K + k] > answers[i * K + best] ? k : best;
+        right += best == (size_t)labels[i];
+    }
+    return (double)right / N;
+}
+
+static double ledger_charge(void) /* upper epsilon of all that the ledger holds */
+{
+    char *json = NULL;
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    double upper = strtod(strstr(json, "\"epsilon\":") + 10, NULL);
+    sotto_text_free(json);
+    return upper;
+}
+
+/* A forger reserves the same run without the condition that float sums put on it, and has it certified for
+ * the file: everything agrees, but a network by DP-SGD must name that condition. */
+static void must_name_its_float_sums(const char *path)
+{
+    struct json *c;
+    struct sotto_steps *s;
+    char name[128], hash[SHA256_HEX], *text, *report = NULL;
+    double sum[1000] = {0};
+    uint32_t rows[N];
+    size_t count;
+    snprintf(name, sizeof name, "%s.certificate.json", path);
+    assert_int_equal(json_read_file(&c, name), SOTTO_OK);
+    size_t steps = (size_t)json_whole(json_find(c, "run.steps.charged"));
+    struct sotto_reserve r = {.sampled = {.mechanism = json_text(json_find(c, "mechanism")),
+                                          .noise_multiplier = json_number(json_find(c, "scale")) /
+                                                              json_number(json_find(c, "run.max_grad_norm")),
+                                          .sample_rate = json_number(json_find(c, "run.sample_rate")),
+                                          .steps = steps,
+                                          .delta = 1e-5},
+                              .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
+                              .dimension = (size_t)json_whole(json_find(c, "dimension")),
+                              .records = N,
+                              .fingerprint = "toy",
+                              .ledger = path_of("forged.jsonl"),
+                              .noise_mode = SOTTO_NOISE_FAST};
+    assert_true(r.dimension <= sizeof sum / sizeof *sum);
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    for (size_t i = 0; i < steps; i++) {
+        assert_int_equal(sotto_dp_sample(s, rows, &count, N), SOTTO_OK);
+        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    }
+    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    assert_int_equal(sha256_file(hash, path), SOTTO_OK);
+    assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, name, path, r.ledger), SOTTO_OK); /* proved, it says */
+    sotto_text_free(report);
+    report = NULL;
+    assert_int_equal(sotto_verify(&report, path, NULL, r.ledger), SOTTO_EGATE);
+    if (!strstr(sotto_error_text(), "float sums: DP-SGD trained the network; its condition reads (none)"))
+        fail_msg("%s", sotto_error_text());
+    sotto_text_free(report);
+    /* an early version says proved of such a network; what it rests on is said for it */
+    struct json *old;
+    assert_int_equal(json_read_file(&old, name), SOTTO_OK);
+    json_put_text(&old, "schema", "sotto.certificate/1");
+    struct json *first = json_make_object();
+    for (const char *key = json_first_key(old); key; key = json_next_key(old, key))
+        if (strcmp(key, "records") != 0 && strcmp(key, "condition") != 0)
+            json_put(&first, key, json_clone(json_member(old, key)));
+    assert_int_equal(json_write_file(name, first, JSON_PRETTY), SOTTO_OK);
+    assert_int_equal(sotto_verify(&report, path, NULL, NULL), SOTTO_OK);
+    assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
+    assert_non_null(strstr(report, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
+    assert_non_null(strstr(report, "a certificate of version 1 lacks"));
+    json_free(old);
+    json_free(first);
+    sotto_text_free(report);
+    sotto_text_free(text);
+    sotto_steps_close(s);
+    json_free(c);
+}
+
+static void networks_learn_and_are_certified(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *optimizer, *noise, *clipping;
+        double lr, momentum, average;
+        enum sotto_noise_mode mode;
+    } cases[] = {{"sgd", "gaussian", "flat", 0.5, 0, 0, SOTTO_NOISE_EXACT},
+                 {"sgd", "gaussian", "automatic", 0.1, 0.9, 0.9, SOTTO_NOISE_FAST},
+                 {"adam", "logistic", "layers", 0.05, 0, 0, SOTTO_NOISE_FAST},
+                 {"sgd", "gaussian", "quantile", 0.5, 0, 0, SOTTO_NOISE_FAST}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct request r = on_blobs();
+        struct sotto_network *n = NULL, *again = NULL;
+        char *certificate = NULL, *report = NULL;
+        unlink(r.p.ledger);
+        r.o.optimizer = cases[i].optimizer;
+        r.o.lr = cases[i].lr;
+        r.o.momentum = cases[i].momentum;
+        r.p.noise = cases[i].noise;
+        r.p.clipping = cases[i].clipping;
+        r.p.average = cases[i].average;
+        r.p.noise_mode = cases[i].mode;
+        if (i == 0)
+            r.p.target.epsilon = 8;
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
+        if (accuracy_of(n) < 0.9)
+            fail_msg("%s, %s: accuracy %g", r.p.clipping, r.p.noise, accuracy_of(n));
+        double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
+        assert_true(i > 0 || (promised <= 8 && promised > 7.99));
+        assert_non_null(strstr(certificate, "\"proved\": \"none\"")); /* sums are float */
+        assert_non_null(strstr(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
+        const char *path = path_of("net.safetensors");
+        assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
+        if (sotto_verify(&report, path, NULL, r.p.ledger) != SOTTO_OK)
+            fail_msg("%s", sotto_error_text());
+        assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
+        assert_non_null(strstr(report, "noise, rate and steps agree with the file's recipe"));
+        if (i == 2)
+            must_name_its_float_sums(path);
+        assert_int_equal(sotto_network_load(&again, path), SOTTO_OK);
+        assert_string_equal(sotto_network_sha256(again), sotto_network_sha256(n));
+        assert_string_equal(sotto_network_statement(again), "");
+        struct sotto_tensors file = {0};
+        assert_int_equal(sotto_safetensors_load(&file, path), SOTTO_OK);
+        assert_null(sotto_tensors_metadata(&file, "data_sha256")); /* no hash of the records */
+        assert_null(sotto_tensors_metadata(&file, "rows_sha256"));
+        assert_non_null(strstr(sotto_tensors_metadata(&file, "private_recipe"), "trainer=dp-sgd"));
+        sotto_tensors_clear(&file);
+        sotto_text_free(certificate);
+        sotto_text_free(report);
+        sotto_network_free(n);
+        sotto_network_free(again);
+    }
+}
+
+/* Gradients of zero size against noise: weights walk at random by lr * multiplier * C / batch a step. */
+static void noise_has_its_size(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    size_t count;
+    r.o.hidden[0] = 300;
+    r.p.max_grad_norm = 0.25;
+    r.p.noise_multiplier = 1e3;
+    r.p.insecure = 1;
+    r.p.insecure_seed = 6;
+    unlink(r.p.ledger);
+    double *w = weights_of(&r, &count), square = 0, steps = 10.0 * N / 40;
+    for (size_t i = 0; i < count; i++)
+        square += w[i] * w[i] / (double)count;
+    double expected = steps * pow(r.o.lr * 1e3 * 0.25 / 40, 2), error = expected * sqrt(2 / (double)count);
+    assert_true(fabs(square - expected) < 5 * error);
+    assert_true(fabs(square - expected * 1.15 * 1.15) > 5 * error); /* a scale off by 15 % */
+    base_free(w);
+}
+
+/* With the same coins and noise, the size of the parts is a matter of speed only. */
+static void parts_do_not_change_the_run(void **state)
+{
+    (void)state;
+    const char *const clippings[] = {"flat", "quantile"};
+    for (size_t c = 0; c < 2; c++) {
+        struct request r = on_blobs();
+        size_t count;
+        r.p.insecure = 1;
+        r.p.clipping = clippings[c];
+        r.p.part = 100;
+        unlink(r.p.ledger);
+        double *whole = weights_of(&r, &count);
+        for (size_t part = 1; part <= 34; part += 33) {
+            r.p.part = part;
+            double *w = weights_of(&r, &count);
+            assert_true(distance(w, whole, count) < 1e-4);
+            base_free(w);
+        }
+        r.p.insecure_seed = 1;
+        double *other = weights_of(&r, &count);
+        assert_true(distance(other, whole, count) > 0.1);
+        base_free(other);
+        base_free(whole);
+    }
+}
+
+/* Of pictures that are all the same under every view, many views are one. */
+static void views_are_averaged(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    static uint8_t flat_pictures[N];
+    struct sotto_dataset flat = blobs;
+    size_t count;
+    for (size_t i = 0; i < N; i++)
+        flat_pictures[i] = (uint8_t)(80 * (i % K));
+    flat.features = NULL;
+    flat.columns = 0;
+    flat.images = base_alloc(N * 16, 1);
+    flat.channels = 1;
+    flat.height = flat.width = 4;
+    for (size_t i = 0; i < N * 16; i++)
+        ((uint8_t *)(uintptr_t)flat.images)[i] = flat_pictures[i / 16];
+    r.data = &flat;
+    r.o.flip = 1;
+    r.p.insecure = 1;
+    unlink(r.p.ledger);
+    double *one = weights_of(&r, &count);
+    r.p.views = 3;
+    double *three = weights_of(&r, &count);
+    assert_true(distance(one, three, count) < 1e-4);
+    base_free(one);
+    base_free(three);
+    base_free((void *)(uintptr_t)flat.images);
+}
+
+/* The view of a record is its own, wherever it stands in the sample: all records in every step, in two
+ * orders, with the same noise, leave the same weights. (A view by place in the sample would let one record
+ * change all others', and clipping would bound nothing.) Another seed of augmentation is the control. */
+static void views_belong_to_records(void **state)
+{
+    (void)state;
+    enum { ROWS = 24 };
+    struct request r = on_blobs();
+    int64_t forth[ROWS], back[ROWS];
+    size_t count;
+    for (int64_t i = 0; i < ROWS; i++)
+        forth[i] = back[ROWS - 1 - i] = i;
+    r.data = pictures;
+    r.rows = forth, r.n = ROWS;
+    r.o.model = "cnn";
+    r.o.hidden_count = 2;
+    r.o.hidden[0] = 4, r.o.hidden[1] = 8;
+    r.o.batch = ROWS;
+    r.p.steps = 4;
+    r.p.noise_multiplier = 1e-3;
+    r.o.flip = 1, r.o.crop = 4;
+    r.p.insecure = 1;
+    unlink(r.p.ledger);
+    double *first = weights_of(&r, &count);
+    r.rows = back;
+    double *second = weights_of(&r, &count);
+    r.o.crop = 3;
+    double *other = weights_of(&r, &count);
+    assert_true(distance(first, second, count) < 1e-4);
+    assert_true(distance(first, other, count) > 1e-3);
+    base_free(first);
+    base_free(second);
+    base_free(other);
+}
+
+/* Half of these samples are empty. */
+static void empty_samples_are_steps_of_noise(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    size_t count;
+    r.o.batch = 1;
+    r.p.steps = 60;
+    r.p.insecure = 1;
+    unlink(r.p.ledger);
+    double *w = weights_of(&r, &count), square = 0;
+    for (size_t i = 0; i < count; i++)
+        square += w[i] * w[i] / (double)count;
+    double walk = 60 * pow(0.8 * r.o.lr, 2); /* a mean of one record, noise of its whole norm */
+    assert_true(square > 0.7 * walk && square < 1.5 * walk + 1);
+    base_free(w);
+}
+
+struct stopper {
+    volatile sig_atomic_t stop;
+    uint64_t after;
+};
+static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    (void)stage, (void)total, (void)unit;
+    struct stopper *s = user;
+    s->stop = done >= s->after;
+}
+
+static void stop_after(const struct request *r, uint64_t steps)
+{
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    struct stopper s = {.after = steps * r->o.batch};
+    struct sotto_context ctx = machine.context;
+    ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
+    assert_int_equal(train(&n, &certificate, r, &ctx), SOTTO_ESTOPPED);
+    assert_true(n == NULL && certificate == NULL);
+}
+
+/* A run in blocks that is stopped at the end of one goes on as if nothing had been (seeded, so that this can
+ * be seen), at no further charge. */
+static void a_run_goes_on(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    size_t count;
+    r.o.optimizer = "adam";
+    r.o.lr = 0.05;
+    r.p.clipping = "quantile";
+    r.p.average = 0.9;
+    r.p.steps = 8;
+    r.p.reserve = 4;
+    r.p.insecure = 1;
+    unlink(r.p.ledger);
+    double *whole = weights_of(&r, &count), charge = ledger_charge();
+    unlink(r.p.ledger);
+    r.o.checkpoint = path_of("run.checkpoint");
+    stop_after(&r, 4);
+    double *resumed = weights_of(&r, &count);
+    assert_true(distance(whole, resumed, count) == 0);
+    assert_true(ledger_charge() == charge);
+    base_free(whole);
+    base_free(resumed);
+}
+
+/* Stopped within a block, it is charged for the steps that it draws anew. */
+static void what_is_drawn_anew_is_charged_again(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    r.o.batch = N; /* everyone: quick to account for */
+    r.p.steps = 20;
+    unlink(r.p.ledger);
+    r.o.checkpoint = path_of("again.checkpoint");
+    stop_after(&r, 5);
+    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
+    assert_non_null(strstr(certificate, "\"charged\": 35"));
+    assert_non_null(strstr(certificate, "\"used\": 20"));
+    sotto_text_free(certificate);
+    sotto_network_free(n);
+    /* Finished, but its file is not there: the certificate alone takes another step. */
+    n = NULL;
+    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
+    assert_non_null(strstr(certificate, "\"charged\": 36"));
+    sotto_text_free(certificate);
+    sotto_network_free(n);
+}
+
+static void a_resume_that_would_undercount_is_refused(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    unsigned char *old = NULL;
+    size_t size;
+    r.o.batch = N; /* everyone: quick to account for */
+    r.p.steps = 20;
+    r.p.reserve = 5;
+    unlink(r.p.ledger);
+    r.o.checkpoint = path_of("short.checkpoint");
+    stop_after(&r, 3);
+    assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK); /* 5 steps */
+    unlink(r.o.checkpoint);
+    unlink(r.p.ledger);
+    stop_after(&r, 12);
+#define REFUSED(wanted, text)                                                                                \
+    do {                                                                                                     \
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
+        if (!strstr(sotto_error_text(), text))                                                               \
+            fail_msg("%s", sotto_error_text());                                                              \
+        assert_true(n == NULL && certificate == NULL);                                                       \
+    } while (0)
+    r.p.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
+    REFUSED(SOTTO_EINVAL, "has no reservation in");
+    r.p.ledger = path_of("ledger.jsonl");
+    r.p.noise_multiplier = 2; /* it was trained with less noise */
+    REFUSED(SOTTO_EINVAL, "made with noise_multiplier 0.8");
+    r.p.noise_multiplier = 0.8;
+    r.o.batch = 20;
+    REFUSED(SOTTO_EINVAL, "made with batch 400, now batch is 20");
+    base_free(old);
+}
+
+/* A ledger put back to an earlier state: the run has used 8 steps, of which it holds 5. */
+static void a_ledger_put_back_is_noticed(void **state)
+{
+    (void)state;
+    struct request r = on_blobs();
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    unsigned char *old = NULL;
+    size_t size;
+    r.o.batch = N; /* everyone: quick to account for */
+    r.p.steps = 20;
+    r.p.reserve = 5;
+    r.p.insecure = 1;
+    unlink(r.p.ledger);
+    r.o.checkpoint = path_of("back.checkpoint");
+    stop_after(&r, 5);
+    assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK);
+    stop_after(&r, 8);
+    assert_int_equal(file_write(r.p.ledger, old, size), SOTTO_OK);
+    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "stands at step 8, but"));
+    base_free(old);
+}
+
+static void bad_requests_have_one_line(void **state)
+{
+    (void)state;
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    static const int64_t twice[] = {1, 2, 3, 2}, few[] = {0, 1, 2, 3, 4, 5};
+#define BAD(change, wanted, text)                                                                            \
+    do {                                                                                                     \
+        struct request r = on_blobs();                                                                       \
+        r.p.ledger = path_of("none.jsonl");                                                                  \
+        change;                                                                                              \
+        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
+        if (!strstr(sotto_error_text(), text))                                                               \
+            fail_msg("%s", sotto_error_text());                                                              \
+        assert_true(n == NULL && certificate == NULL);                                                       \
+        assert_int_equal(access(path_of("none.jsonl"), F_OK), -1); /* nothing was charged */                 \
+    } while (0)
+    BAD(r.p.noise = "laplace", SOTTO_EINVAL, "expected one of: gaussian, logistic");
+    BAD(r.p.clipping = "soft", SOTTO_EINVAL, "expected one of: flat, automatic, layers, quantile");
+    BAD(r.p.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
+    BAD(r.p.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
+    BAD(r.p.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be finite and > 0");
+    BAD(r.p.max_grad_norm = 1e29, SOTTO_EINVAL, "max_grad_norm must be at most 1e+28");
+    BAD(r.p.quantile = 1, SOTTO_EINVAL, "quantile must be above 0 and below 1");
+    BAD(r.p.views = 0, SOTTO_EINVAL, "views must be at least 1");
+    BAD(r.p.views = 2, SOTTO_EINVAL, "views without flip or crop are all the same");
+    BAD(r.p.average = 1, SOTTO_EINVAL, "average must be at least 0 and below 1");
+    BAD(r.p.reserve = 200, SOTTO_EINVAL, "more than the run's 100");
+    BAD(r.p.part = (size_t)1 << 21, SOTTO_EINVAL, "part must be at most");
+    BAD(r.p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
+    BAD(r.p.target.delta = 0, SOTTO_EINVAL, "delta");
+    BAD(r.o.metrics = path_of("metrics.jsonl"), SOTTO_EINVAL, "private training records none");
+    BAD(r.o.dtype = "bf16", SOTTO_ENOTSUP, "bf16");
+    BAD((r.rows = twice, r.n = 4, r.o.batch = 2), SOTTO_EINVAL, "row 2 is named twice (entries 1 and 3)");
+    BAD((r.rows = few, r.n = 6), SOTTO_EINVAL, "batch 40 is larger than the 6 records");
+    BAD((r.data = pictures, r.o.model = "resnet8", r.o.hidden_count = 0), SOTTO_ENOTSUP, "norm: group");
+}
+
+/* Norms of gradient and count together are at most 1, and C moves towards the quantile. */
+static void shares_of_a_quantile(void **state)
+{
+    (void)state;
+    for (double noise = 0.01; noise < 1e4; noise *= 7)
+        for (size_t batch = 1; batch < 100000; batch *= 5) {
+            struct dp_sgd_shares s = dp_sgd_shares_of(noise, batch);
+            assert_true(s.gradient * s.gradient + s.count * s.count <= 1 + 1e-15);
+            assert_true(s.count > 0 && s.count <= 0.3);
+        }
+    struct dp_sgd_shares s = dp_sgd_shares_of(1, 256);
+    assert_true(fabs(1 / (2 * s.count) - 256.0 / 20) < 1e-9); /* noise of the count, as published */
+    /* 100 of 100 below C, at quantile one half: C e^(-.1); 0 of 100: C e^.1 */
+    assert_true(fabs(dp_sgd_next_clip(2, 100 * s.count, s.count, 100, 0.5) - 2 * exp(-0.1)) < 1e-12);
+    assert_true(fabs(dp_sgd_next_clip(2, -100 * s.count, s.count, 100, 0.5) - 2 * exp(0.1)) < 1e-12);
+    assert_true(dp_sgd_next_clip(2, 0, s.count, 100, 0.5) == 2);
+    assert_true(dp_sgd_next_clip(2, 1e300, s.count, 100, 0.5) > 1.8); /* noise cannot carry it away at once */
+}
+
+int main(void)
+{
+    machine_set(NN_F32);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks_learn_and_are_certified),
+                                       cmocka_unit_test(noise_has_its_size),
+                                       cmocka_unit_test(parts_do_not_change_the_run),
+                                       cmocka_unit_test(views_are_averaged),
+                                       cmocka_unit_test(views_belong_to_records),
+                                       cmocka_unit_test(empty_samples_are_steps_of_noise),
+                                       cmocka_unit_test(a_run_goes_on),
+                                       cmocka_unit_test(what_is_drawn_anew_is_charged_again),
+                                       cmocka_unit_test(a_resume_that_would_undercount_is_refused),
+                                       cmocka_unit_test(a_ledger_put_back_is_noticed),
+                                       cmocka_unit_test(bad_requests_have_one_line),
+                                       cmocka_unit_test(shares_of_a_quantile)};
+    return cmocka_run_group_tests(tests, make_data, drop_data);
+}

@@ -1,0 +1,176 @@
+/* Do the intervals mean what they say? Simulated audits on sets whose truth is known, counted; every check
+ * has a negative control that must fail. Seeds are fixed, so the test gives the same answer every time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "audit/measure/metrics.h"
+#include "io/json/json.h"
+#include "num/beta.h"
+#include "rng/rng.h"
+#include "sotto/sotto.h"
+
+enum { AUDITS = 1000 };
+
+/* True if `hits` of AUDITS fits a coverage of at least `low` and at most `high`: two-sided binomial at 99.9
+ * %. */
+static bool fits(size_t hits, double low, double high)
+{
+    double lower, upper;
+    clopper_pearson(&lower, &upper, (double)hits, AUDITS, 0.999);
+    return upper >= low && lower <= high;
+}
+
+static void draw(double *x, size_t n, double shift, struct rng *r)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = rng_normal(r) + shift;
+}
+
+/* How often the 95 % interval of the area, squeezed around its estimate by `squeeze`, holds the truth. */
+static size_t covered(size_t m, size_t n, double shift, double truth, double squeeze)
+{
+    double member[200], nonmember[200];
+    size_t hits = 0;
+    for (uint64_t i = 0; i < AUDITS; i++) {
+        struct rng r = rng_stream(11, RNG_TEST, i, m);
+        draw(member, m, shift, &r);
+        draw(nonmember, n, 0, &r);
+        struct sotto_estimate e;
+        assert_int_equal(sotto_auc(&e, member, m, nonmember, n, 0.95), SOTTO_OK);
+        hits += e.estimate - squeeze * (e.estimate - e.lower) <= truth &&
+                truth <= e.estimate + squeeze * (e.upper - e.estimate);
+    }
+    return hits;
+}
+
+static void exchangeable_sets_cover_one_half(void **state)
+{
+    (void)state;
+    assert_true(fits(covered(200, 200, 0, 0.5, 1), 0.95, 0.95));
+    assert_true(fits(covered(40, 150, 0, 0.5, 1), 0.95, 0.95));
+    /* Ten of each: the normal approximation would give about 93 %. */
+    assert_true(fits(covered(10, 10, 0, 0.5, 1), 0.945, 0.97));
+    /* Negative control: an interval half as wide covers about 67 %. */
+    assert_false(fits(covered(200, 200, 0, 0.5, 0.5), 0.95, 0.95));
+}
+
+/* Normal scores shifted by d: the area is Phi(d / sqrt 2). */
+static void shifted_sets_cover_the_truth(void **state)
+{
+    (void)state;
+    double truth = 0.5 * erfc(-1.5 / 2);
+    assert_true(fits(covered(100, 150, 1.5, truth, 1), 0.94, 0.965));
+    assert_false(fits(covered(100, 150, 1.5, truth, 0.5), 0.94, 0.965));
+    assert_false(fits(covered(100, 150, 1.5, 0.5, 1), 0.94, 0.965)); /* and not what is false */
+}
+
+static struct json *audit(uint64_t i, size_t n, double shift)
+{
+    static double member[400], nonmember[400];
+    struct rng r = rng_stream(12, RNG_TEST, i, 0);
+    draw(member, n, shift, &r);
+    draw(nonmember, n, 0, &r);
+    struct sotto_audit_input in = {
+        .member_scores = member, .nonmember_scores = nonmember, .n_member = n, .n_nonmember = n};
+    struct sotto_audit_options options = {.seed = i, .draws = 100};
+    char *text = NULL;
+    struct json *doc = NULL;
+    assert_int_equal(sotto_audit(&text, &in, &options, NULL), SOTTO_OK);
+    assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
+    sotto_text_free(text);
+    return doc;
+}
+
+/* Whole audits of exchangeable sets: the interval of the area holds .5; the bound on epsilon is above 0 in at
+ * most 5 %; TPR at the transferred threshold covers the realised rate of that threshold. */
+static void whole_audits_of_exchangeable_sets(void **state)
+{
+    (void)state;
+    size_t area = 0, epsilon = 0, transferred = 0;
+    for (uint64_t i = 0; i < AUDITS; i++) {
+        struct json *doc = audit(i, 200, 0);
+        area += json_number(json_find(doc, "attacks[0].auc.lower")) <= 0.5 &&
+                json_number(json_find(doc, "attacks[0].auc.upper")) >= 0.5;
+        epsilon += json_number(json_find(doc, "attacks[0].epsilon_lower_bound")) <= 0;
+        double threshold = json_number(json_find(doc, "attacks[0].tpr_at_fpr.0.01.threshold"));
+        double truth = 0.5 * erfc(threshold * M_SQRT1_2);
+        transferred += json_number(json_find(doc, "attacks[0].tpr_at_fpr.0.01.lower")) <= truth &&
+                       truth <= json_number(json_find(doc, "attacks[0].tpr_at_fpr.0.01.upper"));
+        json_free(doc);
+    }
+    assert_true(fits(area, 0.95, 0.95));
+    assert_true(fits(epsilon, 0.95, 1));
+    assert_true(fits(transferred, 0.95, 1));
+}
+
+/* Choosing the threshold where it is scored, as peers do, claims leakage where there is none: the control
+ * must fail. */
+static void thresholds_chosen_in_place_would_lie(void **state)
+{
+    (void)state;
+    size_t honest = 0;
+    for (uint64_t i = 0; i < AUDITS; i++) {
+        double member[100], nonmember[100];
+        struct rng r = rng_stream(13, RNG_TEST, i, 0);
+        struct curve c;
+        double best = 0;
+        draw(member, 100, 0, &r);
+        draw(nonmember, 100, 0, &r);
+        assert_int_equal(curve_make(&c, member, 100, nonmember, 100), SOTTO_OK);
+        for (size_t k = 0; k < c.points; k++) {
+            struct rates rates = curve_rates(&c, c.score[k], 0.8);
+            best = fmax(best, rates_epsilon(&rates, 0));
+        }
+        honest += best <= 0;
+        curve_clear(&c);
+    }
+    assert_false(fits(honest, 0.8, 1)); /* what 80 % confidence would promise */
+}
+
+/* Randomised response: a record is flagged with probability .75 if member, .25 if not; epsilon is ln 3
+ * exactly. */
+static void the_bound_stays_below_the_truth(void **state)
+{
+    (void)state;
+    size_t honest = 0, useful = 0;
+    for (uint64_t i = 0; i < AUDITS; i++) {
+        double member[400], nonmember[400];
+        struct rng r = rng_stream(14, RNG_TEST, i, 0);
+        for (int k = 0; k < 400; k++) {
+            member[k] = rng_unit(&r) < 0.75;
+            nonmember[k] = rng_unit(&r) < 0.25;
+        }
+        struct sotto_audit_input in = {
+            .member_scores = member, .nonmember_scores = nonmember, .n_member = 400, .n_nonmember = 400};
+        struct sotto_audit_options options = {.seed = i, .draws = 100};
+        char *text = NULL;
+        struct json *doc = NULL;
+        assert_int_equal(sotto_audit(&text, &in, &options, NULL), SOTTO_OK);
+        assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
+        double bound = json_number(json_find(doc, "attacks[0].epsilon_lower_bound"));
+        honest += bound <= log(3);
+        useful += bound > 0.5;
+        sotto_text_free(text);
+        json_free(doc);
+    }
+    assert_true(fits(honest, 0.95, 1));
+    assert_true(useful > 0.9 * AUDITS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exchangeable_sets_cover_one_half),
+        cmocka_unit_test(shifted_sets_cover_the_truth),
+        cmocka_unit_test(whole_audits_of_exchangeable_sets),
+        cmocka_unit_test(thresholds_chosen_in_place_would_lie),
+        cmocka_unit_test(the_bound_stays_below_the_truth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* The samplers beside the continuous lattice ones (test_lattice_noise.c), against their laws: discrete
+ * Laplace and Gaussian, the sampler of constant time, K-norm noise, the exponential mechanism, randomised
+ * response. Chi-square on cells, Kolmogorov-Smirnov where values are many, parity, impossible values; each
+ * with a law that is off by 2 % (or otherwise wrong) and must be noticed. Thresholds: z = 4
+ * (Wilson-Hilferty), sqrt(n) D = 1.95 (p = 1e-3), fixed seeds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "dp/noise/knorm.h"
+#include "dp/mechanism/mechanism.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DRAWS = 400000, CELLS = 64 };
+
+static double chi_square_z(const double *observed, const double *expected, int cells)
+{
+    double sum = 0, used = 0;
+    for (int i = 0; i < cells; i++)
+        if (expected[i] >= 5) {
+            sum += (observed[i] - expected[i]) * (observed[i] - expected[i]) / expected[i];
+            used++;
+        }
+    double cube = 2 / (9 * (used - 1));
+    return (cbrt(sum / (used - 1)) - (1 - cube)) / sqrt(cube);
+}
+
+static struct noise *seeded(uint64_t seed)
+{
+    struct noise *s;
+    assert_int_equal(noise_open_insecure(&s, seed), SOTTO_OK);
+    return s;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* sqrt(n) times the distance of sorted uniforms, in place. */
+static double ks_of_uniforms(double *u, int n)
+{
+    double most = 0;
+    qsort(u, (size_t)n, sizeof *u, by_value);
+    for (int i = 0; i < n; i++)
+        most = fmax(most, fmax(u[i] - (double)i / n, (double)(i + 1) / n - u[i]));
+    return most * sqrt(n);
+}
+
+/* --- whole numbers --- */
+
+static double integer_z(const struct integer_law *law, double scale, double law_scale, uint64_t seed)
+{
+    double observed[CELLS] = {0}, expected[CELLS];
+    uint64_t m;
+    unsigned shift;
+    assert_true(lattice_ratio(&m, &shift, scale));
+    struct noise *s = seeded(seed);
+    for (int i = 0; i < DRAWS; i++) {
+        int64_t k = (int64_t)integer_signed(s, law->magnitude, m, shift) + CELLS / 2;
+        observed[k < 0 ? 0 : k >= CELLS ? CELLS - 1 : k]++;
+    }
+    noise_close(s);
+    for (int i = 0; i < CELLS; i++) {
+        double low = i == 0 ? 0 : law->cdf(i - 1 - CELLS / 2, 1 / law_scale);
+        double high = i == CELLS - 1 ? 1 : law->cdf(i - CELLS / 2, 1 / law_scale);
+        expected[i] = DRAWS * (high - low);
+    }
+    return chi_square_z(observed, expected, CELLS);
+}
+
+static const char *const discrete[] = {"discrete-laplace", "discrete-gaussian"};
+
+static void whole_numbers_follow_their_law(void **state)
+{
+    (void)state;
+    const double scales[] = {0.3, 1, 2.718281828459045, 7.25};
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < 4; i++) {
+            const struct integer_law *law = mechanism_find(discrete[d])->integer;
+            double z = integer_z(law, scales[i], scales[i], 3 + (uint64_t)i);
+            if (fabs(z) > 4)
+                fail_msg("%s at scale %g: z = %g", discrete[d], scales[i], z);
+            if (i == 3)
+                assert_true(integer_z(law, scales[i], scales[i] * 1.02, 3) > 5);
+        }
+}
+
+/* At a large scale: values through the distribution function, spread evenly inside their cell. */
+static double integer_ks(const struct integer_law *law, double scale, double law_scale)
+{
+    static double u[100000];
+    uint64_t m;
+    unsigned shift;
+    assert_true(lattice_ratio(&m, &shift, scale));
+    struct noise *s = seeded(8);
+    for (int i = 0; i < 100000; i++) {
+        double k = (double)(int64_t)integer_signed(s, law->magnitude, m, shift);
+        double low = law->cdf(k - 1, 1 / law_scale), high = law->cdf(k, 1 / law_scale);
+        u[i] = low + (high - low) * noise_unit(s);
+    }
+    noise_close(s);
+    return ks_of_uniforms(u, 100000);
+}
+
+/* Odd and even come equally often far from the step, and every residue does: a sampler that rounds a double
+ * would leave some out. `wide`: numbers rounded to a multiple of 2 first (the control). */
+static double parity_z(const struct integer_law *law, bool wide)
+{
+    double ones = 0, n = 100000;
+    struct noise *s = seeded(9);
+    for (int i = 0; i < n; i++) {
+        int64_t k = (int64_t)integer_signed(s, law->magnitude, 1000003, 0);
+        ones += (wide ? k & ~(int64_t)1 : k) & 1;
+    }
+    noise_close(s);
+    return (ones - n / 2) / sqrt(n / 4);
+}
+
+static void large_scales_and_parity(void **state)
+{
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        const struct integer_law *law = mechanism_find(discrete[d])->integer;
+        assert_true(integer_ks(law, 12345.678, 12345.678) < 1.95);
+        assert_true(integer_ks(law, 12345.678, 12345.678 * 1.05) > 1.95);
+        assert_true(fabs(parity_z(law, false)) < 4);
+        assert_true(fabs(parity_z(law, true)) > 100);
+    }
+}
+
+/* The sign of zero: 0 must not be twice as likely as the law says. */
+static void zero_has_no_second_chance(void **state)
+{
+    (void)state;
+    const struct integer_law *law = mechanism_find("discrete-laplace")->integer;
+    double zeros = 0, twice = 0, p = law->cdf(0, 1) - law->cdf(-1, 1);
+    struct noise *s = seeded(10);
+    for (int i = 0; i < DRAWS; i++) {
+        zeros += integer_signed(s, law->magnitude, 1, 0) == 0;
+        twice += law->magnitude(s, 1, 0) == 0; /* without rejection */
+    }
+    noise_close(s);
+    assert_true(fabs(zeros - DRAWS * p) / sqrt(DRAWS * p * (1 - p)) < 4);
+    assert_true(fabs(twice - DRAWS * p) / sqrt(DRAWS * p * (1 - p)) > 50);
+}
+
+/* --- constant time --- */
+
+static double fixed_ks(const struct mechanism *m, double law_scale, double *parity)
+{
+    enum { N = 300000 };
+    static double u[N];
+    static struct fixed_table table;
+    struct lattice lattice = lattice_make(0.1);
+    double ones = 0;
+    struct noise *s = seeded(12);
+    fixed_table_make(&table, lattice.m);
+    for (int i = 0; i < N; i += 2) {
+        uint64_t pair[2];
+        m->fixed(pair, s, &table);
+        for (int j = 0; j < 2; j++) {
+            int128 k = lattice_release(s, 0, pair[j]);
+            ones += (double)((uint64_t)(k >> 1) & 1);
+            u[i + j] = m->cdf(ldexp((double)k, lattice.exponent - 1) / law_scale);
+        }
+    }
+    noise_close(s);
+    *parity = (ones - N / 2.0) / sqrt(N / 4.0);
+    return ks_of_uniforms(u, N);
+}
+
+static void constant_time_follows_the_same_law(void **state)
+{
+    (void)state;
+    int seen = 0;
+    for (size_t i = 0; mechanism_at(i); i++) {
+        const struct mechanism *m = mechanism_at(i);
+        double parity;
+        if (!m->fixed)
+            continue;
+        seen++;
+        double distance = fixed_ks(m, 0.1, &parity);
+        if (distance > 1.95 || fabs(parity) > 4)
+            fail_msg("%s: KS %g, parity z %g", m->name, distance, parity);
+        assert_true(fixed_ks(m, 0.1 * 1.02, &parity) > 1.95);
+    }
+    assert_int_equal(seen, 2);
+}
+
+/* The two samplers of one mechanism, cell by cell: a two-sample chi-square over magnitudes. */
+static double two_samples_z(const struct mechanism *m, uint64_t exact_scale)
+{
+    enum { N = 200000, BINS = 40 };
+    static struct fixed_table table;
+    const uint64_t scale = (uint64_t)1 << 52;
+    double a[BINS] = {0}, b[BINS] = {0}, sum = 0, used = 0;
+    struct noise *s = seeded(14);
+    fixed_table_make(&table, scale);
+    for (int i = 0; i < N; i += 2) {
+        uint64_t pair[2];
+        m->fixed(pair, s, &table);
+        for (int j = 0; j < 2; j++) {
+            double x = (double)pair[j] / (double)scale * 8,
+                   y = (double)m->magnitude(s, exact_scale) / (double)scale * 8;
+            a[x < BINS ? (int)x : BINS - 1]++;
+            b[y < BINS ? (int)y : BINS - 1]++;
+        }
+    }
+    noise_close(s);
+    for (int i = 0; i < BINS; i++)
+        if (a[i] + b[i] >= 10) {
+            sum += (a[i] - b[i]) * (a[i] - b[i]) / (a[i] + b[i]);
+            used++;
+        }
+    double cube = 2 / (9 * (used - 1));
+    return (cbrt(sum / (used - 1)) - (1 - cube)) / sqrt(cube);
+}
+
+static void both_samplers_agree(void **state)
+{
+    (void)state;
+    const uint64_t scale = (uint64_t)1 << 52;
+    for (size_t i = 0; mechanism_at(i); i++)
+        if (mechanism_at(i)->fixed) {
+            assert_true(fabs(two_samples_z(mechanism_at(i), scale)) < 4);
+            assert_true(two_samples_z(mechanism_at(i), scale + scale / 33) > 4);
+        }
+}
+
+/* --- K-norm: radius Gamma(n), direction uniform --- */
+
+/* P(Gamma(n) <= x) for whole n: 1 - e^-x sum x^i / i!. */
+static double gamma_cdf(int n, double x)
+{
+    double term = 1, sum = 1;
+    for (int i = 1; i < n; i++) {
+        term *= x / i;
+        sum += term;
+    }
+    return 1 - exp(-x) * sum;
+}
+
+static double radius_ks(int n, double law_scale, double *direction)
+{
+    enum { N = 20000 };
+    static double u[N], towards[N];
+    struct noise *s = seeded(15);
+    for (int i = 0; i < N; i++) {
+        double x[8], square = 0;
+        knorm_draw(x, (size_t)n, 0.7, s);
+        for (int j = 0; j < n; j++)
+            square += x[j] * x[j];
+        u[i] = gamma_cdf(n, sqrt(square) / law_scale);
+        double c = x[0] / sqrt(square); /* n = 3: uniform on [-1, 1] (Archimedes) */
+        towards[i] = (c + 1) / 2;
+    }
+    noise_close(s);
+    *direction = ks_of_uniforms(towards, N);
+    return ks_of_uniforms(u, N);
+}
+
+static void knorm_radius_and_direction(void **state)
+{
+    (void)state;
+    double direction;
+    assert_true(radius_ks(1, 0.7, &direction) < 1.95);
+    assert_true(radius_ks(3, 0.7, &direction) < 1.95);
+    assert_true(direction < 1.95);
+    assert_true(radius_ks(8, 0.7, &direction) < 1.95);
+    assert_true(direction > 1.95); /* in 8 dimensions one coordinate is not uniform: the test can tell */
+    assert_true(radius_ks(8, 0.7 * 1.02, &direction) > 1.95);
+}
+
+/* --- choices and labels --- */
+
+static double choice_z(double law_m)
+{
+    const uint128 gaps[] = {0, 3, 1, 9, 2, 40};
+    double observed[6] = {0}, expected[6], all = 0;
+    struct noise *s = seeded(16);
+    for (int i = 0; i < DRAWS; i++)
+        observed[choice_draw(s, gaps, 6, 4)]++;
+    noise_close(s);
+    for (int i = 0; i < 6; i++)
+        all += expected[i] = exp(-(double)gaps[i] / law_m);
+    for (int i = 0; i < 6; i++)
+        expected[i] *= DRAWS / all;
+    return chi_square_z(observed, expected, 6);
+}
+
+static double label_z(double law_t)
+{
+    enum { CLASSES = 10 };
+    double observed[CLASSES] = {0}, expected[CLASSES];
+    struct noise *s = seeded(17);
+    for (int i = 0; i < DRAWS; i++)
+        observed[label_draw(s, 3, CLASSES, 3, 2)]++; /* t = 4/3 */
+    noise_close(s);
+    for (int i = 0; i < CLASSES; i++)
+        expected[i] = DRAWS * (i == 3 ? exp(law_t) : 1) / (exp(law_t) + CLASSES - 1);
+    return chi_square_z(observed, expected, CLASSES);
+}
+
+static void choices_and_labels_follow_their_law(void **state)
+{
+    (void)state;
+    assert_true(fabs(choice_z(4)) < 4);
+    assert_true(choice_z(4 * 1.02) > 4);
+    assert_true(fabs(label_z(4.0 / 3)) < 4);
+    assert_true(label_z(4.0 / 3 * 1.02) > 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_numbers_follow_their_law),
+        cmocka_unit_test(large_scales_and_parity),
+        cmocka_unit_test(zero_has_no_second_chance),
+        cmocka_unit_test(constant_time_follows_the_same_law),
+        cmocka_unit_test(both_samplers_agree),
+        cmocka_unit_test(knorm_radius_and_direction),
+        cmocka_unit_test(choices_and_labels_follow_their_law),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* Who is in a step: independent coins of the accounted rate, one sample a step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "sotto/dp.h"
+#include "support/temporary_folder.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RECORDS = 3000, STEPS = 2000 };
+
+static struct sotto_steps *reserve(double rate, size_t steps)
+{
+    const char *ledger = path_of("ledger.jsonl");
+    unlink(ledger); /* what the run before cost is not the subject */
+    struct sotto_reserve r = {.sampled = {.mechanism = "gaussian",
+                                          .noise_multiplier = 50,
+                                          .sample_rate = rate,
+                                          .steps = steps,
+                                          .delta = 1e-5},
+                              .max_grad_norm = 1,
+                              .dimension = 1,
+                              .fingerprint = "toy",
+                              .source = &exercise,
+                              .ledger = ledger,
+                              .insecure = 1,
+                              .insecure_seed = 7};
+    struct sotto_steps *s = NULL;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    return s;
+}
+
+struct tally {
+    double total;
+    double count_square;     /* of a step's count about its mean, in variances, summed */
+    double record_square;    /* of a record's count over the steps, likewise */
+    double pairs, next_step; /* neighbours together; records that are in two steps running */
+};
+
+static void tally(struct tally *t, double rate)
+{
+    static uint32_t rows[RECORDS];
+    static unsigned char in[2][RECORDS];
+    static size_t times[RECORDS];
+    struct sotto_steps *s = reserve(rate, STEPS);
+    size_t count;
+    memset(t, 0, sizeof *t);
+    memset(in, 0, sizeof in);
+    memset(times, 0, sizeof times);
+    for (size_t step = 0; step < STEPS; step++) {
+        unsigned char *now = in[step % 2], *before = in[1 - step % 2];
+        double sum = 0;
+        assert_int_equal(sotto_dp_sample(s, rows, &count, RECORDS), SOTTO_OK);
+        memset(now, 0, RECORDS);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(rows[i] < RECORDS && (i == 0 || rows[i] > rows[i - 1]));
+            now[rows[i]] = 1;
+            times[rows[i]]++;
+        }
+        for (size_t i = 0; i + 1 < RECORDS; i += 2)
+            t->pairs += now[i] && now[i + 1];
+        for (size_t i = 0; i < RECORDS; i++)
+            t->next_step += now[i] && before[i];
+        t->total += (double)count;
+        t->count_square += pow((double)count - rate * RECORDS, 2) / (rate * (1 - rate) * RECORDS);
+        assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
+    }
+    for (size_t i = 0; i < RECORDS; i++)
+        t->record_square += pow((double)times[i] - rate * STEPS, 2) / (rate * (1 - rate) * STEPS);
+    sotto_steps_close(s);
+}
+
+/* Standard errors away from the expectation. */
+static double off(double value, double mean, double variance)
+{
+    return fabs(value - mean) / sqrt(variance);
+}
+
+static double worst(const struct tally *t, double rate)
+{
+    double pairs = rate * rate * (RECORDS / 2.0) * STEPS, again = rate * rate * RECORDS * (STEPS - 1.0);
+    double all = rate * RECORDS * STEPS;
+    double z[] = {off(t->total, all, all * (1 - rate)), off(t->count_square, STEPS, 2.0 * STEPS),
+                  off(t->record_square, RECORDS, 2.0 * RECORDS),
+                  off(t->pairs, pairs, pairs * (1 - rate * rate)),
+                  off(t->next_step, again, again * (1 + 2 * rate))};
+    double largest = 0;
+    for (size_t i = 0; i < sizeof z / sizeof *z; i++)
+        largest = z[i] > largest ? z[i] : largest;
+    return largest;
+}
+
+static void coins_are_fair_and_independent(void **state)
+{
+    (void)state;
+    static const double rates[] = {0.01, 0.3, 0x1p-5};
+    struct tally t;
+    for (size_t i = 0; i < 3; i++) {
+        tally(&t, rates[i]);
+        assert_true(worst(&t, rates[i]) < 5);
+        assert_true(worst(&t, rates[i] * 1.05) > 5); /* the control: another rate is noticed */
+    }
+}
+
+/* The rate of these is in the last 56 bits of a coin alone. */
+static void small_rates_are_exact(void **state)
+{
+    (void)state;
+    enum { MANY = 1 << 22 };
+    static uint32_t rows[MANY];
+    const double rate = 0x1p-17;
+    struct sotto_steps *s = reserve(rate, 64);
+    double all = 0, expected = 64.0 * MANY * rate;
+    for (int step = 0; step < 64; step++) {
+        size_t count;
+        double sum = 0;
+        assert_int_equal(sotto_dp_sample(s, rows, &count, MANY), SOTTO_OK);
+        assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
+        all += (double)count;
+    }
+    sotto_steps_close(s);
+    assert_true(fabs(all - expected) < 5 * sqrt(expected));
+    assert_true(fabs(all - 1.2 * expected) > 5 * sqrt(expected));
+}
+
+static void a_step_is_sampled_once(void **state)
+{
+    (void)state;
+    uint32_t rows[8];
+    size_t count = 77;
+    double sum = 0;
+    struct sotto_steps *s = reserve(0.5, 1);
+    assert_int_equal(sotto_dp_step(s, &sum), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "was not sampled"));
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
+    count = 77;
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
+    assert_int_equal(count, 77);
+    assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EBUDGET);
+    sotto_steps_close(s);
+    s = reserve(1, 1);
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
+    assert_true(count == 8 && rows[7] == 7);
+    assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
+    sotto_steps_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_is_sampled_once),
+        cmocka_unit_test(coins_are_fair_and_independent),
+        cmocka_unit_test(small_rates_are_exact),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

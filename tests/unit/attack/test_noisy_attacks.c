@@ -1,0 +1,308 @@
+/* Attacks on networks that answer with noise: shadows have the target's noise unless they are asked to be
+ * plain, averaged answers are counted and scatter less, and thresholds are reported beside the decision. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "attack/query/attack_net.h"
+#include "attack/shadow/shadow_pool.h"
+#include "attack/target/target.h"
+#include "support/head_blobs.h"
+#include "io/json/json.h"
+#include "support/machine.h"
+#include "sotto/sotto.h"
+#include "support/temporary_folder.h"
+
+enum { N = 40, POOL = 80, SIDE = 8, D = SIDE * SIDE, K = 4 };
+static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */
+static int64_t y[2 * N + POOL];
+static const float *const strangers = x + (size_t)N * D; /* whose answers noise moves the most */
+static const struct sotto_context single = {.threads = 1};
+
+static struct sotto_train_options noisy(void)
+{
+    struct sotto_train_options o;
+    sotto_train_defaults(&o);
+    o.model = "resnet8";
+    o.channels = 1, o.height = SIDE, o.width = SIDE;
+    o.epochs = 12;
+    o.batch = 20;
+    o.lr = 5e-3;
+    o.dtype = "f32";
+    o.backend = machine.backend;
+    o.residual = (struct sotto_residual_noise){.kind = "additive", .gamma = .5, .input_noise = .25};
+    return o;
+}
+
+static int set_up(void **state)
+{
+    struct sotto_train_options o = noisy();
+    struct sotto_network *n = NULL;
+    struct sotto_dataset set = {
+        .name = "blobs", .n = N, .features = x, .columns = D, .labels = y, .classes = K};
+    if (make_folder(state))
+        return -1;
+    make_blobs(x, y, 2 * N + POOL, D, K, 4, 1);
+    if (sotto_train(&n, NULL, &set, NULL, 0, &o, &single) != SOTTO_OK ||
+        sotto_network_save(path_of("target.safetensors"), n) != SOTTO_OK)
+        return -1;
+    sotto_network_free(n);
+    return 0;
+}
+
+static struct sotto_attack_input input(void)
+{
+    struct sotto_attack_input in = {.member = {x, y, N},
+                                    .nonmember = {x + N * D, y + N, N},
+                                    .attacker = {x + 2 * N * D, y + 2 * N, POOL}};
+    assert_int_equal(sotto_target_open(&in.target, path_of("target.safetensors"), &single), SOTTO_OK);
+    return in;
+}
+
+static struct sotto_attack_options options(const char *name)
+{
+    struct sotto_attack_options o;
+    sotto_attack_defaults(&o);
+    o.name = name;
+    o.shadows = strcmp(name, "lira") == 0 ? 4 : 2;
+    return o;
+}
+
+/* "model_attack" of a run, to be freed. */
+static struct json *attack(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
+{
+    double scores[2 * N];
+    char *text = NULL;
+    int finished = 0;
+    struct json *doc = NULL;
+    if (sotto_attack(&text, scores, &finished, in, o, &single) != SOTTO_OK)
+        fail_msg("%s: %s", o->name, sotto_error_text());
+    assert_true(finished);
+    for (size_t i = 0; i < 2 * N; i++)
+        assert_true(isfinite(scores[i]));
+    assert_int_equal(json_parse(&doc, text, strlen(text), "result"), SOTTO_OK);
+    sotto_text_free(text);
+    return doc;
+}
+
+static void shadows_know_of_the_noise_or_not(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"residual-mia", "lira"};
+    for (int plain = 0; plain < 2; plain++)
+        for (size_t i = 0; i < 2; i++) {
+            struct sotto_attack_input in = input();
+            struct sotto_attack_options o = options(names[i]);
+            o.plain_shadows = plain;
+            struct json *doc = attack(&in, &o);
+            const char *recipe = json_text(json_find(doc, "model_attack.shadows.recipe"));
+            assert_non_null(recipe);
+            if ((strstr(recipe, "residual") != NULL) == plain)
+                fail_msg("%s: shadows by %s", names[i], recipe);
+            json_free(doc);
+            sotto_target_close(in.target);
+        }
+}
+
+static void thresholds_stand_beside_the_decision(void **state)
+{
+    (void)state;
+    struct sotto_attack_input in = input();
+    struct sotto_attack_options o = options("residual-mia");
+    struct json *doc = attack(&in, &o);
+    const struct json *list = json_find(doc, "model_attack.thresholds");
+    double before = 2, first, expected[] = {0, log(.6 / .4), log(.7 / .3), log(4)};
+    assert_int_equal(json_count(list), 4);
+    for (size_t i = 0; i < 4; i++) {
+        double threshold, recall;
+        assert_int_equal(json_get_real(&threshold, json_at(list, i), "", "threshold"), SOTTO_OK);
+        assert_int_equal(json_get_real(&recall, json_at(list, i), "", "recall.estimate"), SOTTO_OK);
+        assert_true(fabs(threshold - expected[i]) < 1e-12);
+        assert_true(recall <= before);
+        before = i == 0 ? (first = recall) : recall;
+    }
+    double decision;
+    assert_int_equal(json_get_real(&decision, doc, "", "model_attack.decision.recall.estimate"), SOTTO_OK);
+    assert_true(decision == first);
+    json_free(doc);
+    sotto_target_close(in.target);
+}
+
+/* Root mean square difference of two answers to the same rows. */
+static double scatter(struct sotto_target *t, size_t repeats)
+{
+    float p[N * K], q[N * K];
+    double sum = 0;
+    t->repeats = repeats;
+    assert_int_equal(sotto_target_query(t, p, strangers, N), SOTTO_OK);
+    assert_int_equal(sotto_target_query(t, q, strangers, N), SOTTO_OK);
+    for (size_t i = 0; i < N * K; i++)
+        sum += pow((double)p[i] - (double)q[i], 2);
+    return sqrt(sum / (N * K));
+}
+
+static void averaged_answers_scatter_less_and_are_counted(void **state)
+{
+    (void)state;
+    struct sotto_attack_input in = input();
+    double once = scatter(in.target, 1);
+    assert_int_equal(sotto_target_used(in.target), 2 * N);
+    double often = scatter(in.target, 16); /* a quarter, but for chance */
+    assert_int_equal(sotto_target_used(in.target), 2 * N + 32 * N);
+    assert_true(once > 1e-2);
+    assert_true(often < .5 * once && often > .1 * once);
+    sotto_target_set_budget(in.target, 34 * N + 16 * N - 1);
+    float p[N * K];
+    assert_int_equal(sotto_target_query(in.target, p, x, N), SOTTO_EBUDGET);
+    assert_int_equal(sotto_target_used(in.target), 34 * N);
+    sotto_target_close(in.target);
+}
+
+static void shadows_average_their_answers_too(void **state)
+{
+    (void)state;
+    struct sotto_network *n = NULL;
+    float p[3][N * K];
+    double sum[2] = {0};
+    assert_int_equal(sotto_network_load(&n, path_of("target.safetensors")), SOTTO_OK);
+    struct shadow_pool pool = {.models = 1, .networks = &n};
+    for (int often = 0; often < 2; often++) {
+        pool.repeats = often ? 16 : 1;
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(shadow_pool_ask(p[k], &pool, 0, strangers, N, D, 0, &single), SOTTO_OK);
+        for (size_t i = 0; i < N * K; i++)
+            sum[often] += pow((double)p[0][i] - (double)p[1][i], 2);
+    }
+    assert_true(sum[1] < .25 * sum[0] && sum[1] > 0);
+    assert_int_equal(shadow_pool_ask(p[2], &pool, 0, x, N, D, 1, &single), SOTTO_OK);
+    for (size_t i = 0; i < N; i++) { /* logits: logarithms of probabilities */
+        double total = 0;
+        for (size_t k = 0; k < K; k++)
+            total += exp((double)p[2][i * K + k]);
+        assert_true(fabs(total - 1) < 1e-5);
+    }
+    sotto_network_free(n);
+}
+
+/* predict --repeats, either way: the mean of what seeded single answers say, and means differ. */
+static void repeated_answers_are_means(void **state)
+{
+    (void)state;
+    enum { REPEATS = 4 };
+    struct sotto_network *n = NULL;
+    static float logits[N * K], probabilities[N * K];
+    const uint64_t seed = 5;
+    double apart = 0;
+    assert_int_equal(sotto_network_load(&n, path_of("target.safetensors")), SOTTO_OK);
+    sotto_network_noise(n, &seed, REPEATS);
+    assert_int_equal(sotto_network_predict(logits, n, x, N, D, 0, &single), SOTTO_OK);
+    sotto_network_average(n, 1);
+    assert_int_equal(sotto_network_predict(probabilities, n, x, N, D, 0, &single), SOTTO_OK);
+    sotto_network_noise(n, &seed, 1);
+    struct network_asker a = {0};
+    static float one[N * K];
+    double mean[2][N * K] = {{0}};
+    assert_int_equal(network_asker_make(&a, n, false, &single), SOTTO_OK);
+    for (size_t r = 0; r < REPEATS; r++) { /* N is less than a batch: a pass each, at steps 0 .. */
+        network_asker_run(one, &a, x, N, NULL);
+        for (size_t i = 0; i < N * K; i++)
+            mean[0][i] += (double)one[i] / REPEATS;
+        network_softmax(one, N, K);
+        for (size_t i = 0; i < N * K; i++)
+            mean[1][i] += (double)one[i] / REPEATS;
+    }
+    for (size_t i = 0; i < N * K; i++)
+        one[i] = (float)mean[0][i];
+    network_softmax(one, N, K);
+    for (size_t i = 0; i < N * K; i++) {
+        assert_true(fabs((double)logits[i] - (double)one[i]) < 1e-5);
+        assert_true(fabs((double)probabilities[i] - mean[1][i]) < 1e-5);
+        apart = fmax(apart, fabs((double)logits[i] - (double)probabilities[i]));
+    }
+    assert_true(apart > 1e-3);
+    network_asker_clear(&a);
+    sotto_network_free(n);
+}
+
+static void an_averaging_attack_says_so(void **state)
+{
+    (void)state;
+    struct sotto_attack_input in = input();
+    struct sotto_attack_options o = options("residual-mia");
+    double value;
+    o.repeats = 3;
+    struct json *doc = attack(&in, &o);
+    assert_int_equal(json_get_real(&value, doc, "", "model_attack.repeats"), SOTTO_OK);
+    assert_true(value == 3);
+    assert_int_equal(sotto_target_used(in.target), 3 * 2 * N);
+    json_free(doc);
+    sotto_target_close(in.target);
+}
+
+static void plain_shadows_need_networks(void **state)
+{
+    (void)state;
+    struct sotto_attack_input in = input();
+    struct sotto_attack_options o = options("shokri");
+    struct sotto_head_recipe r;
+    double scores[2 * N];
+    char *text = NULL;
+    int finished;
+    sotto_head_defaults(&r);
+    o.recipe = &r;
+    o.mismatch = 1;
+    o.plain_shadows = 1;
+    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, &single), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "only networks have residual perturbation"));
+    sotto_target_close(in.target);
+}
+
+/* A rate at which nothing is learnt does not decide, and the better one is named. */
+static void the_best_rate_is_taken(void **state)
+{
+    (void)state;
+    enum { ROWS = 200 };
+    float rows[ROWS];
+    int64_t member[ROWS];
+    double scores[ROWS], chosen = 0;
+    const double rates[] = {1e-9, 1e-2};
+    struct sotto_estimate area;
+    for (size_t i = 0; i < ROWS; i++) {
+        member[i] = i < ROWS / 2;
+        rows[i] = (member[i] ? 1.0f : -1.0f) + .01f * (float)(i % 7);
+    }
+    struct answer_table train = {ROWS, 1, rows, NULL, member};
+    assert_int_equal(attack_net_scores_best(scores, &chosen, &train, rows, ROWS, rates, 2, 1, &single),
+                     SOTTO_OK);
+    assert_true(chosen == 1e-2);
+    assert_int_equal(sotto_auc(&area, scores, ROWS / 2, scores + ROWS / 2, ROWS / 2, .95), SOTTO_OK);
+    assert_true(area.estimate == 1);
+    for (long at = 0;; at++) {
+        base_alloc_fail_after(at);
+        sotto_status status =
+            attack_net_scores_best(scores, &chosen, &train, rows, ROWS, rates, 1, 1, &single);
+        base_alloc_fail_after(-1);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+    }
+}
+
+int main(void)
+{
+    machine_set(NN_F32);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shadows_know_of_the_noise_or_not),
+                                       cmocka_unit_test(thresholds_stand_beside_the_decision),
+                                       cmocka_unit_test(averaged_answers_scatter_less_and_are_counted),
+                                       cmocka_unit_test(shadows_average_their_answers_too),
+                                       cmocka_unit_test(repeated_answers_are_means),
+                                       cmocka_unit_test(an_averaging_attack_says_so),
+                                       cmocka_unit_test(plain_shadows_need_networks),
+                                       cmocka_unit_test(the_best_rate_is_taken)};
+    return cmocka_run_group_tests(tests, set_up, remove_folder);
+}

@@ -1,0 +1,147 @@
+/* src/audit/measure/metrics.c: curves, thresholds, areas, bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "audit/measure/metrics.h"
+#include "num/beta.h"
+#include "rng/rng.h"
+
+static void near(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%.17g; expected %.17g", found, expected);
+}
+
+static void area_counts_ties_half(void **state)
+{
+    (void)state;
+    /* Pairs: 3>2 3>1 2=2 2>1 -> (1 + 1 + .5 + 1) / 4. */
+    const double member[] = {3, 2}, nonmember[] = {2, 1};
+    struct sotto_estimate e;
+    assert_int_equal(sotto_auc(&e, member, 2, nonmember, 2, 0.95), SOTTO_OK);
+    near(e.estimate, 0.875, 0);
+    assert_true(e.lower >= 0 && e.lower < e.estimate && e.estimate < e.upper && e.upper <= 1);
+}
+
+static void edges_have_intervals(void **state)
+{
+    (void)state;
+    double high[10], low[10], same[10];
+    for (int i = 0; i < 10; i++)
+        high[i] = i + 10, low[i] = i, same[i] = 7;
+    struct sotto_estimate e;
+    assert_int_equal(sotto_auc(&e, high, 10, low, 10, 0.95), SOTTO_OK);
+    assert_true(e.estimate == 1 && e.upper == 1);
+    near(e.lower, 1 - 0.3084971078187607, 1e-12); /* Clopper-Pearson, 10 of 10 */
+    assert_int_equal(sotto_auc(&e, low, 10, high, 10, 0.95), SOTTO_OK);
+    assert_true(e.estimate == 0 && e.lower == 0);
+    near(e.upper, 0.3084971078187607, 1e-12);
+    assert_int_equal(sotto_auc(&e, same, 10, same, 10, 0.95), SOTTO_OK);
+    assert_true(e.estimate == 0.5);
+    near(e.lower, 0.1870860284473985, 1e-12); /* 5 of 10: certainty is not claimed */
+    assert_int_equal(sotto_auc(&e, high, 1, low, 1, 0.95), SOTTO_OK);
+    near(e.lower, 0.025, 1e-15);
+}
+
+static void thresholds_never_exceed_the_rate(void **state)
+{
+    (void)state;
+    struct rng r = rng_stream(5, RNG_TEST, 0, 0);
+    for (int round = 0; round < 60; round++) {
+        double member[40], nonmember[50];
+        for (int i = 0; i < 40; i++)
+            member[i] = (double)rng_below(&r, 12); /* many ties */
+        for (int i = 0; i < 50; i++)
+            nonmember[i] = (double)rng_below(&r, 12) - 1;
+        struct curve c;
+        assert_int_equal(curve_make(&c, member, 40, nonmember, 50), SOTTO_OK);
+        for (double fpr = 0.01; fpr < 1; fpr += 0.07) {
+            double t = curve_threshold_at_fpr(&c, fpr);
+            struct rates rates = curve_rates(&c, t, 0.95);
+            assert_true(rates.fpr.estimate <= fpr + 1e-12);
+            /* No other threshold within the rate catches more. */
+            for (double other = -3; other < 13; other += 0.5) {
+                struct rates x = curve_rates(&c, other, 0.95);
+                assert_true(x.fpr.estimate > fpr || x.tpr.estimate <= rates.tpr.estimate);
+            }
+        }
+        struct rates best = curve_rates(&c, curve_threshold_balanced(&c), 0.95);
+        near(best.tpr.estimate - best.fpr.estimate, curve_advantage(&c), 1e-15);
+        curve_clear(&c);
+    }
+}
+
+static void thinned_curves_are_subsets(void **state)
+{
+    (void)state;
+    static double member[5000], nonmember[9000];
+    struct rng r = rng_stream(6, RNG_TEST, 0, 0);
+    for (int i = 0; i < 5000; i++)
+        member[i] = rng_normal(&r) + 0.5;
+    for (int i = 0; i < 9000; i++)
+        nonmember[i] = rng_normal(&r);
+    struct curve c;
+    size_t kept[100];
+    assert_int_equal(curve_make(&c, member, 5000, nonmember, 9000), SOTTO_OK);
+    size_t count = curve_thin(kept, 100, &c);
+    assert_true(count > 50 && count <= 100);
+    for (size_t i = 1; i < count; i++)
+        assert_true(kept[i] > kept[i - 1]);
+    assert_int_equal(kept[count - 1], c.points - 1);
+    /* Dense at low rates: at least a fifth of the points lie below FPR .01. */
+    size_t low = 0;
+    for (size_t i = 0; i < count; i++)
+        low += c.false_flags[kept[i]] < 90;
+    assert_true(low * 5 >= count);
+    curve_clear(&c);
+}
+
+static void epsilon_bounds_by_hand(void **state)
+{
+    (void)state;
+    /* Randomised response with epsilon = ln 3 has TPR .75 and FPR .25: the bound is ln 3 in the limit, never
+     * above it. */
+    struct rates exact = {.tpr = {.75, .75, .75}, .fpr = {.25, .25, .25}};
+    near(rates_epsilon(&exact, 0), log(3), 1e-15);
+    near(rates_epsilon(&exact, 0.05), log(0.7 / 0.25), 1e-15);
+    struct rates none = {.tpr = {0, 0, .01}, .fpr = {0, 0, .01}};
+    near(rates_epsilon(&none, 0), 0, 1e-15);
+    struct rates miss_side = {.tpr = {1, .99, 1},
+                              .fpr = {.5, .45, .55}}; /* log(.45 / .01) beats log(.99 / .55) */
+    near(rates_epsilon(&miss_side, 0), log(45), 1e-12);
+}
+
+static void the_beta_function_has_two_good_tails(void **state)
+{
+    (void)state;
+    /* I_x(1, b) = 1 - (1-x)^b and I_x(a, 1) = x^a: both tails keep their digits far out. */
+    struct beta_tails t = beta_cdf(1e-20, 1, 3);
+    near(t.lower / 3e-20, 1, 1e-12);
+    t = beta_cdf(0.9, 1, 300);
+    near(t.upper / pow(0.1, 300), 1, 1e-10);
+    t = beta_cdf(0.3, 4, 1);
+    near(t.lower, 0.0081, 1e-15);
+    for (double p = 0.001; p < 1; p += 0.037) {
+        double x = beta_quantile(p, 2.5, 7);
+        near(beta_cdf(x, 2.5, 7).lower, p, 1e-14);
+        near(x, 1 - beta_quantile(1 - p, 7, 2.5), 1e-14);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(area_counts_ties_half),
+        cmocka_unit_test(edges_have_intervals),
+        cmocka_unit_test(thresholds_never_exceed_the_rate),
+        cmocka_unit_test(thinned_curves_are_subsets),
+        cmocka_unit_test(epsilon_bounds_by_hand),
+        cmocka_unit_test(the_beta_function_has_two_good_tails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

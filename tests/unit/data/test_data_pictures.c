@@ -1,0 +1,327 @@
+/* Pictures with two labels: UTKFace names, CelebA's table, Places' list, labels.csv; each right, and wrong in
+ * every way that its reader names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "data/format/image_facts.h"
+#include "support/data_files.h"
+#include "sotto/data.h"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    files_folder(folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    files_remove(folder);
+    return 0;
+}
+
+/* A picture whose pixels start with `start`, so that rows can be told apart. */
+static void add_picture(const char *path, unsigned start)
+{
+    struct blob png;
+    files_png(&png, 2, 2, 3, start);
+    files_write(folder, path, png.data, png.size);
+}
+
+static struct sotto_dataset *open_set(void)
+{
+    struct sotto_dataset *d = NULL;
+    if (sotto_dataset_open(&d, folder, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    return d;
+}
+
+static void check_row(const struct sotto_dataset *d, size_t row, unsigned start, int64_t label,
+                      int64_t attribute)
+{
+    assert_int_equal(d->images[row * 12], start);
+    assert_int_equal(d->labels[row], label);
+    assert_int_equal(d->attribute[row], attribute);
+}
+
+static void utkface_names_are_read(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"61_1_20170109.jpg", "117_0_0_1.jpg", "1_2_0_1.jpg",
+                                        "1_0_5_1.jpg",       "1_0_0_.jpg",    "1_0_0_1",
+                                        "_0_0_1.jpg",        "1_0_0_1.txt",   "00001_0_0_1.jpg"};
+    struct utkface_name n;
+    assert_true(utkface_parse(&n, "26_1_3_20170104023102422.jpg.chip.jpg"));
+    assert_true(n.age == 26 && n.gender == 1 && n.race == 3);
+    assert_true(utkface_parse(&n, "116_0_4_1.png"));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(utkface_parse(&n, wrong[i]));
+}
+
+static void utkface_becomes_gender_and_race(void **state)
+{
+    (void)state;
+    add_picture("UTKFace/26_1_3_20170104023102422.png", 10);
+    add_picture("UTKFace/80_0_0_20170104023102423.png", 20);
+    add_picture("UTKFace/1_0_3_20170104023102424.png", 30);
+    add_picture("UTKFace/61_1_20170109142408075.png", 40); /* a field is missing */
+    struct sotto_dataset *d = open_set();
+    assert_int_equal(d->n, 3);
+    assert_string_equal(d->attribute_name, "race");
+    assert_int_equal(d->classes, 2);
+    assert_string_equal(d->class_names[0], "male");
+    assert_string_equal(d->class_names[1], "female");
+    assert_int_equal(d->values, 2);
+    assert_string_equal(d->value_names[0], "White");
+    assert_string_equal(d->value_names[1], "Indian");
+    check_row(d, 0, 30, 0, 1);
+    check_row(d, 1, 20, 0, 0);
+    check_row(d, 2, 10, 1, 1);
+    sotto_dataset_free(d);
+
+    struct bundle b = {0};
+    struct dataset *made;
+    const struct dataset_format *used;
+    struct sotto_import_options o = {.label = "race", .attribute = "age"};
+    assert_int_equal(bundle_open(&b, folder, NULL), SOTTO_OK);
+    assert_int_equal(dataset_create(&made), SOTTO_OK);
+    assert_int_equal(format_read(made, &used, &b, &o, NULL), SOTTO_OK);
+    assert_string_equal(made->set.attribute_name, "age");
+    assert_int_equal(made->set.values, 3);
+    assert_string_equal(made->set.value_names[1], "26"); /* by number: 1, 26, 80 */
+    dataset_discard(made);
+    assert_int_equal(dataset_create(&made), SOTTO_OK);
+    o.label = "height";
+    assert_int_equal(format_read(made, &used, &b, &o, NULL), SOTTO_EINVAL);
+    dataset_discard(made);
+    bundle_clear(&b);
+}
+
+static const char celeba[] = "3\n5_o_Clock_Shadow Attractive Male Smiling \n"
+                             "000001.png -1  1 -1 1\n000002.png -1 -1  1  1\r\n000003.png 1 1 1 -1\n";
+
+static void celeba_becomes_two_labels_with_its_partition(void **state)
+{
+    (void)state;
+    files_write_text(folder, "celeba/Anno/list_attr_celeba.txt", celeba);
+    files_write_text(folder, "celeba/Eval/list_eval_partition.txt",
+                     "000001.png 2\n000002.png 0\n000003.png 0\n");
+    for (unsigned i = 1; i <= 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "celeba/img_align_celeba/00000%u.png", i);
+        add_picture(name, 10 * i);
+    }
+    struct sotto_dataset *d = open_set();
+    assert_int_equal(d->n, 3);
+    assert_int_equal(d->n_train, 2);
+    assert_string_equal(d->class_names[0], "not Male");
+    assert_string_equal(d->class_names[1], "Male");
+    assert_string_equal(d->attribute_name, "Attractive+Smiling");
+    assert_int_equal(d->values, 3);
+    assert_string_equal(d->value_names[0], "not Attractive, Smiling");
+    assert_string_equal(d->value_names[1], "Attractive, not Smiling");
+    assert_string_equal(d->value_names[2], "Attractive, Smiling");
+    check_row(d, 0, 20, 1, 0);
+    check_row(d, 1, 30, 1, 1);
+    check_row(d, 2, 10, 0, 2);
+    sotto_dataset_free(d);
+}
+
+static void celeba_refused(const char *text, const char *partition, const char *label, sotto_status expected,
+                           const char *said)
+{
+    struct picture_facts facts = {0};
+    assert_int_equal(celeba_from_memory(&facts, text, strlen(text), partition,
+                                        partition ? strlen(partition) : 0, "list", label, "Smiling"),
+                     expected);
+    if (!strstr(sotto_error_text(), said))
+        fail_msg("'%s' does not say '%s'", sotto_error_text(), said);
+    picture_facts_clear(&facts);
+}
+
+static void damaged_celeba_is_refused_by_line(void **state)
+{
+    (void)state;
+    celeba_refused("", NULL, "Male", SOTTO_EFORMAT, "list:1: expected the number of pictures");
+    celeba_refused("Male\n", NULL, "Male", SOTTO_EFORMAT, "'Male' is not the number");
+    celeba_refused("1\n", NULL, "Male", SOTTO_EFORMAT, "list:2");
+    celeba_refused("1\nMale Smiling\na.png 1\n", NULL, "Male", SOTTO_EFORMAT, "list:3: 2 words");
+    celeba_refused("1\nMale Smiling\na.png 1 1 1\n", NULL, "Male", SOTTO_EFORMAT, "list:3: 4 words");
+    celeba_refused("1\nMale Smiling\na.png 1 0\n", NULL, "Male", SOTTO_EFORMAT,
+                   "list:3: '0'; expected 1 or -1");
+    celeba_refused("2\nMale Smiling\na.png 1 1\n", NULL, "Male", SOTTO_EFORMAT,
+                   "says 2 pictures, the table holds 1");
+    celeba_refused("1\nMale Smiling\na.png 1 1\n", NULL, "Tall", SOTTO_EINVAL, "no column 'Tall'");
+    celeba_refused("1\nMale Smiling\na.png 1 1\n", NULL, "Male+Male+Male+Male+Male", SOTTO_EINVAL,
+                   "more than 4");
+    celeba_refused("1\nMale Smiling\na.png 1 1\n", "b.png 0\n", "Male", SOTTO_EFORMAT, "'b.png', but");
+    celeba_refused("1\nMale Smiling\na.png 1 1\n", "a.png 3\n", "Male", SOTTO_EFORMAT,
+                   "expected a picture and 0, 1 or 2");
+    celeba_refused("1\nMale Smiling\na.png 1 1\n", "", "Male", SOTTO_EFORMAT,
+                   "expected a picture and 0, 1 or 2");
+}
+
+static void places_become_inside_and_category(void **state)
+{
+    (void)state;
+    add_picture("places/abbey/00000001.png", 10);
+    add_picture("places/attic/00000001.png", 20);
+    add_picture("places/attic/00000002.png", 30);
+    add_picture("places/attic/00000009.png", 90); /* not listed */
+    files_write_text(
+        folder, "places/list.json",
+        "[[\"/data/places/attic/00000001.png\",\"attic\",0],[\"abbey/00000001.png\",\"abbey\",1],"
+        "[\"attic/00000002.png\",\"attic\",0],[\"attic/00000003.png\",\"attic\",0]]");
+    struct sotto_dataset *d = open_set();
+    assert_int_equal(d->n, 3);
+    assert_string_equal(d->attribute_name, "category");
+    assert_string_equal(d->value_names[0], "abbey");
+    check_row(d, 0, 20, 0, 1);
+    check_row(d, 1, 30, 0, 1);
+    check_row(d, 2, 10, 1, 0);
+    sotto_dataset_free(d);
+}
+
+static void damaged_lists_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"{}",
+                                        "[1]",
+                                        "[[\"a.png\",\"x\"]]",
+                                        "[[1,\"x\",\"y\"]]",
+                                        "[[\"a.png\",-1,\"y\"]]",
+                                        "[[\"a.png\",1.5,2]]",
+                                        "[[\"a.png\",\"\",\"y\"]]",
+                                        "[[\"\",\"x\",\"y\"]]",
+                                        "["};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct picture_facts facts = {0};
+        assert_int_equal(places_from_memory(&facts, wrong[i], strlen(wrong[i]), "list.json"), SOTTO_EFORMAT);
+        picture_facts_clear(&facts);
+    }
+}
+
+static void tables_of_pictures_are_read(void **state)
+{
+    (void)state;
+    add_picture("a.png", 10);
+    add_picture("b.png", 20);
+    add_picture("c.png", 30);
+    files_write_text(
+        folder, "labels.csv",
+        "path,label,attribute,split\nc.png,dog,10,train\na.png,cat,9,test\nb.png,cat,10,train\n");
+    struct sotto_dataset *d = open_set();
+    assert_int_equal(d->n_train, 2);
+    assert_string_equal(d->value_names[0], "9"); /* numbers by number */
+    check_row(d, 0, 20, 0, 1);
+    check_row(d, 1, 30, 1, 1);
+    check_row(d, 2, 10, 0, 0);
+    sotto_dataset_free(d);
+}
+
+static void refused_table(const char *text, sotto_status expected, const char *said)
+{
+    struct sotto_dataset *d = NULL;
+    files_write_text(folder, "labels.csv", text);
+    assert_int_equal(sotto_dataset_open(&d, folder, NULL), expected);
+    if (!strstr(sotto_error_text(), said))
+        fail_msg("'%s' does not say '%s'", sotto_error_text(), said);
+}
+
+static void damaged_tables_are_refused(void **state)
+{
+    (void)state;
+    add_picture("x/a.png", 10);
+    add_picture("y/a.png", 20);
+    add_picture("b.png", 30);
+    refused_table("path,label\nb.png,cat\n", SOTTO_EINVAL, "no column 'attribute'");
+    refused_table("path,label,attribute\nb.png,,1\n", SOTTO_EFORMAT, "empty label");
+    refused_table("path,label,attribute,split\nb.png,cat,1,later\n", SOTTO_EFORMAT, "split 'later'");
+    refused_table("path,label,attribute\na.png,cat,1\n", SOTTO_EFORMAT, "could be any of 2 pictures");
+    refused_table("path,label,attribute\nb.png,cat,1\nb.png,dog,2\n", SOTTO_EFORMAT, "listed twice");
+    refused_table("path,label,attribute\nz.png,cat,1\n", SOTTO_EFORMAT, "none of 1 listed pictures");
+    refused_table("path,label,attribute\nb.png,cat,1\nx/a.png,cat,2\n", SOTTO_EFORMAT,
+                  "all pictures have the label 'cat'");
+    refused_table("path,label,attribute\nb.png,cat,1\nx/a.png,dog,1\n", SOTTO_EFORMAT,
+                  "all pictures have the attribute '1'");
+}
+
+/* The end of a path says which picture is meant; part of a component does not count. */
+static void paths_fit_by_their_ends(void **state)
+{
+    (void)state;
+    add_picture("one/x/a.png", 10);
+    add_picture("two/x/a.png", 20);
+    add_picture("two/xx/a.png", 30);
+    files_write_text(folder, "labels.csv",
+                     "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\ne/x/a.png,dog,2\n");
+    struct sotto_dataset *d = NULL;
+    assert_int_equal(sotto_dataset_open(&d, folder, NULL), SOTTO_EFORMAT); /* e/x/a.png: one or two? */
+    files_write_text(folder, "labels.csv",
+                     "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\none/x/a.png,dog,2\nxx/a.png,dog,1\n");
+    d = open_set();
+    check_row(d, 0, 20, 0, 0);
+    check_row(d, 1, 10, 1, 1);
+    check_row(d, 2, 30, 1, 0);
+    sotto_dataset_free(d);
+}
+
+static void options_are_for_layouts_that_have_them(void **state)
+{
+    (void)state;
+    add_picture("train/a/x.png", 10);
+    add_picture("train/b/x.png", 10);
+    struct sotto_import_options o = {.attribute = "race"};
+    struct bundle b = {0};
+    struct dataset *made;
+    const struct dataset_format *used;
+    assert_int_equal(bundle_open(&b, folder, NULL), SOTTO_OK);
+    assert_int_equal(dataset_create(&made), SOTTO_OK);
+    assert_int_equal(format_read(made, &used, &b, &o, NULL), SOTTO_EUSAGE);
+    dataset_discard(made);
+    bundle_clear(&b);
+}
+
+static void want_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    add_picture("a.png", 10);
+    add_picture("b.png", 20);
+    files_write_text(folder, "labels.csv", "path,label,attribute\na.png,cat,1\nb.png,dog,2\n");
+    for (long n = 0;; n++) {
+        struct sotto_dataset *d = NULL;
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_dataset_open(&d, folder, NULL);
+        base_alloc_fail_after(-1);
+        if (status == SOTTO_OK) {
+            sotto_dataset_free(d);
+            break;
+        }
+        assert_int_equal(status, SOTTO_ENOMEM);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utkface_names_are_read),
+        TEST(utkface_becomes_gender_and_race),
+        TEST(celeba_becomes_two_labels_with_its_partition),
+        cmocka_unit_test(damaged_celeba_is_refused_by_line),
+        TEST(places_become_inside_and_category),
+        cmocka_unit_test(damaged_lists_are_refused),
+        TEST(tables_of_pictures_are_read),
+        TEST(damaged_tables_are_refused),
+        TEST(paths_fit_by_their_ends),
+        TEST(options_are_for_layouts_that_have_them),
+        TEST(want_of_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* What an epsilon rests on besides the sensitivity, from the request to ledger, certificate and verification;
+ * and the nonce of every line, without which a certificate's hash of a line would tell about the records. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+
+#include "support/temporary_folder.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_lines.h"
+#include "io/json/json.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char ledger[128], output[128], certificate[160];
+
+static int set_up(void **state)
+{
+    int failed = make_folder(state);
+    strcpy(ledger, path_of("l.jsonl"));
+    strcpy(output, path_of("model"));
+    strcpy(certificate, path_of("model.certificate.json"));
+    return failed || file_write(output, "weights", 7) != SOTTO_OK;
+}
+
+static struct sotto_reserve reserve_of(size_t steps)
+{
+    return (struct sotto_reserve){
+        .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 0.5,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .source = &exercise,
+        .purpose = "test",
+        .ledger = ledger};
+}
+
+static struct sotto_release release_of(double scale)
+{
+    return (struct sotto_release){.mechanism = "laplace",
+                                  .scale = scale,
+                                  .target = {NAN, 0},
+                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+                                  .fingerprint = "toy",
+                                  .source = &exercise,
+                                  .ledger = ledger,
+                                  .purpose = "a release"};
+}
+
+static void save(char *text) /* takes it */
+{
+    char hash[SHA256_HEX];
+    assert_int_equal(sha256_file(hash, output), SOTTO_OK);
+    assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
+    sotto_text_free(text);
+}
+
+static void run_by(char name[33], const struct sotto_reserve *r)
+{
+    struct sotto_steps *s;
+    char *text;
+    assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
+    memcpy(name, sotto_steps_run(s), 33);
+    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    save(text);
+    sotto_steps_close(s);
+}
+
+static void release_by(const struct sotto_release *r)
+{
+    float v[2] = {1, 2};
+    char *text;
+    assert_int_equal(sotto_dp_release(&text, v, 2, r, NULL), SOTTO_OK);
+    save(text);
+}
+
+static sotto_status verify(void)
+{
+    char *report = NULL;
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger);
+    sotto_text_free(report);
+    return status;
+}
+
+static void must_verify(void)
+{
+    if (verify() != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+}
+
+static struct json *read_back(void)
+{
+    struct json *c;
+    assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
+    return c;
+}
+
+/* The first `from` of the certificate becomes `to`: it must not verify any more. */
+static void changed_it_does_not_verify(const char *from, const char *to)
+{
+    unsigned char *good;
+    size_t size;
+    char bad[16384];
+    assert_int_equal(file_read(&good, &size, certificate, sizeof bad / 2), SOTTO_OK);
+    const char *at = strstr((char *)good, from);
+    assert_non_null(at);
+    snprintf(bad, sizeof bad, "%.*s%s%s", (int)(at - (char *)good), good, to, at + strlen(from));
+    assert_int_equal(file_write(certificate, bad, strlen(bad)), SOTTO_OK);
+    assert_true(verify() != SOTTO_OK);
+    assert_int_equal(file_write(certificate, good, size), SOTTO_OK);
+    base_free(good);
+    must_verify();
+}
+
+/* What else an epsilon rests on: nothing is proved then, however good the sensitivity. */
+static void a_condition_makes_a_run_conditional(void **state)
+{
+    (void)state;
+    char name[33], *total;
+    struct sotto_reserve r = reserve_of(3);
+    r.condition = "an encoding that was fitted on these records";
+    r.records = 40;
+    run_by(name, &r);
+    must_verify();
+    struct json *c = read_back();
+    assert_string_equal(json_text(json_find(c, "guarantee.proved")), "none");
+    assert_string_equal(json_text(json_find(c, "guarantee.conditional.condition")), r.condition);
+    assert_string_equal(json_text(json_find(c, "condition")), r.condition);
+    assert_int_equal(json_whole(json_find(c, "records")), 40);
+    assert_non_null(
+        strstr(json_text(json_find(c, "guarantee.statement")),
+               "proved: none; conditional on an encoding that was fitted on these records: epsilon"));
+    json_free(c);
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
+    assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
+    ledger_close(&l);
+    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3), SOTTO_OK);
+    assert_non_null(strstr(total, "\"proved\": \"none\""));
+    sotto_text_free(total);
+    /* it cannot go on without the condition, nor lose it from the certificate */
+    r.run = name;
+    r.condition = NULL;
+    struct sotto_steps *s = NULL;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "counts on 'an encoding that was fitted"));
+    static const char *const changes[][2] = {
+        {"\"condition\": \"an encoding", "\"condition\": \"a coding"},
+        {"\"proved\": \"none\"", "\"proved\": {}"},
+        {"\"records\": 40", "\"records\": 4000"},
+        {"\"records\": 40", "\"records\": null"},
+        {"\"schema\": \"sotto.certificate/2\"", "\"schema\": \"sotto.certificate/1\""}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        changed_it_does_not_verify(changes[i][0], changes[i][1]);
+    char *long_text = malloc(600);
+    memset(long_text, 'x', 599);
+    long_text[599] = 0;
+    r.condition = long_text;
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; at most 511"));
+    free(long_text);
+}
+
+static void a_condition_joins_that_of_the_sensitivity(void **state)
+{
+    (void)state;
+    static const struct {
+        enum sotto_sensitivity_source source;
+        const char *text;
+    } cases[] = {{SOTTO_SENSITIVITY_PROVED, "conditional on public bounds: epsilon 0.5"},
+                 {SOTTO_SENSITIVITY_SAMPLED,
+                  "conditional on the sampled sensitivity, and on public bounds: epsilon 0.5"},
+                 {SOTTO_SENSITIVITY_GIVEN,
+                  "conditional on the sensitivity stated by the caller, and on public bounds: epsilon 0.5"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_release r = release_of(2);
+        r.sensitivity.source = cases[i].source;
+        r.condition = "public bounds";
+        release_by(&r);
+        must_verify();
+        struct json *c = read_back();
+        const char *statement = json_text(json_find(c, "guarantee.statement"));
+        if (!strstr(statement, cases[i].text))
+            fail_msg("%s", statement);
+        json_free(c);
+    }
+    struct sotto_release none = release_of(2);
+    none.condition = ""; /* as NULL */
+    release_by(&none);
+    must_verify();
+    struct json *c = read_back();
+    assert_int_equal(json_kind(json_find(c, "guarantee.proved")), JSON_KIND_OBJECT);
+    json_free(c);
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
+    assert_true(l.conditional.releases == 3 && l.proved.releases == 1);
+    ledger_close(&l);
+}
+
+/* Certificates carry hashes of lines, which say things of the private data. */
+static void every_line_has_a_nonce_of_its_own(void **state)
+{
+    (void)state;
+    struct sotto_release one = release_of(2);
+    struct sotto_reserve r = reserve_of(2);
+    char name[33], last[33] = "";
+    r.budget = (struct sotto_dp){100, 0.5};
+    release_by(&one);
+    run_by(name, &r); /* a budget and a reservation */
+    struct ledger_lines lines;
+    const struct json *entry;
+    int count = 0;
+    assert_int_equal(ledger_lines_open(&lines, ledger), SOTTO_OK);
+    for (; ledger_lines_next(&entry, &lines) == SOTTO_OK && entry; count++) {
+        const char *nonce = json_text(json_find(entry, "nonce"));
+        assert_true(nonce && strlen(nonce) == 32 && strspn(nonce, "0123456789abcdef") == 32);
+        assert_string_not_equal(nonce, last);
+        memcpy(last, nonce, sizeof last);
+    }
+    assert_int_equal(count, 3);
+    ledger_lines_close(&lines);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_condition_makes_a_run_conditional),
+        TEST(a_condition_joins_that_of_the_sensitivity),
+        TEST(every_line_has_a_nonce_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

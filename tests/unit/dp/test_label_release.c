@@ -1,0 +1,328 @@
+/* Runs on noisy inputs whose labels were released by randomised response: the certificate counts both, and is
+ * bound to the entry that paid for the labels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "support/temporary_folder.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "io/json/json.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORDS = 4, STEPS = 3 };
+static const double label_epsilon = 0.75, delta = 1e-3;
+static char ledger[128], other_ledger[128], output[128], certificate[128];
+
+static int set_up(void **state)
+{
+    int failed = make_folder(state);
+    strcpy(ledger, path_of("l.jsonl"));
+    strcpy(other_ledger, path_of("m.jsonl"));
+    strcpy(output, path_of("model"));
+    strcpy(certificate, path_of("model.certificate.json"));
+    return failed || file_write(output, "weights", 7) != SOTTO_OK;
+}
+
+/* The hash of the entry that a release of labels wrote. */
+static void release_labels(char entry[65], const char *book, double epsilon, int insecure)
+{
+    int64_t labels[RECORDS] = {0, 1, 2, 1};
+    char *text;
+    struct json *read;
+    const struct sotto_release r = {.mechanism = "randomised-response",
+                                    .scale = NAN,
+                                    .target = {epsilon, 0},
+                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+                                    .fingerprint = "toy",
+                                    .source = &exercise,
+                                    .ledger = book,
+                                    .insecure = insecure};
+    assert_int_equal(sotto_dp_randomise(&text, labels, RECORDS, 3, &r, NULL), SOTTO_OK);
+    assert_int_equal(json_parse(&read, text, strlen(text), "certificate"), SOTTO_OK);
+    strcpy(entry, json_text(json_find(read, "ledger.hash")));
+    json_free(read);
+    sotto_text_free(text);
+}
+
+static struct sotto_reserve reserve_of(const char *labels)
+{
+    return (struct sotto_reserve){
+        .sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2, 1, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 0.5,
+        .dimension = 2 * RECORDS,
+        .fingerprint = "toy",
+        .source = &exercise,
+        .ledger = ledger,
+        .records = RECORDS,
+        .inputs_only = 1,
+        .labels = labels};
+}
+
+/* Reserves, draws everything, saves the certificate; the run's name. */
+static void run_for(char name[33], const struct sotto_reserve *r)
+{
+    struct sotto_steps *s;
+    char *text, hash[SHA256_HEX];
+    float inputs[2 * RECORDS] = {0.1f};
+    if (sotto_dp_reserve(&s, r, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    for (size_t i = 0; i < r->sampled.steps; i++)
+        assert_int_equal(sotto_dp_step_float(s, inputs), SOTTO_OK);
+    memcpy(name, sotto_steps_run(s), 33);
+    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    assert_int_equal(sha256_file(hash, output), SOTTO_OK);
+    assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
+    sotto_text_free(text);
+    sotto_steps_close(s);
+}
+
+static sotto_status verify_with(const char *book)
+{
+    char *report = NULL;
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_text_free(report);
+    return status;
+}
+
+static void must_verify(const char *book)
+{
+    if (verify_with(book) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+}
+
+static struct json *read_back(void)
+{
+    struct json *c;
+    assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
+    return c;
+}
+
+static char *saved(void)
+{
+    struct json *c = read_back();
+    char *text;
+    assert_int_equal(json_dump(&text, c, JSON_PRETTY), SOTTO_OK);
+    json_free(c);
+    return text;
+}
+
+static void save_changed(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    char changed[8192];
+    assert_non_null(at);
+    int n = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    assert_true(n > 0 && (size_t)n < sizeof changed);
+    assert_int_equal(file_write(certificate, changed, (size_t)n), SOTTO_OK);
+}
+
+static double proved(const struct json *c)
+{
+    return json_number(json_find(c, "guarantee.proved.epsilon.upper"));
+}
+
+static void inputs_and_labels_add_up(void **state)
+{
+    (void)state;
+    char labels[65], name[33], *total;
+    struct sotto_reserve r = reserve_of(NULL);
+    run_for(name, &r);
+    struct json *alone = read_back();
+    release_labels(labels, ledger, label_epsilon, 0);
+    r.labels = labels;
+    run_for(name, &r);
+    must_verify(ledger);
+    struct json *c = read_back();
+    assert_true(fabs(proved(c) - proved(alone) - label_epsilon) < 1e-9);
+    assert_true(proved(c) >= proved(alone) + label_epsilon - 1e-12);
+    assert_string_equal(json_text(json_find(alone, "guarantee.proved.adjacency")), "replace-input");
+    assert_string_equal(json_text(json_find(c, "guarantee.proved.adjacency")), "replace-one");
+    assert_string_equal(json_text(json_find(c, "run.labels.entry")), labels);
+    assert_true(fabs(json_number(json_find(c, "run.labels.scale")) * label_epsilon - 1) < 1e-9);
+    assert_int_equal(json_kind(json_find(c, "guarantee.proved.pure_epsilon")), JSON_KIND_NULL);
+    /* The ledger composes both entries; one run of two counts on public labels. */
+    assert_int_equal(sotto_ledger_account(&total, ledger, delta), SOTTO_OK);
+    assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
+    sotto_text_free(total);
+    json_free(alone);
+    json_free(c);
+}
+
+/* Logistic noise on inputs clipped by L1 has a pure epsilon, to which the labels' is added. */
+static void pure_epsilons_add_up(void **state)
+{
+    (void)state;
+    char labels[65], name[33];
+    double pure[2];
+    release_labels(labels, ledger, label_epsilon, 0);
+    for (int released = 0; released < 2; released++) {
+        struct sotto_reserve r = reserve_of(released ? labels : NULL);
+        r.sampled.mechanism = "logistic";
+        r.sampled.clipping = SOTTO_NORM_L1;
+        run_for(name, &r);
+        must_verify(ledger);
+        struct json *c = read_back();
+        pure[released] = json_number(json_find(c, "guarantee.proved.pure_epsilon"));
+        json_free(c);
+    }
+    assert_true(fabs(pure[1] - pure[0] - label_epsilon) < 1e-9);
+}
+
+static void a_resumed_run_keeps_its_labels(void **state)
+{
+    (void)state;
+    char labels[65], others[65], name[33];
+    struct sotto_steps *s = NULL;
+    release_labels(labels, ledger, label_epsilon, 0);
+    release_labels(others, ledger, label_epsilon, 0);
+    struct sotto_reserve r = reserve_of(labels);
+    run_for(name, &r);
+    r.run = name;
+    r.sampled.steps = 1;
+    r.first_step = 2;
+    run_for(name, &r);
+    must_verify(ledger);
+    struct json *c = read_back();
+    assert_int_equal(json_whole(json_find(c, "run.steps.charged")), STEPS + 1);
+    json_free(c);
+    const char *changed[] = {others, NULL};
+    for (int i = 0; i < 2; i++) {
+        r.labels = changed[i];
+        assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
+        assert_non_null(strstr(sotto_error_text(), "adjacency or release of labels"));
+    }
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    char labels[65], run_entry[65], name[33], elsewhere[65];
+    struct sotto_steps *s = NULL;
+    release_labels(labels, ledger, label_epsilon, 0);
+    release_labels(elsewhere, other_ledger, label_epsilon, 0);
+    struct sotto_reserve good = reserve_of(labels);
+    run_for(name, &good);
+    struct json *c = read_back();
+    strcpy(run_entry, json_text(json_find(c, "ledger.hash")));
+    json_free(c);
+#define REFUSED(change, text)                                                                                \
+    do {                                                                                                     \
+        struct sotto_reserve r = good;                                                                       \
+        change;                                                                                              \
+        assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);                                      \
+        if (!strstr(sotto_error_text(), text))                                                               \
+            fail_msg("%s", sotto_error_text());                                                              \
+        assert_null(s);                                                                                      \
+    } while (0)
+    REFUSED(r.inputs_only = 0, "belong to a run that protects inputs");
+    REFUSED(r.labels = "feed", "expected the hash of their entry");
+    REFUSED(r.labels = elsewhere, "another ledger paid for it");
+    REFUSED(r.labels = run_entry, "holds no release of labels");
+    REFUSED(r.records = RECORDS + 1, "4 labels were released, of 5 records");
+#undef REFUSED
+}
+
+static void seeded_labels_certify_nothing(void **state)
+{
+    (void)state;
+    char labels[65], name[33];
+    release_labels(labels, ledger, label_epsilon, 1);
+    struct sotto_reserve r = reserve_of(labels);
+    run_for(name, &r);
+    char *text = saved();
+    assert_non_null(strstr(text, "\"proved\": \"none\""));
+    assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+    sotto_text_free(text);
+    must_verify(ledger);
+    r.run = name; /* nor does a run that goes on */
+    run_for(name, &r);
+    text = saved();
+    assert_non_null(strstr(text, "\"proved\": \"none\""));
+    sotto_text_free(text);
+}
+
+static void forgeries_are_noticed(void **state)
+{
+    (void)state;
+    char labels[65], weak[65], seeded[65], name[33], from[96], to[96];
+    release_labels(labels, ledger, label_epsilon, 0);
+    release_labels(weak, ledger, 2, 0);
+    release_labels(seeded, ledger, label_epsilon, 1);
+    struct sotto_reserve r = reserve_of(labels);
+    run_for(name, &r);
+    char *text = saved();
+    snprintf(from, sizeof from, "\"entry\": \"%s\"", labels);
+    snprintf(to, sizeof to, "\"entry\": \"%s\"", weak);
+    save_changed(text, from, to); /* labels that were released with less noise */
+    must_verify(NULL);
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    snprintf(to, sizeof to, "\"entry\": \"%s\"", seeded);
+    save_changed(text, from, to); /* with seeded noise */
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    save_changed(text, "\"labels\": {", "\"letters\": {"); /* labels that were not released at all */
+    assert_int_equal(verify_with(NULL), SOTTO_EGATE);
+    save_changed(text, "\"scale\": 1.333", "\"scale\": 2.333");
+    assert_int_equal(verify_with(NULL), SOTTO_EGATE);
+    save_changed(text, "\"scale\": 1.333", "\"scale\": 1e-310, \"x\": 1");
+    assert_int_equal(verify_with(NULL), SOTTO_EGATE);
+    const char *damaged[][2] = {{"\"scale\": 1.333", "\"scale\": -1.333"},
+                                {"\"protects\": \"inputs\",", ""},
+                                {"\"entry\": ", "\"exit\": "},
+                                {"\"scale\": 1.333", "\"scalar\": 1.333"}};
+    for (int i = 0; i < 4; i++) {
+        save_changed(text, damaged[i][0], damaged[i][1]);
+        if (verify_with(NULL) != SOTTO_EFORMAT)
+            fail_msg("%d: %s", i, sotto_error_text());
+    }
+    sotto_text_free(text);
+}
+
+static void memory_that_runs_out(void **state)
+{
+    (void)state;
+    char labels[65], name[33];
+    long n;
+    release_labels(labels, ledger, label_epsilon, 0);
+    struct sotto_reserve r = reserve_of(labels);
+    sotto_status status = SOTTO_ENOMEM;
+    for (n = 0; status == SOTTO_ENOMEM; n += 1 + n / 4) {
+        struct sotto_steps *s = NULL;
+        base_alloc_fail_after(n);
+        status = sotto_dp_reserve(&s, &r, NULL);
+        base_alloc_fail_after(-1);
+        sotto_steps_close(s);
+    }
+    assert_int_equal(status, SOTTO_OK);
+    run_for(name, &r);
+    status = SOTTO_ENOMEM;
+    for (n = 0; status == SOTTO_ENOMEM; n += 1 + n / 4) {
+        base_alloc_fail_after(n);
+        status = verify_with(ledger);
+        base_alloc_fail_after(-1);
+        if (status == SOTTO_EGATE) /* the account's own memory: a check that failed */
+            status = SOTTO_ENOMEM;
+    }
+    assert_int_equal(status, SOTTO_OK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(inputs_and_labels_add_up),
+                                       TEST(pure_epsilons_add_up),
+                                       TEST(a_resumed_run_keeps_its_labels),
+                                       TEST(what_does_not_fit_is_refused),
+                                       TEST(seeded_labels_certify_nothing),
+                                       TEST(forgeries_are_noticed),
+                                       TEST(memory_that_runs_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* Compositions that are refused, and memory that runs out at every allocation in turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "dp/account/account_pld.h"
+#include "sotto/dp.h"
+
+#include <math.h>
+#include <string.h>
+
+static void bad_input_has_one_clear_line(void **state)
+{
+    (void)state;
+    struct sotto_account a = {.scale = 77};
+    struct sotto_sampled s = {"laplace", 1, 0.1, 1, 1e-5, (enum sotto_norm)7, 0, SOTTO_SAMPLING_POISSON};
+    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "clipping 7 is not known");
+    s = (struct sotto_sampled){
+        "gaussian", 1, 0.1, ((size_t)1 << 40) + 1, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
+    assert_true(a.scale == 77);
+}
+
+static void memory_that_runs_out_changes_nothing(void **state)
+{
+    (void)state;
+    const struct composed_release items[] = {
+        {"gaussian", {1, 1}, SOTTO_NORM_L2, 0.1, false, 3, SOTTO_SAMPLING_POISSON},
+        {"laplace", {1, 1}, SOTTO_NORM_L1, 1, false, 2, SOTTO_SAMPLING_POISSON}};
+    struct interval epsilon = {77, 77};
+    long fails = 0;
+    for (sotto_status status = SOTTO_ENOMEM; status == SOTTO_ENOMEM; fails++) {
+        assert_true(epsilon.lo == 77);
+        base_alloc_fail_after(fails);
+        status = account_pld(&epsilon, items, 2, 1e-5);
+        base_alloc_fail_after(-1);
+        assert_true(status == SOTTO_ENOMEM || status == SOTTO_OK);
+    }
+    assert_true(fails > 20 && epsilon.lo < 77);
+    double multiplier = 77;
+    struct sotto_sampled s = {"gaussian", 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    base_alloc_fail_after(0);
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &s, 1), SOTTO_ENOMEM);
+    base_alloc_fail_after(-1);
+    assert_true(multiplier == 77);
+}
+
+static void absurd_parameters_have_answers(void **state)
+{
+    (void)state;
+    static const double shifts[] = {1e-100, 1e-12, 1e100}, rates[] = {1e-300, 1e-9, 1};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int m = 0; m < 2; m++) {
+                const struct composed_release item = {
+                    m ? "laplace" : "gaussian", {shifts[i], shifts[i]}, SOTTO_NORM_L1, rates[j], false, 3,
+                    SOTTO_SAMPLING_POISSON};
+                struct interval e;
+                assert_int_equal(account_pld(&e, &item, 1, 1e-5), SOTTO_OK);
+                if (!(e.lo >= 0 && e.lo <= e.hi))
+                    fail_msg("shift %g rate %g: [%g, %g]", shifts[i], rates[j], e.lo, e.hi);
+            }
+}
+
+static void grids_have_limits(void **state)
+{
+    (void)state;
+    struct pld_grid g = {.n = 77};
+    assert_int_equal(pld_grid_make(&g, (struct pld_range){-1, 1}, 1e-9), SOTTO_EDOMAIN);
+    assert_true(g.n == 77);
+    assert_int_equal(pld_grid_make(&g, (struct pld_range){-1e-9, 1e-9}, 1), SOTTO_OK);
+    assert_true(g.n == 3 && g.index[0] == -1 && g.index[2] == 1);
+    pld_grid_free(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_input_has_one_clear_line),
+        cmocka_unit_test(memory_that_runs_out_changes_nothing),
+        cmocka_unit_test(absurd_parameters_have_answers),
+        cmocka_unit_test(grids_have_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* What protect and verify refuse, one by one: files that hold nothing or something else, heads that do not
+ * say where they come from, certificates and ledgers that lack what is compared. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "io/json/json.h"
+#include "sotto/sotto.h"
+#include "support/temporary_folder.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static struct sotto_protect request(const char *mechanism, const char *input, const char *output)
+{
+    static char ledger[128];
+    strcpy(ledger, path_of("l.jsonl"));
+    return (struct sotto_protect){
+        .input = input,
+        .output = output,
+        .classes = 3,
+        .release = {.mechanism = mechanism,
+                    .scale = 2,
+                    .target = {NAN, 1e-5},
+                    .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                    .fingerprint = "toy",
+                    .source = &exercise,
+                    .ledger = ledger}};
+}
+
+static void expect(const struct sotto_protect *p, sotto_status expected, const char *text)
+{
+    char *certificate = NULL;
+    unlink(p->output);
+    sotto_status status = sotto_protect_file(&certificate, p, NULL);
+    if (status != expected || (expected != SOTTO_OK && !strstr(sotto_error_text(), text)))
+        fail_msg("%s: %s; expected '%s'", sotto_status_name(status), sotto_error_text(), text);
+    assert_int_equal(certificate != NULL, expected == SOTTO_OK);
+    assert_int_equal(file_exists(p->output), expected == SOTTO_OK);
+    sotto_text_free(certificate);
+}
+
+static const char *array(const char *name, enum sotto_dtype dtype, size_t count)
+{
+    static char path[128];
+    strcpy(path, path_of(name));
+    struct sotto_array a;
+    assert_int_equal(sotto_array_make(&a, dtype, 1, &count), SOTTO_OK);
+    assert_int_equal(sotto_npy_save(path, &a), SOTTO_OK);
+    sotto_array_clear(&a);
+    return path;
+}
+
+static char npy[128], safe[128];
+
+static int name_files(void **state)
+{
+    if (make_folder(state))
+        return -1;
+    strcpy(npy, path_of("out.npy"));
+    strcpy(safe, path_of("out.safetensors"));
+    return 0;
+}
+
+/* pairs: key, value, ..., NULL */
+static const char *tensors(const char *name, size_t first, size_t second, const char *const *pairs)
+{
+    static char path[128];
+    strcpy(path, path_of(name));
+    const float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    struct sotto_tensors t = {0};
+    assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &first, values), SOTTO_OK);
+    assert_int_equal(sotto_tensors_add(&t, "b", SOTTO_F4, 1, &second, values), SOTTO_OK);
+    for (; *pairs; pairs += 2)
+        assert_int_equal(sotto_tensors_set_metadata(&t, pairs[0], pairs[1]), SOTTO_OK);
+    assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
+    sotto_tensors_clear(&t);
+    return path;
+}
+
+static const char *const nothing[] = {NULL};
+
+static void what_files_hold(void **state)
+{
+    (void)state;
+    const enum sotto_dtype floats[] = {SOTTO_F2, SOTTO_F4, SOTTO_F8};
+    for (int i = 0; i < 3; i++) {
+        struct sotto_protect p = request("laplace", array("in.npy", floats[i], 3), npy);
+        expect(&p, SOTTO_OK, "");
+        p.release.mechanism = "exponential";
+        expect(&p, SOTTO_OK, "");
+        p.release.mechanism = "randomised-response";
+        expect(&p, SOTTO_EINVAL, "needs integer labels");
+    }
+    struct sotto_protect p = request("laplace", array("whole.npy", SOTTO_I8, 3), npy);
+    expect(&p, SOTTO_EINVAL, "only floating-point");
+    p.release.mechanism = "discrete-laplace";
+    expect(&p, SOTTO_OK, "");
+    p.release.mechanism = "exponential";
+    expect(&p, SOTTO_EINVAL, "scores must be");
+    p.release.mechanism = "nothing";
+    expect(&p, SOTTO_EINVAL, "'nothing'");
+    p = request("laplace", array("empty.npy", SOTTO_F4, 0), npy);
+    expect(&p, SOTTO_EINVAL, "holds no values");
+    p = request("laplace", tensors("half.safetensors", 0, 3, nothing), safe); /* one tensor of two is empty */
+    expect(&p, SOTTO_OK, "");
+    p.release.mechanism = "exponential";
+    expect(&p, SOTTO_EUSAGE, "one .npy array of scores");
+    p = request("laplace", "x", "y"); /* names shorter than any ending */
+    expect(&p, SOTTO_ENOENT, "x");
+}
+
+static void where_heads_come_from(void **state)
+{
+    (void)state;
+    const char *const named[] = {"data_fingerprint",
+                                 "other",
+                                 "recipe_hash",
+                                 "aa",
+                                 "features_file",
+                                 "f",
+                                 "labels_file",
+                                 "l",
+                                 "indices",
+                                 "i",
+                                 "data_name",
+                                 "d",
+                                 "train_loss",
+                                 "0.3",
+                                 "hidden",
+                                 "32",
+                                 NULL};
+    const char *const unnamed[] = {"data_fingerprint", "", NULL};
+    struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
+    p.release.fingerprint = NULL; /* a hash of the data in the metadata is no identity */
+    expect(&p, SOTTO_EUSAGE, "--dataset-id");
+    p.release.fingerprint = "toy";
+    expect(&p, SOTTO_OK, "");
+    struct sotto_tensors t = {0};
+    assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
+    assert_string_equal(sotto_tensors_metadata(&t, "hidden"), "32");
+    assert_string_equal(sotto_tensors_metadata(&t, "recipe_hash"), "aa");
+    for (int i = 0; i < 7; i += 1 + (i == 0)) /* what identifies the data, and what nobody knows, is gone */
+        assert_null(sotto_tensors_metadata(&t, named[2 * i]));
+    sotto_tensors_clear(&t);
+    /* a sensitivity of the same or of unknown data and recipe is taken, another is not */
+    strcpy(p.release.sensitivity.evidence, "aa");
+    const char *const same[] = {"other", "", NULL};
+    for (int i = 0; i < 3; i++) {
+        p.sensitivity_data = same[i];
+        expect(&p, SOTTO_OK, "");
+    }
+    p.sensitivity_data = "this";
+    expect(&p, SOTTO_EINVAL, "the sensitivity was measured on other data");
+    p.sensitivity_data = NULL;
+    strcpy(p.release.sensitivity.evidence, "bb");
+    expect(&p, SOTTO_EINVAL, "another head");
+    const char *const *files[] = {nothing, unnamed};
+    for (int i = 0; i < 2; i++) {
+        p = request("laplace", tensors("unnamed.safetensors", 3, 2, files[i]), safe);
+        strcpy(p.release.sensitivity.evidence, "aa");
+        p.sensitivity_data = "this";
+        expect(&p, SOTTO_OK, "");
+        p.release.fingerprint = NULL;
+        expect(&p, SOTTO_EUSAGE, "--dataset-id");
+        p.release.fingerprint = "";
+        expect(&p, SOTTO_EUSAGE, "--dataset-id");
+    }
+}
+
+static void releases_without_facts(void **state)
+{
+    (void)state;
+    char *certificate = NULL;
+    float v[1] = {1};
+    struct sotto_release r = request("laplace", "", "").release;
+    r.sensitivity.source = (enum sotto_sensitivity_source)99;
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
+    r.sensitivity.source = SOTTO_SENSITIVITY_PROVED;
+    const char *const names[] = {NULL, ""};
+    for (int i = 0; i < 2; i++) {
+        r.fingerprint = names[i];
+        assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
+        assert_non_null(strstr(sotto_error_text(), "--dataset-id"));
+    }
+    r.fingerprint = "toy";
+    r.mechanism = "nothing";
+    assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
+    assert_null(certificate);
+}
+
+/* --- certificates */
+
+static char *certificate_of(const char *mechanism)
+{
+    char *certificate;
+    struct sotto_protect p = request(mechanism, array("in.npy", SOTTO_I8, 3), npy);
+    if (strcmp(mechanism, "gaussian") == 0)
+        p.input = array("in.npy", SOTTO_F4, 3);
+    unlink(path_of("l.jsonl"));
+    assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
+    return certificate;
+}
+
+static void put(const char *text, const char *from, const char *to, char *out, size_t capacity)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    snprintf(out, capacity, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+static bool commitment_noted; /* in the last report */
+
+static sotto_status verify(const char *text, const char *output)
+{
+    char *report = NULL;
+    assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
+    sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"));
+    commitment_noted = report && strstr(report, "input commitment");
+    sotto_text_free(report);
+    return status;
+}
+
+static void certificates_with_odd_facts(void **state)
+{
+    (void)state;
+    char text[8192];
+    char *discrete = certificate_of("discrete-laplace");
+    assert_int_equal(verify(discrete, npy), SOTTO_OK);
+    assert_int_equal(verify(discrete, path_of("gone.npy")), SOTTO_ENOENT);
+    const char *const exponents[] = {"\"lattice_exponent\": 500, \"was\": ",
+                                     "\"lattice_exponent\": -500, \"was\": "};
+    for (int i = 0; i < 2; i++) {
+        put(discrete, "\"lattice_exponent\": ", exponents[i], text, sizeof text);
+        assert_int_equal(verify(text, NULL), SOTTO_EGATE);
+    }
+    put(discrete, "\"input_commitment\"", "\"another_commitment\"", text, sizeof text);
+    assert_int_equal(verify(text, NULL), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "input commitment"));
+    sotto_text_free(discrete);
+    /* nothing finite follows at delta 0, which the certificate denies */
+    char *gaussian = certificate_of("gaussian");
+    put(gaussian, "\"delta\": ", "\"delta\": 0.0, \"was\": ", text, sizeof text);
+    assert_int_equal(verify(text, NULL), SOTTO_EGATE);
+    sotto_text_free(gaussian);
+}
+
+/* An entry, properly hashed, that keeps neither the nonce nor the hash of the input. */
+static void a_ledger_without_commitments(void **state)
+{
+    (void)state;
+    char text[8192], line[600], hash[SHA256_HEX], wanted[100];
+    char *gaussian = certificate_of("gaussian");
+    const char *entry = "{\"event\":\"torn\",\"index\":0,\"prev\":\""
+                        "0000000000000000000000000000000000000000000000000000000000000000\"}";
+    sha256_of(hash, entry, strlen(entry));
+    int size = snprintf(line, sizeof line, "%.*s,\"hash\":\"%s\"}\n", (int)strlen(entry) - 1, entry, hash);
+    assert_int_equal(file_write(path_of("l.jsonl"), line, (size_t)size), SOTTO_OK);
+    const char *at = strstr(gaussian, "\"hash\": \"");
+    assert_non_null(at);
+    snprintf(wanted, sizeof wanted, "%.73s", at);
+    snprintf(line, sizeof line, "\"hash\": \"%s", hash);
+    put(gaussian, wanted, line, text, sizeof text);
+    assert_int_equal(verify(text, NULL), SOTTO_EGATE);
+    assert_true(commitment_noted);
+    sotto_text_free(gaussian);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_files_hold),
+        cmocka_unit_test(where_heads_come_from),
+        cmocka_unit_test(releases_without_facts),
+        cmocka_unit_test(certificates_with_odd_facts),
+        cmocka_unit_test(a_ledger_without_commitments),
+    };
+    return cmocka_run_group_tests(tests, name_files, remove_folder);
+}

@@ -1,0 +1,411 @@
+/* Every kind of release from file to file and back through --verify: noise on whole numbers, K-norm noise, a
+ * choice, labels, noise in constant time. What each refuses, and that running out of memory anywhere leaves
+ * no output. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "support/temporary_folder.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "dp/account/accountant.h"
+#include "dp/ledger/certificate.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void save(const char *path, enum sotto_dtype dtype, size_t n, const double *values)
+{
+    struct sotto_array a;
+    assert_int_equal(sotto_array_make(&a, SOTTO_F8, 1, &n), SOTTO_OK);
+    memcpy(a.data, values, n * sizeof *values);
+    assert_int_equal(sotto_array_convert(&a, dtype), SOTTO_OK);
+    assert_int_equal(sotto_npy_save(path, &a), SOTTO_OK);
+    sotto_array_clear(&a);
+}
+
+static struct sotto_protect ordinary(const char *mechanism)
+{
+    return (struct sotto_protect){
+        .input = path_of("in.npy"),
+        .output = path_of("out.npy"),
+        .classes = 5,
+        .release = {.mechanism = mechanism,
+                    .scale = NAN,
+                    .target = {1, 1e-5},
+                    .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                    .fingerprint = "toy",
+                    .source = &exercise,
+                    .ledger = path_of("ledger.jsonl")}};
+}
+
+static void every_kind_verifies(void **state)
+{
+    (void)state;
+    const double values[] = {0, 1, 2, 3, 4};
+    const struct {
+        const char *mechanism, *sampler;
+        enum sotto_dtype in, out;
+        size_t count;
+        int constant_time;
+    } kinds[] = {{"discrete-laplace", "exact, integers only: whole multiples", SOTTO_I8, SOTTO_F8, 5, 0},
+                 {"discrete-gaussian", "exact, integers only: whole multiples", SOTTO_F4, SOTTO_F4, 5, 0},
+                 {"knorm", "NOT exact", SOTTO_F4, SOTTO_F4, 5, 0},
+                 {"exponential", "exact, integers only: rejection on scores", SOTTO_F8, SOTTO_I8, 1, 0},
+                 {"randomised-response", "exact, integers only: one of 5 labels", SOTTO_U1, SOTTO_I8, 5, 0},
+                 {"logistic", FIXED_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1},
+                 {"laplace", FIXED_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct sotto_protect p = ordinary(kinds[i].mechanism);
+        struct sotto_array out;
+        struct json *c;
+        char *certificate, *report, beside[160];
+        save(p.input, kinds[i].in, 5, values);
+        p.release.constant_time = kinds[i].constant_time;
+        assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
+        assert_int_equal(sotto_npy_load(&out, p.output), SOTTO_OK);
+        assert_true(out.dtype == kinds[i].out && out.count == kinds[i].count);
+        for (size_t j = 0; j < out.count; j++)
+            if (out.dtype == SOTTO_I8)
+                assert_true(((int64_t *)out.data)[j] >= 0 && ((int64_t *)out.data)[j] < 5);
+            else if (out.dtype == SOTTO_F8)
+                assert_true(((double *)out.data)[j] == rint(((double *)out.data)[j]));
+            else if (strncmp(kinds[i].mechanism, "discrete", 8) == 0)
+                assert_true(((float *)out.data)[j] == rintf(((float *)out.data)[j]));
+        assert_int_equal(json_parse(&c, certificate, strlen(certificate), "certificate"), SOTTO_OK);
+        assert_string_equal(json_text(json_find(c, "mechanism")), kinds[i].mechanism);
+        const char *sampler = json_text(json_find(c, "sampler"));
+        assert_memory_equal(sampler, kinds[i].sampler, strlen(kinds[i].sampler));
+        const struct json *proved = json_find(c, "guarantee.proved");
+        double upper, pure;
+        assert_int_equal(json_get_real(&upper, proved, "c", "epsilon.upper"), SOTTO_OK);
+        assert_int_equal(json_get_real_or_null(&pure, proved, "c", "pure_epsilon"), SOTTO_OK);
+        assert_true(upper <= 1);
+        bool never_pure = kinds[i].constant_time || strcmp(kinds[i].mechanism, "discrete-gaussian") == 0;
+        assert_true(isnan(pure) == never_pure);
+        const char *statement = json_text(json_find(c, "guarantee.statement"));
+        assert_true((strstr(statement, "note: ") != NULL) ==
+                    (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
+        snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
+        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.ledger);
+        if (status != SOTTO_OK)
+            fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
+        sotto_text_free(report);
+        json_free(c);
+        sotto_array_clear(&out);
+        sotto_text_free(certificate);
+    }
+}
+
+/* A certificate whose lattice is not the one its mechanism draws on, or that hides that its sampler was not
+ * exact. */
+static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
+{
+    (void)state;
+    const double values[] = {0, 1, 2};
+    const struct {
+        const char *mechanism, *from, *to, *check;
+    } changes[] = {
+        {"discrete-laplace", "\"lattice_exponent\": 0", "\"lattice_exponent\": 1", "does not verify"},
+        {"discrete-laplace", "\"lattice_exponent\": 0", "\"lattice_exponent\": -9999", "lattice"},
+        {"randomised-response", "\"lattice_exponent\": 0", "\"lattice_exponent\": 3", "lattice"},
+        {"knorm", "\"lattice_exponent\": -5", "\"lattice_exponent\": -4", "lattice"},
+        {"logistic", "fixed number of steps", "exact, of course now!", "epsilon"},
+        {"knorm", "\"mechanism\": \"knorm\"", "\"mechanism\": \"gnome\"",
+         "sampler"}, /* seeded: claims nothing */
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct sotto_protect p = ordinary(changes[i].mechanism);
+        unsigned char *bytes;
+        char *certificate, *report, beside[160];
+        size_t size;
+        save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
+             values);
+        p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
+        p.release.insecure = strcmp(changes[i].check, "sampler") == 0;
+        p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
+        assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
+        sotto_text_free(certificate);
+        snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
+        assert_int_equal(file_read(&bytes, &size, beside, 1 << 20), SOTTO_OK);
+        char *at = strstr((char *)bytes, changes[i].from);
+        assert_non_null(at);
+        FILE *f = fopen(beside, "wb");
+        fwrite(bytes, 1, (size_t)(at - (char *)bytes), f);
+        fputs(changes[i].to, f);
+        fputs(at + strlen(changes[i].from), f);
+        fclose(f);
+        base_free(bytes);
+        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL), SOTTO_EGATE);
+        if (!strstr(sotto_error_text(), changes[i].check))
+            fail_msg("%s: '%s'", changes[i].mechanism, sotto_error_text());
+        sotto_text_free(report);
+    }
+}
+
+struct wrong {
+    const char *mechanism;
+    enum sotto_dtype dtype;
+    double value; /* second of three; the others are 0 and 1 */
+    double scale, delta, l1;
+    size_t classes;
+    int constant_time;
+    sotto_status status;
+    const char *text;
+};
+
+static void wrong_inputs_are_refused(void **state)
+{
+    (void)state;
+    const struct wrong cases[] = {
+        {"discrete-laplace", SOTTO_F4, 0.5, 1, 0, 1, 0, 0, SOTTO_EINVAL,
+         "value 1 of 3 is 0.5, not a whole multiple"},
+        {"discrete-laplace", SOTTO_F8, 0x1p40 + 0x1p-12, 1, 0, 1, 0, 0, SOTTO_EINVAL,
+         "is 1099511627776.0002, not a whole multiple"},
+        {"discrete-laplace", SOTTO_I8, 0x1p53 + 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "whole numbers up to 2^53"},
+        {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL, "less than one step (1)"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e-9, 0, 1, 0, 0, SOTTO_EDOMAIN,
+         "which the exact sampler can draw"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN,
+         "which the exact sampler can draw"},
+        {"discrete-laplace", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL, "has no sampler of constant time"},
+        {"logistic", SOTTO_F4, 2, 1, 0, 1, 0, 1, SOTTO_EDOMAIN,
+         "so it gives no pure epsilon; a delta > 0 is needed"},
+        {"logistic", SOTTO_F4, 2, NAN, 0, 1, 0, 1, SOTTO_EDOMAIN,
+         "so it gives no pure epsilon; a delta > 0 is needed"},
+        {"logistic", SOTTO_F4, 2, 1, 1e-30, 1, 0, 1, SOTTO_EDOMAIN,
+         "too small for the sampler of constant time"},
+        {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must lie in [0, 1)"},
+        {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "only floating-point tensors"},
+        {"gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL, "has no sampler of constant time"},
+        {"gaussian-classical", SOTTO_F4, 2, 10, 1e-5, 1, 0, 0, SOTTO_EINVAL, "is for comparing only"},
+        {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "scores must be floating-point"},
+        {"exponential", SOTTO_F4, NAN, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is NaN"},
+        {"exponential", SOTTO_F4, INFINITY, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is infinite"},
+        {"randomised-response", SOTTO_F4, 2, 1, 0, 1, 5, 0, SOTTO_EINVAL, "needs integer labels"},
+        {"randomised-response", SOTTO_I8, 2, 1, 0, 1, 1, 0, SOTTO_EINVAL, "at least 2 classes (got 1)"},
+        {"randomised-response", SOTTO_I8, 5, 1, 0, 1, 5, 0, SOTTO_EINVAL,
+         "label 1 of 3 is 5; expected 0 to 4"},
+        {"randomised-response", SOTTO_I4, -1, 1, 0, 1, 5, 0, SOTTO_EINVAL,
+         "label 1 of 3 is -1; expected 0 to 4"},
+        {"randomised-response", SOTTO_I8, 2, 1, 0, 2, 5, 0, SOTTO_EINVAL,
+         "sensitivity of a label is l1 = 1 (got 2)"},
+        {"randomised-response", SOTTO_I8, 2, 1e-5, 0, 1, 5, 0, SOTTO_EDOMAIN,
+         "which the exact coin can draw"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct wrong *w = &cases[i];
+        const double values[] = {0, w->value, 1};
+        struct sotto_protect p = ordinary(w->mechanism);
+        char *certificate = NULL;
+        save(p.input, w->dtype, 3, values);
+        p.classes = w->classes;
+        p.release.scale = w->scale;
+        p.release.target.delta = w->delta;
+        p.release.sensitivity.l1 = w->l1;
+        p.release.sensitivity.l2 = strncmp(w->mechanism, "gaussian", 8) == 0 ? 1 : NAN;
+        p.release.constant_time = w->constant_time;
+        sotto_status status = sotto_protect_file(&certificate, &p, NULL);
+        if (status != w->status || !strstr(sotto_error_text(), w->text))
+            fail_msg("case %zu: status %d, '%s'", i, (int)status, sotto_error_text());
+        assert_false(file_exists(p.output));
+        assert_false(file_exists(p.release.ledger));
+    }
+    /* one array only */
+    struct sotto_protect p = ordinary("exponential");
+    char *certificate = NULL;
+    struct sotto_tensors t = {0};
+    float x[2] = {1, 2};
+    assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){2}, x), SOTTO_OK);
+    assert_int_equal(sotto_safetensors_save(path_of("two.safetensors"), &t), SOTTO_OK);
+    sotto_tensors_clear(&t);
+    p.input = path_of("two.safetensors");
+    p.output = path_of("out.safetensors");
+    assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
+    assert_non_null(strstr(sotto_error_text(), "exponential takes one .npy array of scores"));
+    p.release.mechanism = "randomised-response";
+    assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
+    assert_non_null(strstr(sotto_error_text(), "takes one .npy array of labels"));
+}
+
+/* The wrong door for a mechanism. */
+static void doors_know_their_mechanisms(void **state)
+{
+    (void)state;
+    const char *name;
+    for (size_t i = 0; (name = sotto_mechanism_name(i)); i++) {
+        struct sotto_release r = ordinary(name).release;
+        float v[3] = {0, 1, 2};
+        double scores[3] = {0, 1, 2};
+        int64_t labels[3] = {0, 1, 2};
+        size_t chosen = 9;
+        char *certificate = NULL;
+        enum release_kind kind = mechanism_find(name)->kind;
+        if (kind > RELEASE_VECTOR) {
+            assert_int_equal(sotto_dp_release(&certificate, v, 3, &r, NULL), SOTTO_EINVAL);
+            assert_non_null(strstr(sotto_error_text(), name));
+        }
+        if (kind != RELEASE_CHOICE)
+            assert_int_equal(sotto_dp_select(&chosen, &certificate, scores, 3, &r, NULL), SOTTO_EINVAL);
+        if (kind != RELEASE_LABELS)
+            assert_int_equal(sotto_dp_randomise(&certificate, labels, 3, 3, &r, NULL), SOTTO_EINVAL);
+        assert_true(v[1] == 1 && labels[1] == 1 && chosen == 9 && certificate == NULL);
+    }
+    struct sotto_release r = ordinary("exponential").release;
+    char *certificate = NULL;
+    double none[1];
+    size_t chosen;
+    assert_int_equal(sotto_dp_select(&chosen, &certificate, none, 0, &r, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "release: there is nothing to release (0 values)");
+}
+
+static void out_of_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    const char *mechanisms[] = {"discrete-gaussian", "knorm", "exponential", "randomised-response",
+                                "logistic"};
+    const double values[] = {0, 1, 2};
+    for (int i = 0; i < 5; i++) {
+        struct sotto_protect p = ordinary(mechanisms[i]);
+        char *certificate = NULL;
+        int after = 0;
+        save(p.input, i == 3 ? SOTTO_I8 : SOTTO_F4, 3, values);
+        p.release.constant_time = i == 4;
+        for (;; after++) {
+            (void)remove(p.output);
+            base_alloc_fail_after(after);
+            sotto_status status = sotto_protect_file(&certificate, &p, NULL);
+            base_alloc_fail_after(-1);
+            if (status == SOTTO_OK)
+                break;
+            assert_int_equal(status, SOTTO_ENOMEM);
+            assert_null(certificate);
+        }
+        assert_true(after > 5);
+        sotto_text_free(certificate);
+        float v[3] = {1, 2, 3};
+        if (i == 1) {
+            base_alloc_fail_after(0);
+            assert_int_equal(sotto_noise_evaluate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
+            base_alloc_fail_after(1);
+            assert_int_equal(sotto_noise_evaluate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
+            base_alloc_fail_after(-1);
+            assert_true(v[0] == 1);
+        }
+    }
+}
+
+/* Measuring draws the same laws from a seed; nothing is written. */
+static void measuring(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static float v[N], again[N];
+    const struct {
+        const char *mechanism;
+        double deviation;
+    } laws[] = {
+        {"discrete-laplace", 2.8 / 2}, {"discrete-gaussian", 1}, {"knorm", 0}, {"logistic", 1.813799}};
+    for (int i = 0; i < 4; i++) {
+        double square = 0;
+        memset(v, 0, sizeof v);
+        memset(again, 0, sizeof again);
+        assert_int_equal(sotto_noise_evaluate(v, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
+        assert_int_equal(sotto_noise_evaluate(again, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
+        assert_memory_equal(v, again, sizeof v);
+        assert_int_equal(sotto_noise_evaluate(again, N, laws[i].mechanism, 2, 5, 7), SOTTO_OK);
+        assert_true(memcmp(v, again, sizeof v) != 0);
+        for (int j = 0; j < N; j++)
+            square += (double)v[j] * (double)v[j];
+        double wanted = laws[i].deviation > 0 ? 2 * laws[i].deviation : 2 * sqrt(N + 1);
+        assert_true(fabs(sqrt(square / N) / wanted - 1) < 0.03);
+    }
+    assert_int_equal(sotto_noise_evaluate(v, N, "exponential", 2, 5, 6), SOTTO_EINVAL);
+    assert_int_equal(sotto_noise_evaluate(v, N, "discrete-laplace", 1e-50, 5, 6), SOTTO_EINVAL);
+}
+
+/* Ratios that the exact samplers take. */
+static void scales_as_ratios(void **state)
+{
+    (void)state;
+    const double good[] = {1, 0.1, 3.75, 1e15, 0x1p52, 0x1p-62, 0x1p-9 * 1.1, 123456.789};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t m;
+        unsigned shift;
+        assert_true(lattice_ratio(&m, &shift, good[i]));
+        assert_true(m < (uint64_t)1 << 53 && shift <= 62 && ldexp((double)m, -(int)shift) == good[i]);
+    }
+    const double bad[] = {0x1p53, 1e30, 0x1p-63, 1e-30, 0x1p-13 * 1.1};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t m;
+        unsigned shift;
+        if (lattice_ratio(&m, &shift, bad[i]))
+            fail_msg("%g = %llu 2^-%u", bad[i], (unsigned long long)m, shift);
+    }
+}
+
+/* What distance to the law costs: (1 + e^eps) distance out of delta. */
+static void accounts_within_a_distance(void **state)
+{
+    (void)state;
+    struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .dimension = 10};
+    struct sotto_account exact, near;
+    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0), SOTTO_OK);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30), SOTTO_OK);
+    assert_true(near.epsilon.upper >= exact.epsilon.upper && near.epsilon.upper < exact.epsilon.upper + 1e-9);
+    assert_true(near.epsilon.lower <= exact.epsilon.lower && near.delta == 1e-5);
+    assert_true(isnan(near.pure_epsilon) && isnan(near.zcdp_rho) && near.note[0] && !exact.note[0]);
+    for (size_t i = 0; i < near.bound_count; i++)
+        assert_true(strncmp(near.bounds[i].name, "pure", 4) != 0);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30), SOTTO_EINVAL);
+    assert_true(account_inner_delta(1e-5, 0) == 1e-5 && account_inner_delta(0, 1e-30) == 0);
+    assert_true(account_inner_delta(1e-5, 1e-30) < 1e-5);
+}
+
+/* delta at every real epsilon, by symmetry below 0. */
+static void curves_at_every_epsilon(void **state)
+{
+    (void)state;
+    const char *name;
+    for (size_t i = 0; (name = sotto_mechanism_name(i)); i++) {
+        const struct mechanism *m = mechanism_find(name);
+        struct sotto_sensitivity s = {.l1 = 2, .l2 = 2, .dimension = 3};
+        struct shifts shifts;
+        assert_int_equal(shifts_for(&shifts, m, 1.5, &s), SOTTO_OK);
+        double before = 1;
+        for (double e = -4; e <= 4; e += 0.25) {
+            struct interval d = account_delta(m, &shifts, 1, e);
+            assert_true(d.lo >= 0 && d.hi <= 1 && d.lo <= d.hi && d.hi <= before * (1 + 1e-12));
+            assert_true(d.hi >= 1 - exp(e)); /* delta(eps) >= 1 - e^eps always */
+            assert_true(account_delta(m, &shifts, 3, e).hi >= d.hi * (1 - 1e-12));
+            before = d.hi;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_kind_verifies, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_wrong_lattice_or_sampler_does_not_verify, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(wrong_inputs_are_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(doors_know_their_mechanisms, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(out_of_memory_leaves_nothing, make_folder, remove_folder),
+        cmocka_unit_test(measuring),
+        cmocka_unit_test(scales_as_ratios),
+        cmocka_unit_test(accounts_within_a_distance),
+        cmocka_unit_test(curves_at_every_epsilon),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,557 @@
+/* The edges of reservations and of what reads them back: entries and certificates that lack something,
+ * requests without sense, every allocation that fails, and events that differ in one thing only. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "support/failing_jansson.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "dp/ledger/ledger_account.h"
+#include "sotto/sotto.h"
+#include "support/temporary_folder.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <unistd.h>
+
+static char ledger[128], output[128], certificate[128];
+
+static int set_up(void **state)
+{
+    int failed = make_folder(state);
+    strcpy(ledger, path_of("l.jsonl"));
+    strcpy(output, path_of("model"));
+    strcpy(certificate, path_of("model.certificate.json"));
+    return failed || file_write(output, "weights", 7) != SOTTO_OK;
+}
+
+/* So much noise at so large a delta that nothing takes long to account. */
+static struct sotto_reserve reserve_of(const char *book, double rate)
+{
+    return (struct sotto_reserve){
+        .sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 0.5,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .source = &exercise,
+        .purpose = "test",
+        .ledger = book};
+}
+
+/* Reserves, and leaves a certificate of nothing drawn. */
+static void run_for(char id[33], const struct sotto_reserve *r)
+{
+    struct sotto_steps *s;
+    char *text, hash[SHA256_HEX];
+    assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
+    memcpy(id, sotto_steps_run(s), 33);
+    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    assert_int_equal(sha256_file(hash, output), SOTTO_OK);
+    assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
+    sotto_text_free(text);
+    sotto_steps_close(s);
+}
+
+static sotto_status verify_with(const char *book)
+{
+    char *report = NULL;
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
+    sotto_text_free(report);
+    return status;
+}
+
+static char *contents(const char *path)
+{
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    char *text = strndup((char *)data, size);
+    base_free(data);
+    return text;
+}
+
+static void save(const char *path, const char *text)
+{
+    assert_int_equal(file_write(path, text, strlen(text)), SOTTO_OK);
+}
+
+/* Text with the first `from` exchanged for `to`; it must be there. */
+static char *exchanged(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    if (!at)
+        fail_msg("no %s in %s", from, text);
+    size_t size = strlen(text) + strlen(to) + 1;
+    char *out = malloc(size);
+    snprintf(out, size, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return out;
+}
+
+static void exchange_all(char **text, const char *from, const char *to)
+{
+    while (strstr(*text, from)) {
+        char *next = exchanged(*text, from, to);
+        free(*text);
+        *text = next;
+    }
+}
+
+/* The one line of a ledger says something else and has a proper hash again, which the certificate takes over.
+ */
+static void forge_entry(const char *from, const char *to)
+{
+    char hash[SHA256_HEX], old[SHA256_HEX];
+    char *line = contents(ledger), *mark = strstr(line, ",\"hash\":\"");
+    snprintf(old, sizeof old, "%.64s", mark + 9);
+    strcpy(mark, "}");
+    char *changed = exchanged(line, from, to), *text = contents(certificate);
+    sha256_of(hash, changed, strlen(changed));
+    changed[strlen(changed) - 1] = '\0';
+    size_t size = strlen(changed) + 100;
+    char *whole = malloc(size);
+    snprintf(whole, size, "%s,\"hash\":\"%s\"}\n", changed, hash);
+    save(ledger, whole);
+    exchange_all(&text, old, hash);
+    save(certificate, text);
+    free(line), free(changed), free(text), free(whole);
+}
+
+/* --- requests and steps */
+
+static void requests_without_sense(void **state)
+{
+    (void)state;
+    struct sotto_steps *s = NULL;
+    struct sotto_reserve good = reserve_of(ledger, 1), r;
+#define REFUSED(change, status, text)                                                                        \
+    do {                                                                                                     \
+        r = good;                                                                                            \
+        change;                                                                                              \
+        assert_int_equal(sotto_dp_reserve(&s, &r, NULL), status);                                            \
+        if (!strstr(sotto_error_text(), text))                                                               \
+            fail_msg("%s", sotto_error_text());                                                              \
+        assert_null(s);                                                                                      \
+    } while (0)
+    REFUSED(r.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be > 0");
+    REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be a number");
+    REFUSED(r.sampled.noise_multiplier = r.max_grad_norm = 1e-60, SOTTO_EINVAL, "* max_grad_norm must");
+    REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
+    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "has no identity");
+    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "has no identity");
+    REFUSED(r.budget.epsilon = -1, SOTTO_EINVAL, "budget epsilon");
+    REFUSED((r.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must lie in [0, 1)");
+    REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is not known");
+    REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
+    REFUSED(r.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
+    good.sampled =
+        (struct sotto_sampled){"logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, 0, SOTTO_SAMPLING_POISSON};
+    REFUSED((r.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
+    REFUSED((r.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET, "can only be tightened");
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
+    assert_int_equal(l.entries, 1); /* the budget */
+    assert_int_equal(ledger_record_budget(&l, (struct sotto_dp){-1, 0}, 0), SOTTO_EINVAL);
+    ledger_close(&l);
+}
+
+static void steps_out_of_turn(void **state)
+{
+    (void)state;
+    struct sotto_steps *s;
+    struct sotto_reserve r = reserve_of(ledger, 0.25);
+    uint32_t rows[8];
+    size_t count = 99;
+    double sum[3] = {1, 2, 3};
+    sotto_steps_close(NULL);
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "was not sampled"));
+    assert_int_equal(sotto_dp_sample(s, rows, &count, (size_t)UINT32_MAX + 1), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "4294967296 records"));
+    assert_int_equal(count, 99);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
+        assert_true(count <= 8);
+        assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
+        assert_non_null(strstr(sotto_error_text(), "sampled already"));
+        assert_int_equal(sotto_steps_used(s), i);
+        sum[1] = i ? NAN : 1e300; /* whatever the records do, the step goes on */
+        assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+        assert_true(isfinite(sum[1]));
+    }
+    count = 99;
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EBUDGET);
+    double after[3] = {1, 2, 3};
+    assert_int_equal(sotto_dp_step(s, after), SOTTO_EBUDGET);
+    assert_true(count == 99 && after[0] == 1);
+    struct ledger l;
+    assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
+    assert_string_equal(sotto_steps_entry(s), l.last);
+    ledger_close(&l);
+    sotto_steps_close(s);
+    r = reserve_of(ledger, 1); /* everyone: no coins, and a step needs none */
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
+    assert_true(count == 8 && rows[7] == 7);
+    sotto_steps_close(s);
+}
+
+/* Where 16 bits do not decide, 48 more do: here for one coin in 65,536, and then either way. */
+static void coins_that_need_all_their_bits(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20 };
+    const double rate = 0.25 + 0x1p-17;
+    struct sotto_steps *s;
+    struct sotto_reserve r = reserve_of(ledger, rate);
+    uint32_t *rows = malloc(N * sizeof *rows);
+    size_t count;
+    r.insecure = 1; /* the same every time */
+    assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
+    assert_int_equal(sotto_dp_sample(s, rows, &count, N), SOTTO_OK);
+    assert_true(fabs((double)count - rate * N) < 5 * sqrt(rate * (1 - rate) * N));
+    for (size_t i = 1; i < count; i++)
+        assert_true(rows[i - 1] < rows[i]);
+    assert_true(rows[count - 1] < N);
+    sotto_steps_close(s);
+    free(rows);
+}
+
+static void no_purpose_is_none(void **state)
+{
+    (void)state;
+    char id[33];
+    struct sotto_reserve r = reserve_of(ledger, 1);
+    r.purpose = NULL;
+    run_for(id, &r);
+    assert_int_equal(verify_with(ledger), SOTTO_OK);
+    struct json *c;
+    assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
+    assert_int_equal(json_kind(json_find(c, "purpose")), JSON_KIND_NULL);
+    json_free(c);
+}
+
+/* --- certificates */
+
+static void a_certificate_of_a_run_that_is_wrong(void **state)
+{
+    (void)state;
+    static const char *const changes[][3] = {
+        {"\"index\": 0,", "\"index\": \"0\",", NULL}, /* of the reservation */
+        {"\"ledger\": {", "\"ledger\": {\"index\": null, \"hash\": \"x\"}, \"old\": {",
+         "'ledger.index' is null"},
+        {"\"id\": \"", "\"id\": \"0", "'run.id' is not the name of a run"},
+        {"\"charged\": 2", "\"charged\": 0", "steps"},
+        {"\"charged\": 2", "\"charged\": null", "'steps.charged' is null"},
+        {"\"clipping\": \"l2\"", "\"clipping\": \"l1\"", "run"},
+        {"\"scale\": 20.0", "\"scale\": -2.0", "scale"},
+        {"\"scale\": 20.0", "\"scale\": 1e200", "scale"},
+        {"\"scale\": 20.0", "\"scale\": 0", "scale"},
+        {"\"max_grad_norm\": 0.5", "\"max_grad_norm\": 0", "run"},
+        {"\"reservations\": [", "\"reservations\": [], \"was\": [", "steps"},
+        {"\"hash\": \"", "\"hash\": 1, \"was\": \"", NULL},
+        {"\"used\": 0", "\"used\": 3", "steps"},
+        {"\"used\": 0", "\"used\": \"0\"", "steps"},
+        {"\"lower\": ", "\"lower\": 1e9, \"was\": ", "lower end"},
+        {"\"lattice_exponent\": ", "\"lattice_exponent\": 9, \"was\": ", "lattice"},
+        {"\"source\": \"clipped\"", "\"source\": \"given\"", "wording"},
+        {"\"source\": \"clipped\"", "\"source\": \"guessed\"", "wording"},
+        {"\"conditional\": ", "\"was\": ", "lacks 'proved' or 'conditional'"},
+        {"\"proved\": {", "\"was\": {", "lacks 'proved' or 'conditional'"},
+        {"\"pure_epsilon\": ", "\"pure_epsilon\": 1, \"was\": ", "pure epsilon"},
+        {"\"zcdp_rho\": ", "\"zcdp_rho\": true, \"was\": ", "'zcdp_rho' is true"},
+        {"\"output_sha256\": ", "\"was\": ", "'output_sha256' is missing"},
+        {"\"sensitivity\": {", "\"sensitivity\": {\"statement\": 0}, \"was\": {", "'sensitivity.l1' is"}};
+    char id[33];
+    const struct sotto_reserve r = reserve_of(ledger, 1);
+    run_for(id, &r);
+    assert_int_equal(verify_with(ledger), SOTTO_OK);
+    char *good = contents(certificate);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *bad = exchanged(good, changes[i][0], changes[i][1]);
+        save(certificate, bad);
+        sotto_status status = verify_with(ledger);
+        if ((status != SOTTO_EGATE && status != SOTTO_EFORMAT) ||
+            (changes[i][2] && !strstr(sotto_error_text(), changes[i][2])))
+            fail_msg("%s -> %s: %s", changes[i][0], changes[i][1], sotto_error_text());
+        free(bad);
+    }
+    char *text = exchanged(good, "\"lower\": ", "\"lower\": null, \"was\": ");
+    save(certificate, text);
+    assert_int_equal(verify_with(NULL), SOTTO_OK); /* no lower end claims nothing */
+    save(certificate, good);
+    free(text), free(good);
+    assert_int_equal(verify_with(path_of("none.jsonl")), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "ledger chain"));
+    char *report = NULL;
+    assert_int_equal(sotto_certificate_verify(&report, certificate, path_of("gone"), NULL), SOTTO_ENOENT);
+    assert_null(report);
+}
+
+static void a_ledger_that_tells_another_run(void **state)
+{
+    (void)state;
+    static const char *const changes[][3] = {
+        {"\"first_step\":0", "\"first_step\":\"0\"", "reservations: "},
+        {"\"first_step\":0", "\"first_step\":1", "reservations: the ledger holds 1 of this run"},
+        {"\"clipping\":\"l2\"", "\"clipping\":\"l9\"", "'clipping' is neither"},
+        {"\"dimension\":3", "\"dimension\":4", "another mechanism"},
+        {"\"randomness\":\"os\"", "\"randomness\":\"a seed\"", "noise seeded"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char id[33];
+        struct sotto_reserve r = reserve_of(ledger, 1);
+        unlink(ledger);
+        run_for(id, &r);
+        forge_entry(changes[i][0], changes[i][1]);
+        if (verify_with(ledger) != SOTTO_EGATE || !strstr(sotto_error_text(), changes[i][2]))
+            fail_msg("%s: %s", changes[i][1], sotto_error_text());
+        if (i == 0) { /* nor can it go on */
+            struct sotto_steps *s = NULL;
+            r.run = id;
+            assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EFORMAT);
+            assert_null(s);
+        }
+    }
+}
+
+/* Seeded: nothing is claimed, so only the lines are checked, whatever the mechanism is called. */
+static void a_seeded_run_of_an_unknown_mechanism(void **state)
+{
+    (void)state;
+    char id[33];
+    struct sotto_reserve r = reserve_of(ledger, 1);
+    r.insecure = 1;
+    run_for(id, &r);
+    assert_int_equal(verify_with(ledger), SOTTO_OK);
+    char *text = contents(certificate);
+    exchange_all(&text, "\"mechanism\": \"gaussian\"", "\"mechanism\": \"cauchy\"");
+    save(certificate, text);
+    assert_int_equal(verify_with(NULL), SOTTO_OK);
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "reservations: "));
+    free(text);
+}
+
+static struct sotto_release release_of(const char *mechanism)
+{
+    return (struct sotto_release){.mechanism = mechanism,
+                                  .scale = 2,
+                                  .target = {NAN, 0},
+                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+                                  .fingerprint = "toy",
+                                  .source = &exercise,
+                                  .ledger = ledger,
+                                  .purpose = "a release"};
+}
+
+static void release_by(const struct sotto_release *r)
+{
+    float v[2] = {1, 2};
+    char *text, hash[SHA256_HEX];
+    if (sotto_dp_release(&text, v, 2, r, NULL) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(sha256_file(hash, output), SOTTO_OK);
+    assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
+    sotto_text_free(text);
+}
+
+static void release_to_new(const char *mechanism)
+{
+    const struct sotto_release r = release_of(mechanism);
+    unlink(ledger);
+    release_by(&r);
+}
+
+static void must_verify(void)
+{
+    if (verify_with(ledger) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+}
+
+/* Each names its sampler, its source of noise and its column in its own way; one after the other in a ledger.
+ */
+static void releases_of_all_kinds(void **state)
+{
+    (void)state;
+    struct sotto_release r = release_of("logistic");
+    r.constant_time = 1;
+    r.target.delta = 1e-5; /* what the sampler is off is paid from it */
+    release_by(&r);
+    must_verify();
+    r = release_of("knorm");
+    release_by(&r);
+    must_verify();
+    r = release_of("laplace");
+    r.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED;
+    strcpy(r.sensitivity.evidence, "7 pairs");
+    release_by(&r);
+    must_verify();
+    r.insecure = 1;
+    release_by(&r);
+    must_verify();
+    r = release_of("gaussian"); /* no epsilon at all without a delta: null in the certificate */
+    release_by(&r);
+    must_verify();
+    struct json *c;
+    assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
+    const struct json *upper = json_find(c, "guarantee.proved.epsilon.upper");
+    assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
+    json_free(c);
+    char *report = NULL;
+    assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger), SOTTO_OK);
+    assert_null(strstr(report, "\"check\": \"released file\""));
+    assert_non_null(strstr(report, "the released file: none was given"));
+    sotto_text_free(report);
+}
+
+static void a_ledger_that_tells_another_release(void **state)
+{
+    (void)state;
+    static const char *const changes[][3] = {
+        {"\"input_nonce\"", "\"n\"", "input commitment: "},
+        {"\"input_sha256\":", "\"input_sha256\":\"abc\",\"was\":", "input commitment: over the nonce"},
+        {"\"randomness\":\"os\"", "\"randomness\":\"a seed\"", "recorded randomness"},
+        {"\"purpose\"", "\"p\"", "recorded facts"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        release_to_new("laplace");
+        forge_entry(changes[i][0], changes[i][1]);
+        if (verify_with(ledger) != SOTTO_EGATE || !strstr(sotto_error_text(), changes[i][2]))
+            fail_msg("%s: %s", changes[i][1], sotto_error_text());
+    }
+    /* an event that is not charged is no release; one that nobody knows is refused with the chain */
+    release_to_new("laplace");
+    forge_entry("\"event\":\"release\"", "\"event\":\"torn\"");
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "is torn, expected a release"));
+    release_to_new("laplace");
+    forge_entry("\"event\":\"release\"", "\"event\":\"note\"");
+    assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+    assert_non_null(strstr(sotto_error_text(), "ledger chain: "));
+    static const char *const exponents[] = {"\"lattice_exponent\": -500, \"was\": ",
+                                            "\"lattice_exponent\": 500, \"was\": "};
+    for (int i = 0; i < 2; i++) {
+        release_to_new("discrete-laplace");
+        assert_int_equal(verify_with(ledger), SOTTO_OK);
+        char *text = contents(certificate), *bad = exchanged(text, "\"lattice_exponent\": ", exponents[i]);
+        save(certificate, bad);
+        assert_int_equal(verify_with(ledger), SOTTO_EGATE);
+        assert_non_null(strstr(sotto_error_text(), "lattice"));
+        free(text), free(bad);
+    }
+}
+
+/* --- memory: every allocation of ours and of jansson fails once */
+
+static const char *going_on; /* the run, or NULL */
+static int seeded_use;
+
+static sotto_status use_reserve(void)
+{
+    struct sotto_steps *s = NULL;
+    struct sotto_reserve r = reserve_of(ledger, 1);
+    r.run = going_on;
+    r.insecure = seeded_use;
+    sotto_status status = sotto_dp_reserve(&s, &r, NULL);
+    assert_int_equal(status == SOTTO_OK, s != NULL);
+    sotto_steps_close(s);
+    return status;
+}
+
+static struct sotto_steps *some_steps;
+
+static sotto_status use_certificate(void)
+{
+    char *text = NULL;
+    sotto_status status = sotto_steps_certificate(&text, some_steps);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status use_verify(void)
+{
+    return verify_with(ledger);
+}
+
+/* A check that lacks memory fails (EGATE), and jansson tells a text without memory as a syntax error
+ * (EFORMAT).
+ */
+static int sweep(sotto_status (*use)(void), bool jansson)
+{
+    sotto_status status = SOTTO_ENOMEM;
+    int i = 0;
+    for (; status != SOTTO_OK && i < 2000; i++) {
+        if (jansson)
+            jansson_left = i;
+        else
+            base_alloc_fail_after(i);
+        status = use();
+        jansson_left = -1;
+        base_alloc_fail_after(-1);
+        if (status != SOTTO_OK && status != SOTTO_ENOMEM && status != SOTTO_EGATE && status != SOTTO_EFORMAT)
+            fail_msg("allocation %d: %s: %s", i, sotto_status_name(status), sotto_error_text());
+    }
+    assert_int_equal(status, SOTTO_OK);
+    assert_true(i > 1);
+    return i;
+}
+
+static void sweep_all(bool jansson)
+{
+    char id[33];
+    struct sotto_reserve r = reserve_of(ledger, 1);
+    for (seeded_use = 1; seeded_use >= 0; seeded_use--) {
+        r.insecure = seeded_use;
+        unlink(ledger);
+        run_for(id, &r);
+        sweep(use_verify, jansson);
+        going_on = NULL;
+        sweep(use_reserve, jansson);
+        going_on = id;
+        sweep(use_reserve, jansson);
+    }
+    r.run = NULL;
+    assert_int_equal(sotto_dp_reserve(&some_steps, &r, NULL), SOTTO_OK);
+    sweep(use_certificate, jansson);
+    sotto_steps_close(some_steps);
+    release_to_new("laplace");
+    sweep(use_verify, jansson);
+}
+
+static void our_allocations_may_fail(void **state)
+{
+    (void)state;
+    sweep_all(false);
+}
+
+static void janssons_allocations_may_fail(void **state)
+{
+    (void)state;
+    json_set_alloc_funcs(jansson_malloc, free);
+    sweep_all(true);
+    json_set_alloc_funcs(malloc, free);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(requests_without_sense),
+        TEST(steps_out_of_turn),
+        TEST(coins_that_need_all_their_bits),
+        TEST(no_purpose_is_none),
+        TEST(a_certificate_of_a_run_that_is_wrong),
+        TEST(a_ledger_that_tells_another_run),
+        TEST(a_seeded_run_of_an_unknown_mechanism),
+        TEST(releases_of_all_kinds),
+        TEST(a_ledger_that_tells_another_release),
+        TEST(our_allocations_may_fail),
+        TEST(janssons_allocations_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

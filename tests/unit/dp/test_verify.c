@@ -1,0 +1,230 @@
+/* sotto verify beyond forgeries: seeded noise, no finite epsilon, files that are damaged or of another kind,
+ * names of files, early versions, reports that cannot be read, and memory that runs out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/forgery_desk.h"
+
+static char *text_of_report(const char *file, const char *book, sotto_status expected)
+{
+    char *report = NULL, *text = NULL;
+    sotto_status status = sotto_verify(&report, file, NULL, book);
+    if (status != expected)
+        fail_msg("%s: %s", sotto_status_name(status), status ? sotto_error_text() : "");
+    assert_non_null(report);
+    assert_int_equal(sotto_verify_text(&text, report), SOTTO_OK);
+    sotto_text_free(report);
+    return text;
+}
+
+static void says(const char *file, const char *book, sotto_status expected, const char *wanted)
+{
+    char *text = text_of_report(file, book, expected);
+    if (!strstr(text, wanted))
+        fail_msg("no '%s' in %s", wanted, text);
+    sotto_text_free(text);
+}
+
+static void what_claims_nothing(void **state)
+{
+    (void)state;
+    lay_out('C');
+    struct sotto_protect p = protect_of(path_of("v.npy"), released, path_of("seeded.jsonl"));
+    p.release.insecure = 1;
+    assert_int_equal(protect(&p), SOTTO_OK);
+    says(released, p.release.ledger, SOTTO_OK, "claim        none: noise was seeded");
+    says(released, NULL, SOTTO_OK, "checked      the stamp of seeded noise");
+    p.release.insecure = 0;
+    p.release.scale = 1;
+    p.release.target = (struct sotto_dp){NAN, 0};
+    p.release.ledger = path_of("infinite.jsonl");
+    assert_int_equal(protect(&p), SOTTO_OK);
+    says(released, p.release.ledger, SOTTO_OK, "no finite epsilon at delta 0");
+}
+
+static void names_of_files(void **state)
+{
+    (void)state;
+    char other[160], *report = NULL;
+    lay_out('A');
+    says(released, NULL, SOTTO_OK, "the file names this release");
+    says(certificate, NULL, SOTTO_OK, "the file names this release");
+    snprintf(other, sizeof other, "%s/c.json", folder);
+    run_shell("cp '%s' '%s'", certificate, other);
+    says(other, NULL, SOTTO_OK, "the released file: none was given");
+    assert_int_equal(sotto_verify(&report, other, released, NULL), SOTTO_OK);
+    sotto_text_free(report);
+    assert_int_equal(sotto_verify(&report, other, path_of("gone"), NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_verify(&report, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
+    unlink(released);
+    says(certificate, NULL, SOTTO_OK, "the released file: none was given");
+}
+
+/* A file that cannot be read is no released file, whatever its hash. */
+static void damaged_files(void **state)
+{
+    (void)state;
+    lay_out('A');
+    assert_int_equal(overwrite(released, "not tensors", 11), 0);
+    match_output();
+    says(released, NULL, SOTTO_EGATE, "does NOT verify: released file");
+    lay_out('C');
+    struct sotto_array more = {0}; /* as many bytes are not as many values */
+    assert_int_equal(sotto_array_make(&more, SOTTO_F4, 1, &(size_t){5}), SOTTO_OK);
+    assert_int_equal(sotto_npy_save(path_of("five.npy"), &more), SOTTO_OK);
+    sotto_array_clear(&more);
+    run_shell("cp '%s' '%s'", path_of("five.npy"), released); /* a save would retire the certificate */
+    match_output();
+    says(released, NULL, SOTTO_EGATE, "values: the file holds 5 values, noise went on 3");
+}
+
+/* Tensors that are neither head nor network, with and without the name of their release. */
+static void tensors_of_no_kind(void **state)
+{
+    (void)state;
+    struct sotto_tensors t = {0};
+    float v[4] = {1, 2, 3, 4};
+    lay_out('A');
+    assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){4}, v), SOTTO_OK);
+    assert_int_equal(sotto_safetensors_save(path_of("t.safetensors"), &t), SOTTO_OK);
+    sotto_tensors_clear(&t);
+    struct sotto_protect p = protect_of(path_of("t.safetensors"), released, path_of("t.jsonl"));
+    assert_int_equal(protect(&p), SOTTO_OK);
+    says(released, p.release.ledger, SOTTO_OK, "as its caller stated it");
+    set_metadata(released, "release", NULL);
+    match_output();
+    says(released, NULL, SOTTO_EGATE, "origin: these are tensors of no known kind");
+}
+
+/* A head of PyTorch, which knows nothing of recipes. */
+static void heads_without_recipe(void **state)
+{
+    (void)state;
+    lay_out('B');
+    const char *plain = path_of("plain.safetensors");
+    run_shell("cp '%s' '%s'", path_of("adam.safetensors"), plain);
+    set_metadata(plain, "training_sha256", NULL);
+    set_metadata(plain, "recipe", NULL);
+    struct sotto_protect p = protect_of(plain, released, path_of("plain.jsonl"));
+    assert_int_equal(protect(&p), SOTTO_OK);
+    says(released, NULL, SOTTO_OK, "the file's recipe: it has none");
+    set_metadata(released, "release", NULL);
+    match_output();
+    says(released, NULL, SOTTO_EGATE, "origin: the head has no recipe");
+}
+
+/* Heads that were computed from one noisy release: recipe, shape and number of records give the sensitivity.
+ */
+static void heads_by_second_moments(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r;
+    struct sotto_head *h;
+    struct sotto_head_privacy p = {.target = {3, 1e-5}, .fingerprint = "toy", .ledger = path_of("m.jsonl")};
+    char *text;
+    lay_out('D');
+    sotto_head_defaults(&r);
+    r.trainer = "covariance";
+    r.lambda = 0;
+    assert_int_equal(sotto_head_train_private(&h, &text, x, y, N, D, K, &r, &p, NULL), SOTTO_OK);
+    assert_int_equal(sotto_head_save_private(released, h, text), SOTTO_OK);
+    sotto_text_free(text);
+    sotto_head_free(h);
+    says(released, p.ledger, SOTTO_OK, "derived again from the file's recipe and 60 records");
+    edit("\"records\": 60", "\"records\": 6000");
+    says(released, NULL, SOTTO_EGATE, "proof: ");
+    edit("\"records\": 6000", "\"records\": null");
+    says(released, NULL, SOTTO_OK, "the sensitivity: the number of records is not known");
+    /* noise in every step is not one release */
+    lay_out('B');
+    run_shell("cp '%s' '%s'", path_of("D.safetensors"), released);
+    match_output();
+    says(released, NULL, SOTTO_EGATE, "noisy steps: ");
+    lay_out('D');
+    edit("\"records\": 60", "\"records\": null");
+    says(released, NULL, SOTTO_OK, "sampling rate and steps: the number of records is not known");
+}
+
+static void certificates_that_lack_members(void **state)
+{
+    (void)state;
+    char *report = NULL;
+    lay_out('A');
+    edit("\"records\": 60,", "");
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "'records' or 'condition' is missing; version 2 has both"));
+    lay_out('A');
+    edit("\"records\": 60,", "\"records\": -1,");
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    lay_out('A');
+    edit("\"condition\": null,", "\"condition\": 7,");
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_null(report);
+}
+
+static void reports_that_are_none(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    assert_int_equal(sotto_verify_text(&text, "{"), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify_text(&text, "{}"), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify_text(&text, "{\"schema\": \"sotto.audit/1\"}"), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "schema is 'sotto.audit/1'; expected sotto.verify/1"));
+    assert_int_equal(sotto_verify_text(&text, "{\"schema\": \"sotto.verify/1\"}"), SOTTO_EFORMAT);
+    assert_null(text);
+    assert_int_equal(sotto_verify_text(&text, "{\"schema\": \"sotto.verify/1\", \"valid\": false}"),
+                     SOTTO_OK);
+    assert_non_null(strstr(text, "does NOT verify: a check failed"));
+    sotto_text_free(text);
+}
+
+static void memory_that_runs_out(void **state)
+{
+    (void)state;
+    for (const char *bundle = "ACD"; *bundle; bundle++) {
+        char *report = NULL, *text = NULL;
+        sotto_status status = SOTTO_ENOMEM;
+        lay_out(*bundle);
+        for (int n = 0; status != SOTTO_OK && n < 20000; n++) {
+            base_alloc_fail_after(n);
+            status = sotto_verify(&report, released, NULL, ledger);
+            base_alloc_fail_after(-1);
+            if (status == SOTTO_EGATE) { /* the account's own memory: a check that failed */
+                sotto_text_free(report);
+                report = NULL;
+            }
+            assert_true(status == SOTTO_OK || !report);
+            assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM || status == SOTTO_EGATE);
+        }
+        assert_int_equal(status, SOTTO_OK);
+        status = SOTTO_ENOMEM;
+        for (int n = 0; status != SOTTO_OK && n < 2000; n++) {
+            base_alloc_fail_after(n);
+            status = sotto_verify_text(&text, report);
+            base_alloc_fail_after(-1);
+            assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !text));
+        }
+        assert_int_equal(status, SOTTO_OK);
+        sotto_text_free(report);
+        sotto_text_free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_claims_nothing),
+        cmocka_unit_test(names_of_files),
+        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(tensors_of_no_kind),
+        cmocka_unit_test(heads_without_recipe),
+        cmocka_unit_test(heads_by_second_moments),
+        cmocka_unit_test(certificates_that_lack_members),
+        cmocka_unit_test(reports_that_are_none),
+        cmocka_unit_test(memory_that_runs_out),
+    };
+    return cmocka_run_group_tests(tests, make_bundles, remove_folder);
+}

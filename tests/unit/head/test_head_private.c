@@ -1,0 +1,219 @@
+/* Heads by DP-SGD: charged before they begin, noise of the right size, nothing of the records beside the head. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+#include "rng/rng.h"
+#include "sotto/head.h"
+#include "sotto/attack.h"
+#include "support/temporary_folder.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { N = 600, D = 12, K = 3 };
+
+static float x[N * D];
+static int64_t y[N];
+
+static int make_blobs(void **state)
+{
+    struct rng r = rng_stream(3, RNG_TEST, 0, 0);
+    for (size_t i = 0; i < N; i++) {
+        y[i] = (int64_t)(i % K);
+        for (size_t j = 0; j < D; j++)
+            x[i * D + j] = (float)(0.3 * rng_normal(&r) + (j % K == i % K ? 1 : 0));
+    }
+    return make_folder(state);
+}
+
+static struct sotto_head_recipe recipe_of(const char *trainer)
+{
+    struct sotto_head_recipe r;
+    sotto_head_defaults(&r);
+    r.trainer = trainer;
+    r.epochs = 10;
+    r.batch = 60;
+    r.lr = 0.5;
+    r.noise_multiplier = 1;
+    return r;
+}
+
+static struct sotto_head_privacy privacy_of(void)
+{
+    return (struct sotto_head_privacy){.target = {NAN, 1e-5},
+                                       .fingerprint = "toy",
+                                       .source = &exercise,
+                                       .ledger = path_of("ledger.jsonl")};
+}
+
+static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
+                          const struct sotto_head_privacy *p)
+{
+    return sotto_head_train_private(h, certificate, x, y, N, D, K, r, p, NULL);
+}
+
+static double ledger_total(void)
+{
+    char *json = NULL;
+    double upper = NAN;
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    const char *at = strstr(json, "\"epsilon\":");
+    assert_non_null(at);
+    upper = strtod(at + 10, NULL);
+    sotto_text_free(json);
+    return upper;
+}
+
+static void heads_learn_and_are_certified(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *trainer, *noise;
+        double lr, momentum;
+        size_t hidden;
+        enum sotto_noise_mode mode;
+    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0, SOTTO_NOISE_EXACT},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0, SOTTO_NOISE_FAST},
+                 {"dp-adam", "gaussian", 0.05, 0, 0, SOTTO_NOISE_EXACT},
+                 {"dp-adam", "gaussian", 0.05, 0, 16, SOTTO_NOISE_FAST},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0, SOTTO_NOISE_EXACT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_head_recipe r = recipe_of(cases[i].trainer);
+        struct sotto_head_privacy p = privacy_of();
+        struct sotto_head *h = NULL, *again = NULL;
+        char *certificate = NULL, *report = NULL;
+        double accuracy;
+        unlink(p.ledger);
+        r.noise = cases[i].noise;
+        r.lr = cases[i].lr;
+        r.momentum = cases[i].momentum;
+        r.hidden_count = cases[i].hidden > 0;
+        r.hidden[0] = cases[i].hidden;
+        p.target.epsilon = 3;
+        p.noise_mode = cases[i].mode;
+        assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+        assert_true(accuracy > 0.9);
+        double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
+        assert_true(promised <= 3 && promised > 2.99);
+        assert_true(ledger_total() <= 3); /* what a budget counts is what was asked for */
+        assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
+        assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
+                                                  path_of("head.safetensors"), p.ledger),
+                         SOTTO_OK);
+        assert_string_equal(sotto_head_fingerprint(h), ""); /* the file holds no hash of the records */
+        assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);
+        assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
+        assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0.5);
+        assert_string_equal(sotto_head_get_recipe(again)->noise, cases[i].noise);
+        sotto_text_free(certificate);
+        sotto_text_free(report);
+        sotto_head_free(h);
+        sotto_head_free(again);
+    }
+}
+
+/* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
+static void noise_has_its_size_in(enum sotto_noise_mode mode)
+{
+    struct sotto_head_recipe r = recipe_of("dp-sgd");
+    struct sotto_head_privacy p = privacy_of();
+    struct sotto_head *h = NULL;
+    char *certificate = NULL;
+    size_t count;
+    double square = 0, steps = 10.0 * N / 60;
+    unlink(p.ledger);
+    p.insecure = 1;
+    p.insecure_seed = 5;
+    p.noise_mode = mode;
+    r.hidden_count = 1;
+    r.hidden[0] = 200;
+    r.max_grad_norm = 0.25;
+    r.noise_multiplier = 1e6;
+    assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
+    const float *w = sotto_head_parameters(h, &count);
+    for (size_t i = 0; i < count; i++)
+        square += (double)w[i] * w[i] / (double)count;
+    double expected = steps * pow(r.lr * 1e6 * 0.25 / 60, 2), error = expected * sqrt(2 / (double)count);
+    assert_true(fabs(square - expected) < 5 * error);
+    assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);  /* a scale off by 20 % */
+    assert_true(fabs(square - expected * pow(60.0 / 72, 2)) > 5 * error); /* another divisor */
+    assert_non_null(strstr(certificate, "seeded"));
+    sotto_text_free(certificate);
+    sotto_head_free(h);
+}
+
+static void noise_has_its_size(void **state)
+{
+    (void)state;
+    noise_has_its_size_in(SOTTO_NOISE_EXACT);
+    noise_has_its_size_in(SOTTO_NOISE_FAST);
+}
+
+static void a_stopped_run_stays_charged(void **state)
+{
+    (void)state;
+    struct sotto_head_recipe r = recipe_of("dp-sgd");
+    struct sotto_head_privacy p = privacy_of();
+    struct sotto_head *h = NULL;
+    char *certificate = NULL;
+    volatile sig_atomic_t stop = 1;
+    struct sotto_context ctx = {.stop = &stop};
+    unlink(p.ledger);
+    assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
+    assert_true(h == NULL && certificate == NULL);
+    assert_true(ledger_total() > 0.5);
+    p.budget = (struct sotto_dp){1e-3, 1e-5};
+    assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_EBUDGET);
+    assert_true(h == NULL && certificate == NULL);
+}
+
+static void bad_requests_have_one_line(void **state)
+{
+    (void)state;
+    struct sotto_head *h = NULL;
+    char *certificate = NULL;
+#define REFUSED(change, wanted, text)                                                                        \
+    do {                                                                                                     \
+        struct sotto_head_recipe r = recipe_of("dp-sgd");                                                    \
+        struct sotto_head_privacy p = privacy_of();                                                          \
+        p.ledger = path_of("none.jsonl");                                                                    \
+        change;                                                                                              \
+        assert_int_equal(train(&h, &certificate, &r, &p), wanted);                                           \
+        assert_non_null(strstr(sotto_error_text(), text));                                                   \
+        assert_null(h);                                                                                      \
+        assert_int_equal(access(path_of("none.jsonl"), F_OK), -1);                                           \
+    } while (0)
+    REFUSED(r.trainer = "adam", SOTTO_EINVAL, "adam draws no noise");
+    REFUSED(r.batch = N + 1, SOTTO_EINVAL, "601 is more than the 600 records");
+    REFUSED(r.batch = 0, SOTTO_EINVAL, "batch must be at least 1");
+    REFUSED(r.noise = "laplace", SOTTO_EINVAL, "expected gaussian or logistic");
+    REFUSED(r.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier");
+    REFUSED(r.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier");
+    REFUSED(r.max_grad_norm = -1, SOTTO_EINVAL, "max_grad_norm");
+    REFUSED(r.momentum = 1, SOTTO_EINVAL, "momentum");
+    REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum belongs to");
+    REFUSED(p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
+    REFUSED(p.target.epsilon = 1; r.batch = N + 1, SOTTO_EINVAL, "more than the 600 records");
+    REFUSED(p.target.delta = 0, SOTTO_EINVAL, "delta");
+    REFUSED(r.lr = INFINITY, SOTTO_EINVAL, "lr");
+    /* What trains again and again refuses noise. */
+    struct sotto_head_recipe r = recipe_of("dp-adam");
+    struct sotto_sensitivity_sample sample;
+    assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "expected a repeatable trainer"));
+    assert_int_equal(sotto_sensitivity_run(&sample, x, y, N, D, K, &r, 3, NULL), SOTTO_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heads_learn_and_are_certified), cmocka_unit_test(noise_has_its_size),
+        cmocka_unit_test(a_stopped_run_stays_charged), cmocka_unit_test(bad_requests_have_one_line)};
+    return cmocka_run_group_tests(tests, make_blobs, remove_folder);
+}

@@ -1,0 +1,226 @@
+/* Trainers that end in a certificate: a record they cannot use counts as nothing, in silence; a row counts
+ * once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/exercise.h"
+
+#include "base/memory.h"
+#include "rng/rng.h"
+#include "sotto/head.h"
+#include "sotto/io.h"
+#include "sotto/train.h"
+#include "support/temporary_folder.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 90, D = 6, K = 3, ODD = 11, MOST = 400 };
+
+static float x[N * D];
+static int64_t y[N];
+
+static int make_records(void **state)
+{
+    struct rng r = rng_stream(3, RNG_TEST, 7, 0);
+    for (size_t i = 0; i < N; i++) {
+        y[i] = (int64_t)(i % 2); /* class 2 is absent */
+        for (size_t j = 0; j < D; j++)
+            x[i * D + j] = (float)(0.3 * rng_normal(&r) + (j % 2 == i % 2 ? 1 : 0));
+    }
+    return make_folder(state);
+}
+
+/* What is heard while training: log lines, one after the other. */
+struct heard {
+    char lines[2000];
+};
+static void listen(void *user, enum sotto_log_level level, const char *text)
+{
+    struct heard *heard = user;
+    (void)level;
+    strncat(heard->lines, text, sizeof heard->lines - strlen(heard->lines) - 1);
+}
+
+struct outcome {
+    float weights[MOST];
+    size_t count;
+    struct heard heard;
+};
+
+/* A record that no trainer can use, in place of record ODD; kind 0: the record as it is. */
+static void make_odd(float *features, int64_t *labels, size_t kind)
+{
+    static const struct {
+        int64_t label;
+        float cell;
+    } odd[] = {{0, 0}, {K, 0}, {-1, 0}, {INT64_MAX, 0}, {1, NAN}, {1, INFINITY}};
+    memcpy(features, x, sizeof x);
+    memcpy(labels, y, sizeof y);
+    if (kind == 0)
+        return;
+    labels[ODD] = odd[kind].label;
+    features[ODD * D + 2] = odd[kind].cell;
+}
+enum { KINDS = 6 };
+
+typedef void trainer(struct outcome *out, const float *features, const int64_t *labels, const void *how);
+
+static void train_head(struct outcome *out, const float *features, const int64_t *labels, const void *how)
+{
+    struct sotto_head_recipe r = *(const struct sotto_head_recipe *)how;
+    struct sotto_head_privacy p = {
+        .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .insecure = 1, .insecure_seed = 3};
+    struct sotto_context ctx = {.log = listen, .user = &out->heard};
+    struct sotto_head *h = NULL;
+    char *certificate = NULL;
+    unlink(p.ledger);
+    p.fingerprint = "toy";
+    p.source = &exercise;
+    assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, N, D, K, &r, &p, &ctx),
+                     SOTTO_OK);
+    const float *w = sotto_head_parameters(h, &out->count);
+    assert_true(out->count <= MOST);
+    memcpy(out->weights, w, out->count * sizeof *w);
+    sotto_text_free(certificate);
+    sotto_head_free(h);
+}
+
+static void train_network(struct outcome *out, const float *features, const int64_t *labels, const void *how)
+{
+    struct sotto_dataset records = {
+        .name = "toy", .n = N, .columns = D, .features = features, .labels = labels, .classes = 2};
+    struct sotto_context ctx = {.log = listen, .user = &out->heard, .threads = 1};
+    struct sotto_train_options o;
+    struct sotto_train_privacy p;
+    struct sotto_network *n = NULL;
+    char *certificate = NULL;
+    sotto_train_defaults(&o);
+    sotto_train_privacy_defaults(&p);
+    o.model = "mlp";
+    o.hidden_count = 1;
+    o.hidden[0] = 4;
+    o.epochs = 2;
+    o.batch = 15;
+    p.noise_multiplier = 1;
+    p.classes = K;
+    p.clipping = how;
+    p.fingerprint = "toy";
+    p.source = &exercise;
+    p.ledger = path_of("l.jsonl");
+    p.insecure = 1;
+    unlink(p.ledger);
+    assert_int_equal(sotto_train_private(&n, &certificate, NULL, &records, NULL, 0, &o, &p, &ctx), SOTTO_OK);
+    assert_int_equal(sotto_network_classes(n), K);
+    float probe[4 * K];
+    assert_int_equal(sotto_network_predict(probe, n, x, 4, D, 1, NULL), SOTTO_OK);
+    out->count = 4 * K;
+    memcpy(out->weights, probe, sizeof probe);
+    assert_non_null(strstr(certificate, "\"classes\": {\n    \"count\": 3,"));
+    sotto_text_free(certificate);
+    sotto_network_free(n);
+}
+
+/* With seeded noise: whatever makes a record useless, the result is that of the others; and it has an effect
+ * where it is none. */
+static void check_trainer(trainer *train, const void *how)
+{
+    static float features[N * D];
+    int64_t labels[N];
+    struct outcome whole = {.count = 0}, first, other;
+    make_odd(features, labels, 0);
+    train(&whole, features, labels, how);
+    for (size_t kind = 1; kind < KINDS; kind++) {
+        memset(&other, 0, sizeof other);
+        make_odd(features, labels, kind);
+        train(&other, features, labels, how);
+        if (kind == 1)
+            first = other;
+        assert_int_equal(other.count, whole.count);
+        assert_memory_equal(other.weights, first.weights, other.count * sizeof *other.weights);
+        assert_memory_not_equal(other.weights, whole.weights, other.count * sizeof *other.weights);
+        assert_string_equal(other.heard.lines, whole.heard.lines);
+    }
+}
+
+static void heads_take_a_useless_record_for_nothing(void **state)
+{
+    (void)state;
+    static const char *const trainers[] = {"dp-sgd",     "dp-adam",           "covariance",
+                                           "functional", "functional-linear", "taylor"};
+    for (size_t t = 0; t < sizeof trainers / sizeof *trainers; t++)
+        for (size_t hidden = 0; hidden < (t < 2 ? 2 : 1); hidden++) {
+            struct sotto_head_recipe r;
+            sotto_head_defaults(&r);
+            r.trainer = trainers[t];
+            r.noise_multiplier = 1;
+            r.epochs = 2;
+            r.batch = 15;
+            r.hidden_count = hidden;
+            r.hidden[0] = 5;
+            if (t >= 2)
+                r.noise = NULL;
+            check_trainer(train_head, &r);
+        }
+}
+
+static void networks_take_a_useless_record_for_nothing(void **state)
+{
+    (void)state;
+    check_trainer(train_network, "flat");
+    check_trainer(train_network, "quantile");
+}
+
+static void a_row_counts_once(void **state)
+{
+    (void)state;
+    static const int64_t once[] = {4, 2, 9}, twice[] = {7, 17, 3, 3, 17, 7};
+    assert_int_equal(sotto_rows_once(once, 3, "indices.npy"), SOTTO_OK);
+    assert_int_equal(sotto_rows_once(NULL, 0, "indices.npy"), SOTTO_OK);
+    assert_int_equal(sotto_rows_once(twice, 6, "indices.npy"), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "indices.npy: row 3 is named twice (entries 2 and 3); a record may count once");
+    assert_int_equal(sotto_provenance_once(NULL), SOTTO_OK);
+    assert_int_equal(sotto_provenance_once(&(struct sotto_provenance){.n = N}), SOTTO_OK);
+}
+
+/* Nothing is charged for records whose source says that one is there twice, whoever trains on them. */
+static void a_source_row_counts_once(void **state)
+{
+    (void)state;
+    static const char *const trainers[] = {"dp-sgd", "covariance"};
+    int64_t rows[N];
+    for (size_t i = 0; i < N; i++)
+        rows[i] = (int64_t)i * 3;
+    rows[N - 1] = 6;
+    struct sotto_provenance from = {.set = "survey", .n = N, .rows = rows};
+    for (size_t t = 0; t < 2; t++) {
+        struct sotto_head_privacy p = {
+            .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .fingerprint = "toy", .source = &exercise, .provenance = &from};
+        struct sotto_head_recipe r;
+        struct sotto_head *h = NULL;
+        char *certificate = NULL;
+        sotto_head_defaults(&r);
+        r.trainer = trainers[t];
+        r.noise_multiplier = 1;
+        unlink(p.ledger);
+        assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL),
+                         SOTTO_EINVAL);
+        assert_string_equal(sotto_error_text(),
+                            "survey: row 6 is named twice (entries 2 and 89); a record may count once");
+        assert_true(!h && !certificate && access(p.ledger, F_OK) != 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_take_a_useless_record_for_nothing),
+                                       cmocka_unit_test(networks_take_a_useless_record_for_nothing),
+                                       cmocka_unit_test(a_row_counts_once),
+                                       cmocka_unit_test(a_source_row_counts_once)};
+    return cmocka_run_group_tests(tests, make_records, remove_folder);
+}

@@ -1,0 +1,109 @@
+/* src/io: arrays in memory: shapes, conversions, the finite check. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "io/array/array.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct sotto_array make(enum sotto_dtype dtype, size_t n, const void *data)
+{
+    struct sotto_array a = {0};
+    assert_int_equal(sotto_array_make(&a, dtype, 1, &n), SOTTO_OK);
+    memcpy(a.data, data, n * sotto_dtype_size(dtype));
+    return a;
+}
+
+static void shapes_are_checked(void **state)
+{
+    (void)state;
+    struct sotto_array a = {0};
+    const size_t huge[] = {SIZE_MAX / 4, 8}, zero_huge[] = {0, SIZE_MAX / 4, 8},
+                 nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    assert_int_equal(sotto_array_make(&a, SOTTO_F4, 9, nine), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "array: 9 dimensions; at most 8 are possible");
+    assert_int_equal(sotto_array_make(&a, (enum sotto_dtype)99, 1, nine), SOTTO_EINVAL);
+    assert_int_equal(sotto_array_make(&a, SOTTO_F4, 2, huge), SOTTO_ENOMEM);
+    assert_int_equal(sotto_array_make(&a, SOTTO_F4, 3, zero_huge), SOTTO_ENOMEM); /* no sane stride exists */
+    assert_null(a.data);
+    assert_int_equal(sotto_array_make(&a, SOTTO_F8, 0, NULL), SOTTO_OK);
+    assert_true(a.count == 1 && *(double *)a.data == 0);
+    sotto_array_clear(&a);
+    sotto_array_clear(&a);
+    assert_int_equal(sotto_dtype_size((enum sotto_dtype)99), 0);
+    assert_string_equal(sotto_dtype_name((enum sotto_dtype) - 1), "?");
+}
+
+static void conversions_are_exact_or_refused(void **state)
+{
+    (void)state;
+    struct sotto_array a = make(SOTTO_I8, 3, (const int64_t[]){-1, 0, (INT64_C(1) << 53) + 1});
+    assert_int_equal(sotto_array_convert(&a, SOTTO_U1), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "array: value 0 is -1, which u1 cannot hold");
+    assert_int_equal(sotto_array_convert(&a, SOTTO_I4), SOTTO_EINVAL);
+    assert_int_equal(a.dtype, SOTTO_I8); /* untouched */
+    assert_int_equal(((int64_t *)a.data)[2], (INT64_C(1) << 53) + 1);
+    sotto_array_clear(&a);
+    /* One above a tie for float: to double first it would become the tie itself, then round down to even. */
+    const int64_t tie = (INT64_C(1) << 60) + (INT64_C(1) << 36) + 1;
+    a = make(SOTTO_I8, 1, &tie);
+    assert_int_equal(sotto_array_convert(&a, SOTTO_F4), SOTTO_OK);
+    assert_true(((float *)a.data)[0] == (float)((INT64_C(1) << 60) + (INT64_C(1) << 37)));
+    sotto_array_clear(&a);
+    a = make(SOTTO_F8, 4, (const double[]){0, 255, 1, -0.0});
+    assert_int_equal(sotto_array_convert(&a, SOTTO_B1), SOTTO_EINVAL);
+    assert_int_equal(sotto_array_convert(&a, SOTTO_U1), SOTTO_OK);
+    assert_int_equal(((uint8_t *)a.data)[1], 255);
+    assert_int_equal(sotto_array_convert(&a, SOTTO_F2), SOTTO_OK);
+    assert_true(array_value(&a, 1) == 255);
+    sotto_array_clear(&a);
+    static const double refused[] = {0.5, NAN, INFINITY, -INFINITY, 0x1p63, -0x1p64};
+    for (size_t i = 0; i < 6; i++) {
+        a = make(SOTTO_F8, 1, &refused[i]);
+        assert_int_equal(sotto_array_convert(&a, SOTTO_I8), SOTTO_EINVAL);
+        sotto_array_clear(&a);
+    }
+    const double lowest = -0x1p63;
+    a = make(SOTTO_F8, 1, &lowest);
+    assert_int_equal(sotto_array_convert(&a, SOTTO_I8), SOTTO_OK);
+    assert_true(((int64_t *)a.data)[0] == INT64_MIN);
+    sotto_array_clear(&a);
+}
+
+static void finite_check_says_where(void **state)
+{
+    (void)state;
+    struct sotto_array a = {0};
+    assert_int_equal(sotto_array_make(&a, SOTTO_F4, 2, (const size_t[]){5000, 10}), SOTTO_OK);
+    float *x = a.data;
+    assert_int_equal(sotto_array_require_finite(&a, "n.npy", "logits"), SOTTO_OK);
+    x[17 * 10 + 2] = x[17 * 10 + 5] = x[40 * 10] = x[4999 * 10 + 9] = NAN;
+    assert_int_equal(sotto_array_require_finite(&a, "n.npy", "logits"), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "n.npy: 3 of 5000 rows contain NaN (first: row 17, column 2); logits must be finite");
+    x[3] = -INFINITY;
+    assert_int_equal(sotto_array_require_finite(&a, "n.npy", "logits"), SOTTO_EINVAL);
+    assert_string_equal(
+        sotto_error_text(),
+        "n.npy: 4 of 5000 rows contain NaN or infinity (first: row 0, column 3); logits must be finite");
+    sotto_array_clear(&a);
+    a = make(SOTTO_F8, 2, (const double[]){1, INFINITY});
+    assert_int_equal(sotto_array_require_finite(&a, "s.npy", "scores"), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "s.npy: 1 of 2 values are infinity (first: value 1); scores must be finite");
+    sotto_array_clear(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_are_checked),
+        cmocka_unit_test(conversions_are_exact_or_refused),
+        cmocka_unit_test(finite_check_says_where),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* src/io: arrays and .npy files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "io/array/npy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], path[128];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/sotto-test-XXXXXX");
+    snprintf(path, sizeof path, "%s/a.npy", mkdtemp(folder) ? folder : "");
+    return folder[0] ? 0 : 1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void npy_round_trip_of_every_dtype(void **state)
+{
+    (void)state;
+    const size_t shapes[][3] = {{2, 3, 4}, {7}, {0, 5}, {0}};
+    const int dims[] = {3, 1, 2, 0};
+    for (enum sotto_dtype d = SOTTO_U1; d <= SOTTO_I8; d++)
+        for (size_t s = 0; s < 4; s++) {
+            struct sotto_array a = {0}, b = {0};
+            assert_int_equal(sotto_array_make(&a, d, dims[s], shapes[s]), SOTTO_OK);
+            for (size_t i = 0; i < a.count * sotto_dtype_size(d); i++)
+                ((unsigned char *)a.data)[i] = (unsigned char)(d == SOTTO_B1 ? i % 2 : i * 37);
+            assert_int_equal(sotto_npy_save(path, &a), SOTTO_OK);
+            assert_int_equal(sotto_npy_load(&b, path), SOTTO_OK);
+            assert_int_equal(b.dtype, d);
+            assert_int_equal(b.ndim, dims[s]);
+            assert_int_equal(b.count, a.count);
+            assert_memory_equal(b.shape, a.shape, sizeof a.shape);
+            assert_memory_equal(b.data, a.data, a.count * sotto_dtype_size(d));
+            sotto_array_clear(&a);
+            sotto_array_clear(&b);
+        }
+}
+
+/* Builds a file: header text (padded by nothing), then `bytes` zero bytes. */
+static sotto_status load_text(const char *header, size_t bytes)
+{
+    unsigned char file[1024] = "\x93NUMPY\x01";
+    size_t length = strlen(header);
+    file[8] = (unsigned char)length;
+    memcpy(file + 10, header, length);
+    struct sotto_array a = {0};
+    unsigned char *exact = base_alloc(10 + length + bytes, 1); /* heap, so that ASan sees every overrun */
+    memcpy(exact, file, 10 + length + bytes);
+    sotto_status status = npy_from_memory(&a, exact, 10 + length + bytes, "m.npy");
+    base_free(exact);
+    sotto_array_clear(&a);
+    return status;
+}
+
+static void npy_refuses_with_a_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        size_t bytes;
+        const char *text;
+    } cases[] = {
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8,
+         "m.npy: dtype '|O' holds pickled Python objects, which could run code; save float32 with "
+         "allow_pickle=False"},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }", 8,
+         "m.npy: is in Fortran (column-major) order; save numpy.ascontiguousarray(x)"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1, 2), }", 8,
+         "m.npy: dtype '>f4' is big-endian; save it as '<f4'"},
+        {"{'descr': '<U5', 'fortran_order': False, 'shape': (1, 2), }", 40,
+         "m.npy: dtype '<U5' is not read; expected one of u1 b1 f2 f4 f8 i4 i8"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", 8,
+         "m.npy: holds records with named fields; expected one of u1 b1 f2 f4 f8 i4 i8"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 20,
+         "m.npy: header says (3, 2) f4 = 24 bytes of data, file holds 20; the file is cut or damaged"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 28,
+         "m.npy: header says (3, 2) f4 = 24 bytes of data, file holds 28; the file is cut or damaged"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 0,
+         "m.npy: header says (4294967296, 4294967296) f4, more than any file holds; the file is damaged"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", 0,
+         "m.npy: a dimension does not fit in 64 bits"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", 4,
+         "m.npy: more than 8 dimensions"},
+        {"{'descr': '<f4', 'fortran_order': False, }", 4,
+         "m.npy: damaged .npy header; expected the keys descr, fortran_order and shape, once each"},
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", 4,
+         "m.npy: damaged .npy header; expected the keys descr, fortran_order and shape, once each"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (5), }", 20,
+         "m.npy: damaged .npy header at ', }'; expected ',' after a single dimension"},
+        {"{'descr': '<f4', 'fortran_order': maybe, 'shape': (5,), }", 20,
+         "m.npy: damaged .npy header at 'maybe, 'shape': (5,), }'; expected True or False"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", 20,
+         "m.npy: damaged .npy header at '-1,), }'; expected a whole number"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(load_text(cases[i].header, cases[i].bytes), SOTTO_EFORMAT);
+        assert_string_equal(sotto_error_text(), cases[i].text);
+    }
+    assert_int_equal(load_text("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 24), SOTTO_OK);
+    assert_int_equal(load_text("{\"shape\":(),'fortran_order':False,'descr':'<f8'}\n", 8), SOTTO_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(npy_round_trip_of_every_dtype, make_folder, remove_folder),
+        cmocka_unit_test(npy_refuses_with_a_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

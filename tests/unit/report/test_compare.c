@@ -1,0 +1,246 @@
+/* src/report: several models on several axes: what counts as better and worse, the front, who wins; files;
+ * refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/data_files.h"
+#include "io/json/json.h"
+#include "report/compare/compare.h"
+#include "sotto/sotto.h"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    files_folder(folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    base_alloc_fail_after(-1);
+    files_remove(folder);
+    return 0;
+}
+
+static struct estimate about(double value, double reach)
+{
+    return (struct estimate){true, value, value - reach, value + reach, 0};
+}
+
+static struct compare_row row(const char *name, double utility, double membership, double attribute)
+{
+    struct compare_row r = {.name = name};
+    r.axis[AXIS_UTILITY] = about(utility, 0.02);
+    r.axis[AXIS_MEMBERSHIP] = about(membership, 0.02);
+    r.axis[AXIS_ATTRIBUTE] = about(attribute, 0.02);
+    return r;
+}
+
+static void changes_by_hand(void **state)
+{
+    (void)state;
+    struct compare_row rows[] = {
+        row("original", 0.80, 0.55, 0.60),
+        row("talos", 0.79, 0.54, 0.50),     /* hides the attribute; the rest stays within the intervals */
+        row("olympus", 0.80, 0.60, 0.30),   /* hides more, and breaks membership */
+        row("harmless", 0.80, 0.56, 0.565), /* better by its estimate, but the intervals meet */
+        row("blunt", 0.775, 0.55, 0.50),    /* costs accuracy: only just beyond the interval */
+        row("useless", 0.80, 0.55, 0.60),
+    };
+    struct compare c = {6, rows, {false}, {0}};
+    compare_judge(&c);
+    assert_true(c.shared[AXIS_UTILITY] && c.shared[AXIS_ATTRIBUTE] && !c.shared[AXIS_ENCODER]);
+    static const bool wins[] = {false, true, false, false, false, false};
+    static const bool front[] = {true, true, true, true, false, true};
+    for (int i = 0; i < 6; i++) {
+        if (rows[i].wins != wins[i])
+            fail_msg("%s", rows[i].name);
+        if (i != 0 && i != 5 && rows[i].front != front[i])
+            fail_msg("front: %s", rows[i].name);
+    }
+    assert_true(rows[0].front == rows[5].front); /* equals do not beat each other */
+    assert_int_equal(rows[1].change[AXIS_ATTRIBUTE], CHANGE_BETTER);
+    assert_int_equal(rows[2].change[AXIS_MEMBERSHIP], CHANGE_WORSE);
+    assert_int_equal(rows[3].change[AXIS_ATTRIBUTE], CHANGE_NONE);
+    assert_int_equal(rows[4].change[AXIS_UTILITY], CHANGE_WORSE);
+    assert_int_equal(rows[1].change[AXIS_ENCODER], CHANGE_UNKNOWN);
+    assert_int_equal(rows[0].change[AXIS_UTILITY], CHANGE_UNKNOWN);
+}
+
+/* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and nobody
+ * where the intervals meet. */
+static void the_choice_mends_most_and_breaks_nothing(void **state)
+{
+    (void)state;
+    struct compare_row rows[] = {
+        row("lambda 0", 0.80, 0.55, 0.60), row("lambda .5", 0.80, 0.55, 0.52),
+        row("lambda 1", 0.79, 0.56, 0.45), row("lambda 2", 0.785, 0.54, 0.45),
+        row("lambda 5", 0.50, 0.50, 0.20), /* the encoder is gone */
+    };
+    struct compare c = {5, rows, {false}, {9, 9, 9, 9}};
+    compare_judge(&c);
+    assert_int_equal(c.choice[AXIS_ATTRIBUTE], 2);
+    assert_int_equal(c.choice[AXIS_UTILITY], 0);
+    assert_int_equal(c.choice[AXIS_MEMBERSHIP], 0);
+    assert_int_equal(c.choice[AXIS_ENCODER], 0);
+    assert_true(rows[4].worse && !rows[2].worse);
+    c.count = 2;
+    rows[1].axis[AXIS_ATTRIBUTE] = about(0.565, 0.02);
+    compare_judge(&c);
+    assert_int_equal(c.choice[AXIS_ATTRIBUTE], 0);
+}
+
+static void what_was_not_measured_does_not_win(void **state)
+{
+    (void)state;
+    struct compare_row rows[] = {row("original", 0.8, 0.55, 0.6), row("half", 0.8, 0.55, 0.3)};
+    struct compare c = {2, rows, {false}, {0}};
+    compare_judge(&c);
+    assert_true(rows[1].wins);
+    rows[1].axis[AXIS_MEMBERSHIP].given = false;
+    compare_judge(&c);
+    assert_false(rows[1].wins);
+    assert_false(c.shared[AXIS_MEMBERSHIP]);
+    rows[0].axis[AXIS_MEMBERSHIP].given = false; /* of neither */
+    compare_judge(&c);
+    assert_true(rows[1].wins);
+    rows[1].axis[AXIS_MEMBERSHIP].given = true; /* of the defended model alone */
+    compare_judge(&c);
+    assert_false(rows[1].wins);
+}
+
+static void dominated_models_leave_the_front(void **state)
+{
+    (void)state;
+    struct compare_row rows[] = {row("a", 0.8, 0.55, 0.6), row("b", 0.8, 0.54, 0.6), row("c", 0.9, 0.9, 0.9)};
+    struct compare c = {3, rows, {false}, {0}};
+    compare_judge(&c);
+    assert_true(!rows[0].front && rows[1].front && rows[2].front);
+}
+
+static const char membership[] =
+    "{\"schema\": \"sotto.audit/1\", \"accuracy\": {\"nonmember\": {\"estimate\": %g, \"lower\": %g, "
+    "\"upper\": %g}},"
+    " \"attacks\": [{\"name\": \"loss\", \"auc\": {\"estimate\": 0.5, \"lower\": 0.45, \"upper\": 0.55}},"
+    " {\"name\": \"entropy\", \"auc\": {\"estimate\": 0.6, \"lower\": 0.55, \"upper\": 0.65}}]}";
+static const char encoder[] = "{\"schema\": \"sotto.audit/1\", \"encoder_attack\": {}, \"attacks\": "
+                              "[{\"name\": \"encoder-mi-set\", \"auc\": "
+                              "{\"estimate\": 0.7, \"lower\": 0.6, \"upper\": 0.8}}]}";
+static const char attribute[] =
+    "{\"schema\": \"sotto.audit/1\", \"attacks\": [], \"attribute\": {\"attack\": {\"name\": \"network\", "
+    "\"balanced_accuracy\": {\"estimate\": %g, \"lower\": %g, \"upper\": %g}}}}";
+
+static const char *written(const char *name, const char *format, double value)
+{
+    static char paths[8][160];
+    static int next;
+    char text[1024], *path = paths[next++ % 8];
+    snprintf(text, sizeof text, format, value, value - 0.01, value + 0.01);
+    files_write_text(folder, name, text);
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void files_become_a_document_and_a_page(void **state)
+{
+    (void)state;
+    const char *const original[] = {written("om.json", membership, 0.8), written("oe.json", encoder, 0),
+                                    written("oa.json", attribute, 0.6)},
+                      *const other[] = {written("tm.json", membership, 0.8), written("te.json", encoder, 0),
+                                        written("ta.json", attribute, 0.4)};
+    const struct sotto_compared rows[] = {{"original", original, 3}, {"<b>\"t\"</b>", other, 3}};
+    char *json = NULL, *html = NULL, *text = NULL, path[160];
+    struct json *doc = NULL;
+    if (sotto_compare(&json, &html, rows, 2, "A & B") != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(json_parse(&doc, json, strlen(json), "comparison"), SOTTO_OK);
+    assert_string_equal(json_text(json_find(doc, "rows[0].membership.by")), "entropy"); /* the worst */
+    assert_string_equal(json_text(json_find(doc, "rows[0].encoder_membership.by")), "encoder-mi-set");
+    assert_true(json_number(json_find(doc, "rows[1].attribute.estimate")) == 0.4);
+    assert_string_equal(json_text(json_find(doc, "rows[1].attribute.change")), "better");
+    assert_int_equal(json_count(json_find(doc, "front_over")), 4);
+    assert_string_equal(json_text(json_find(doc, "choice.attribute")), "<b>\"t\"</b>");
+    assert_string_equal(json_text(json_find(doc, "choice.utility")), "original"); /* nobody */
+    json_free(doc);
+    assert_non_null(strstr(html, "&lt;b&gt;"));
+    assert_null(strstr(html, "<b>\""));
+    assert_non_null(strstr(html, "A &amp; B"));
+    assert_non_null(strstr(html, "<svg"));
+    assert_int_equal(sotto_compare_summary(&text, json), SOTTO_OK);
+    assert_non_null(strstr(text, "0.400 [0.390, 0.410] better"));
+    assert_non_null(strstr(text, "yes    yes\n"));
+    assert_non_null(strstr(text, "utility             nobody\n"));
+    assert_non_null(strstr(text, "attribute           <b>\"t\"</b>\n"));
+    sotto_text_free(text);
+    snprintf(path, sizeof path, "%s/out", folder);
+    assert_int_equal(sotto_compare_write(path, json, html), SOTTO_OK);
+    snprintf(path, sizeof path, "%s/out/compare.csv", folder);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char line[256];
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_string_equal(line, "model,axis,estimate,lower,upper,by,change,front,wins\n");
+    for (int i = 0; i < 5; i++)
+        assert_non_null(fgets(line, sizeof line, f));
+    assert_string_equal(line, "\"<b>\"\"t\"\"</b>\",utility,0.8,0.79,0.81,\"\",\"same\",1,1\n");
+    fclose(f);
+    for (long n = 0; n < 60; n++) {
+        char *again = NULL, *page = NULL;
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_compare(&again, &page, rows, 2, NULL);
+        base_alloc_fail_after(-1);
+        assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
+        sotto_text_free(again);
+        sotto_text_free(page);
+    }
+    sotto_text_free(json);
+    sotto_text_free(html);
+}
+
+static void refuse(const struct sotto_compared *rows, size_t count, sotto_status expected, const char *text)
+{
+    char *json = NULL;
+    sotto_status status = sotto_compare(&json, NULL, rows, count, NULL);
+    if (status != expected || !strstr(sotto_error_text(), text))
+        fail_msg("%s: %s", sotto_status_name(status), sotto_error_text());
+    assert_null(json);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    (void)state;
+    const char *const good[] = {written("g.json", attribute, 0.5)},
+                      *const wrong[] = {written("w.json", "{}", 0)},
+                      *const missing[] = {"/nonexistent/a.json"};
+    struct sotto_compared rows[] = {{"a", good, 1}, {"a", good, 1}};
+    char *text = NULL;
+    refuse(rows, 1, SOTTO_EINVAL, "compare: 1 models; expected 2 to 1000");
+    refuse(rows, 2, SOTTO_EINVAL, "compare: two models are called 'a'");
+    rows[1].name = "";
+    refuse(rows, 2, SOTTO_EINVAL, "compare: model 2 has no name");
+    rows[1] = (struct sotto_compared){"b", wrong, 1};
+    refuse(rows, 2, SOTTO_EFORMAT, "w.json: holds schema ''; expected sotto.audit/1");
+    rows[1].files = missing;
+    refuse(rows, 2, SOTTO_ENOENT, "/nonexistent/a.json");
+    assert_int_equal(sotto_compare_summary(&text, "{}"), SOTTO_EFORMAT);
+    assert_int_equal(sotto_compare_write(folder, "{}", ""), SOTTO_EFORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_by_hand),
+        cmocka_unit_test(the_choice_mends_most_and_breaks_nothing),
+        cmocka_unit_test(what_was_not_measured_does_not_win),
+        cmocka_unit_test(dominated_models_leave_the_front),
+        cmocka_unit_test_setup_teardown(files_become_a_document_and_a_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_input_is_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* src/report: what a page says a setting is worth. Each verdict follows from the numbers, a broken claim
+ * before all, and nothing that was sampled is ever called proved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/report_pages.h"
+
+static void verdict_is(char *document, const char *kind)
+{
+    char *judged = NULL;
+    struct json *doc = NULL;
+    if (sotto_report_judge(&judged, document) != SOTTO_OK)
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(json_parse(&doc, judged, strlen(judged), "judged"), SOTTO_OK);
+    assert_string_equal(json_text(json_find(doc, "rows[0].verdict.kind")), kind);
+    assert_string_equal(json_text(json_find(doc, "verdict.kind")), kind);
+    json_free(doc);
+    sotto_text_free(judged);
+    sotto_text_free(document);
+}
+
+/* --- no statement --- */
+
+static void no_statement_is_said_and_never_beside_protection(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members, *error;
+    } cases[] = {
+        {"\"protected\": false, \"statement\": \"none\"", NULL},
+        {"\"protected\": false, \"statement\": \"all\"", "'rows[0].statement' is 'all'; expected none"},
+        {"\"protected\": true, \"statement\": \"none\"", "says none of a protected row"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        struct page p = {0};
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": [{\"name\": \"a\", \"title\": "
+                 "\"A\", \"records\": 1, %s}]}",
+                 cases[i].members);
+        sotto_status status = report_build(&p, text, strlen(text));
+        assert_int_equal(status, cases[i].error ? SOTTO_EFORMAT : SOTTO_OK);
+        if (cases[i].error)
+            assert_non_null(strstr(sotto_error_text(), cases[i].error));
+        else
+            assert_non_null(strstr(p.text, "<span class=\"none\">no statement</span>"));
+        base_free(p.text);
+    }
+}
+
+/* --- verdicts --- */
+
+static void verdicts_follow_from_the_numbers(void **state)
+{
+    (void)state;
+    verdict_is(one_row(PLAIN_MLP, NULL), "leaks");
+    verdict_is(one_row(NOISY_MLP, NULL), "leaks");
+    verdict_is(one_row(WRECKED_MLP, NULL), "destroyed");
+    verdict_is(one_row(PLAIN_LINEAR, NULL), "not-detected");
+    verdict_is(one_row(PROVED, NULL), "not-detected");
+    verdict_is(one_row(PLAIN_LINEAR, "measured", "null", NULL), "not-attacked");
+}
+
+static const char utility_format[] = "{\"accuracy\": {\"estimate\": %g, \"lower\": %g, \"upper\": %g}, "
+                                     "\"unprotected_accuracy\": 0.7, \"chance\": 0.1}";
+
+static void a_destroyed_model_is_never_sold_as_protected(void **state)
+{
+    (void)state;
+    char utility[256];
+    /* A fifth of .7 - .1 is .12: .22 is the border. */
+    snprintf(utility, sizeof utility, utility_format, 0.215, 0.2, 0.23);
+    verdict_is(one_row(PROVED, "utility", utility, NULL), "destroyed");
+    snprintf(utility, sizeof utility, utility_format, 0.225, 0.2, 0.24);
+    verdict_is(one_row(PROVED, "utility", utility, NULL), "damaged");
+    snprintf(utility, sizeof utility, utility_format, 0.405, 0.4, 0.41); /* just above half of it */
+    verdict_is(one_row(PROVED, "utility", utility, NULL), "not-detected");
+    char *text = one_row(WRECKED_MLP, NULL), *page = page_of(text), *words = static_part(page);
+    assert_non_null(strstr(words, "must not be taken for protected"));
+    assert_null(strstr(words, "no leak found"));
+    base_free(words);
+    base_free(page);
+    sotto_text_free(text);
+}
+
+/* TPR .9 and FPR .1 on 1,000 of each: epsilon is at least log(.88 / .12) = 1.99 or so. */
+static const char strong_attack[] =
+    "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [{\"name\": \"loss\", \"n_member\": "
+    "2000, \"n_nonmember\": 2000, "
+    "\"auc\": {\"estimate\": 0.95, \"lower\": 0.94, \"upper\": 0.96}, \"epsilon_lower_bound\": 1.9, "
+    "\"balanced_accuracy_detail\": {\"estimate\": 0.9, \"lower\": 0.88, \"upper\": 0.92, \"n_member\": 1000, "
+    "\"n_nonmember\": 1000}, "
+    "\"epsilon_detail\": {\"tpr\": 0.9, \"fpr\": 0.1}}]}";
+
+static void a_broken_claim_is_called_so(void **state)
+{
+    (void)state;
+    verdict_is(one_row(PROVED, "measured", strong_attack, NULL), "contradicted");
+    /* epsilon 3 allows it: the attack then is a leak within the claim. */
+    verdict_is(one_row(PROVED, "measured", strong_attack, "proved",
+                       "{\"epsilon\": {\"lower\": 3, \"upper\": 3}, \"delta\": 0}", NULL),
+               "leaks");
+    /* So does a delta of .8, whatever epsilon is. */
+    verdict_is(one_row(PROVED, "measured", strong_attack, "proved",
+                       "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 0.8}", NULL),
+               "leaks");
+}
+
+/* Ten attacks, the best of which has its interval just above .5: widened for ten, it says nothing. */
+static void picking_the_best_attack_is_paid_for(void **state)
+{
+    (void)state;
+    char audit[8192];
+    for (int k = 1; k <= 10; k += 9) {
+        size_t used = (size_t)snprintf(
+            audit, sizeof audit, "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [");
+        for (int i = 0; i < k; i++)
+            used += (size_t)snprintf(
+                audit + used, sizeof audit - used,
+                "%s{\"name\": \"a%d\", \"auc\": {\"estimate\": 0.52, \"lower\": %g, \"upper\": 0.54}}",
+                i ? ", " : "", i, i ? 0.49 : 0.502);
+        snprintf(audit + used, sizeof audit - used, "]}");
+        verdict_is(one_row(PLAIN_LINEAR, "measured", audit, NULL), k == 1 ? "leaks-little" : "not-detected");
+    }
+}
+
+static void what_is_sampled_is_never_called_proved(void **state)
+{
+    (void)state;
+    for (size_t i = NOISY_MLP; i <= WRECKED_MLP; i++) {
+        char *text = one_row(i, NULL), *page = page_of(text), *words = static_part(page);
+        assert_non_null(strstr(words, "No meaningful proved guarantee"));
+        assert_non_null(strstr(words, "that is not a guarantee"));
+        assert_null(strstr(words, "ifferentially private"));
+        assert_null(strstr(words, "carry a proof"));
+        base_free(words);
+        base_free(page);
+        sotto_text_free(text);
+    }
+}
+
+static void proofs_count_only_whole(void **state)
+{
+    (void)state;
+    static const char *const weak[] = {
+        "{\"epsilon\": {\"lower\": 1, \"upper\": null}, \"delta\": 1e-5}",
+        "{\"epsilon\": {\"lower\": 1, \"upper\": 21}, \"delta\": 1e-5}",
+        ("{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 1e-5, \"assumptions\": [{\"text\": \"rows "
+         "are clipped\", \"met\": false}]}")};
+    for (size_t i = 0; i < 3; i++) {
+        char *text = one_row(PROVED, "proved", weak[i], NULL), *page = page_of(text);
+        assert_non_null(strstr(page, "No meaningful proved guarantee"));
+        base_free(page);
+        sotto_text_free(text);
+    }
+    struct json *doc = copy_of_example(), *run = json_make_object();
+    char *text = NULL;
+    json_put_boolean(&run, "insecure_noise", true);
+    json_put(&doc, "run", run);
+    assert_int_equal(json_dump(&text, doc, JSON_LINE), SOTTO_OK);
+    char *page = page_of(text);
+    assert_non_null(strstr(page, "Noise was seeded: no privacy guarantee"));
+    assert_non_null(strstr(page, "No meaningful proved guarantee"));
+    base_free(page);
+    sotto_text_free(text);
+    json_free(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_statement_is_said_and_never_beside_protection),
+        cmocka_unit_test(verdicts_follow_from_the_numbers),
+        cmocka_unit_test(a_destroyed_model_is_never_sold_as_protected),
+        cmocka_unit_test(a_broken_claim_is_called_so),
+        cmocka_unit_test(picking_the_best_attack_is_paid_for),
+        cmocka_unit_test(what_is_sampled_is_never_called_proved),
+        cmocka_unit_test(proofs_count_only_whole),
+    };
+    return cmocka_run_group_tests(tests, read_example, free_example);
+}

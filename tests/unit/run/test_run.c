@@ -1,0 +1,233 @@
+/* src/run: the experiment file and the run folder. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/stages/run_answers.h"
+#include "run/config/run_config.h"
+#include "run/folder/run_folder.h"
+#include "sotto/io.h"
+#include "sotto/run.h"
+
+static sotto_status read_text(struct run_config *out, const char *text, const char *const *overrides)
+{
+    char *resolved = NULL;
+    sotto_status status = run_config_read(out, &resolved, NULL, text, "run.yaml", overrides);
+    sotto_text_free(resolved);
+    return status;
+}
+
+static void the_demo_is_a_valid_experiment(void **state)
+{
+    (void)state;
+    struct run_config c;
+    assert_int_equal(read_text(&c, sotto_demo_config(), NULL), SOTTO_OK);
+    assert_int_equal(c.case_count, 2);
+    assert_int_equal(c.cases[0].recipe.hidden_count, 1);
+    assert_int_equal(c.cases[0].recipe.hidden[0], 512);
+    assert_int_equal(c.cases[1].recipe.hidden_count, 0);
+    assert_true(isnan(c.cases[0].protections[0].epsilon));
+    assert_true(c.cases[1].protections[0].epsilon == 1);
+    assert_true(c.cases[1].protections[0].delta == 1e-5);
+}
+
+static void a_resolved_config_reads_back_the_same(void **state)
+{
+    (void)state;
+    struct run_config first, second;
+    char *resolved = NULL, *again = NULL;
+    const char *const overrides[] = {"seed=7", "cases[0].head.epochs=3", NULL};
+    assert_int_equal(run_config_read(&first, &resolved, NULL, sotto_demo_config(), "demo.yaml", overrides),
+                     SOTTO_OK);
+    assert_int_equal(first.seed, 7);
+    assert_int_equal(first.cases[0].recipe.epochs, 3);
+    assert_int_equal(run_config_read(&second, &again, NULL, resolved, "config.resolved.yaml", NULL),
+                     SOTTO_OK);
+    assert_string_equal(resolved, again);
+    sotto_text_free(resolved);
+    sotto_text_free(again);
+}
+
+static void mistakes_name_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"name: x\nprotect:\n  - {mechanism: logistic, epsilonn: 1}\n",
+         "run.yaml:3:27: unknown key 'epsilonn' under protect[0]; did you mean 'epsilon'?"},
+        {"name: x\nsensitivity: {pairs: 2}\nprotect:\n  - {mechanism: logistic}\n",
+         "protect[0] needs either scale or epsilon"},
+        {"name: x\nprotect:\n  - {mechanism: logistic, scale: 1}\n", "protect[0] has no sensitivity"},
+        {"name: ../x\n", "name is '../x'; expected letters"},
+        {"name: x\ndata: {private: 10}\ncases:\n"
+         "  - {name: a, records: 8, protect: [{mechanism: logistic, scale: 1, l1: 1}]}\n"
+         "  - {name: c, records: 10}\n"
+         "  - {name: b, records: 3, protect: [{mechanism: logistic, scale: 1, l1: 1}]}\n",
+         "cases[2].records is 3, but only 2 of data.private = 10 records are left"},
+        {"name: x\ndata: {private: 10}\ncases:\n  - {name: a, records: 11}\n",
+         "cases[0].records is 11, but only 10 of data.private = 10 records are left"},
+        {"name: x\ndata: {private: 10}\ncases:\n  - {name: a, records: 2}\n  - {name: a, records: 3}\n",
+         "cases[1].name 'a' is used twice"},
+        {"name: x\nhead: {epochs: 3}\ndata: {private: 10}\ncases:\n  - {name: a, records: 2}\n", "not both"},
+        {"name: x\npretrain: {batch: 512}\ndata: {public: 100}\n",
+         "pretrain.batch is 512 but data.public holds only 100 images"},
+        {"seed: 1\n", "'name' is missing"},
+        {"name: x\nhead: {fine_tune: true}\nsensitivity: {pairs: 2}\n",
+         "head.fine_tune: no privacy statement is made about an encoder that private records trained"},
+        {"name: x\nhead: {fine_tune: true}\nshadow: {heads: 4}\n",
+         "head.fine_tune: no privacy statement is made"},
+        {"name: x\nhead: {fine_tune: true}\nprotect: [{mechanism: logistic, scale: 1, l1: 1}]\n",
+         "head.fine_tune: no privacy statement is made"},
+        {"name: x\nhead: {fine_tune: true}\nsweep: {scales: [1]}\n",
+         "head.fine_tune: no privacy statement is made"},
+        {"name: x\ndata: {private: 10}\nsensitivity: {pairs: 46}\n",
+         "sensitivity.pairs is 46, but 10 records have only 45 distinct pairs"},
+        {"name: x\nhead: {fine_tune: true, trainer: sgd}\n", "head.fine_tune is done by adam"},
+        {"name: x\nhead: {fine_tune: true, hidden: [8, 8, 8, 8]}\n", "with at most 3 hidden layers"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run_config c;
+        assert_int_equal(read_text(&c, rows[i].text, NULL), SOTTO_ECONFIG);
+        if (!strstr(sotto_error_text(), rows[i].error))
+            fail_msg("'%s' does not contain '%s'", sotto_error_text(), rows[i].error);
+    }
+}
+
+static void utility_loss_at_its_edges(void **state)
+{
+    (void)state;
+    assert_true(run_utility_loss(0.5, 0.5) == 0);
+    assert_true(run_utility_loss(0, 0.5) == 1);
+    assert_true(fabs(run_utility_loss(0.45, 0.5) - 0.1) < 1e-15);
+    assert_true(fabs(run_utility_loss(0.6, 0.5) + 0.2) < 1e-15); /* noise may help */
+    assert_true(isnan(run_utility_loss(0, 0)) && isnan(run_utility_loss(0.1, 0)));
+    assert_true(isnan(run_utility_loss(0.1, NAN)));
+}
+
+struct folder_state {
+    char path[64];
+};
+
+static int make_folder(void **state)
+{
+    static struct folder_state s;
+    strcpy(s.path, "/tmp/sotto-run-XXXXXX");
+    *state = &s;
+    return mkdtemp(s.path) ? 0 : 1;
+}
+
+static int remove_folder(void **state)
+{
+    struct folder_state *s = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", s->path);
+    return system(command);
+}
+
+static struct json *key_with(int64_t x)
+{
+    struct json *key = json_make_object();
+    json_put_integer(&key, "x", x);
+    return key;
+}
+
+static void write_output(const struct run_folder *f, const char *text)
+{
+    char path[RUN_PATH];
+    assert_int_equal(run_folder_path(path, f, "models/a.bin"), SOTTO_OK);
+    assert_int_equal(file_write(path, text, strlen(text)), SOTTO_OK);
+}
+
+static void stages_are_reused_only_while_nothing_changed(void **state)
+{
+    struct folder_state *s = *state;
+    static const char *const outputs[] = {"models/a.bin", NULL};
+    struct run_folder f;
+    struct run_stage stage;
+    assert_int_equal(run_folder_open(&f, s->path), SOTTO_OK);
+    assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
+    assert_false(stage.reused);
+    write_output(&f, "weights");
+    struct json *result = json_make_object();
+    json_put_real(&result, "accuracy", 0.5);
+    assert_int_equal(run_stage_end(&stage, &f, outputs, result), SOTTO_OK);
+    run_folder_close(&f);
+
+    assert_int_equal(run_folder_open(&f, s->path), SOTTO_OK);
+    assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
+    assert_true(stage.reused);
+    assert_true(json_number(json_member(stage.result, "accuracy")) == 0.5);
+    assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(2)), SOTTO_OK);
+    assert_false(stage.reused);
+    write_output(&f, "weightz"); /* somebody touched the file */
+    assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
+    assert_false(stage.reused);
+    run_folder_close(&f);
+}
+
+/* No stage may touch what pre-training on public images left. */
+static void a_changed_encoder_is_noticed(void **state)
+{
+    struct folder_state *s = *state;
+    static const char *const outputs[] = {"models/encoder.safetensors", NULL};
+    struct run r = {0};
+    struct run_stage stage;
+    char path[RUN_PATH];
+    assert_int_equal(run_folder_open(&r.folder, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_path(path, &r.folder, outputs[0]), SOTTO_OK);
+    assert_int_equal(file_write(path, "weights", 7), SOTTO_OK);
+    assert_int_equal(run_stage_begin(&stage, &r.folder, "pretrain", key_with(1)), SOTTO_OK);
+    assert_int_equal(run_stage_end(&stage, &r.folder, outputs, NULL), SOTTO_OK);
+    assert_int_equal(run_check_encoder(&r), SOTTO_OK);
+    assert_int_equal(file_write(path, "weightz", 7), SOTTO_OK);
+    assert_int_equal(run_check_encoder(&r), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "changed while the experiment ran"));
+    run_folder_close(&r.folder);
+}
+
+static void one_process_at_a_time(void **state)
+{
+    struct folder_state *s = *state;
+    struct run_folder first, second;
+    assert_int_equal(run_folder_open(&first, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_open(&second, s->path), SOTTO_EAGAIN);
+    run_folder_close(&first);
+    assert_int_equal(run_folder_open(&second, s->path), SOTTO_OK);
+    run_folder_close(&second);
+}
+
+static void a_foreign_run_json_is_refused(void **state)
+{
+    struct folder_state *s = *state;
+    struct run_folder f;
+    char path[RUN_PATH];
+    assert_int_equal(path_join(path, sizeof path, s->path, "run.json"), SOTTO_OK);
+    assert_int_equal(file_write(path, "{\"schema\": \"other/1\"}", 21), SOTTO_OK);
+    assert_int_equal(run_folder_open(&f, s->path), SOTTO_EFORMAT);
+    assert_int_equal(file_write(path, "{\"sch", 5), SOTTO_OK);
+    assert_int_equal(run_folder_open(&f, s->path), SOTTO_EFORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_demo_is_a_valid_experiment),
+        cmocka_unit_test(a_resolved_config_reads_back_the_same),
+        cmocka_unit_test(mistakes_name_their_place),
+        cmocka_unit_test_setup_teardown(stages_are_reused_only_while_nothing_changed, make_folder,
+                                        remove_folder),
+        cmocka_unit_test(utility_loss_at_its_edges),
+        cmocka_unit_test_setup_teardown(a_changed_encoder_is_noticed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(one_process_at_a_time, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_foreign_run_json_is_refused, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
