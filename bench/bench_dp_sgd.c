@@ -163,7 +163,7 @@ struct bench {
     size_t batch, classes, parameters;
     int64_t *labels;
     float *sum;
-    struct sotto_steps *reserved;
+    struct sotto_dpsgd_session *reserved;
     struct nn_clip clip;
     struct side plain, private;
 };
@@ -199,7 +199,7 @@ static void reserve(struct bench *b, const char *ledger)
 {
     if (strcmp(b->settings.noise, "none") == 0)
         return;
-    const struct sotto_reserve request = {
+    const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = "gaussian",
                     .noise_multiplier = 1.1,
                     .sample_rate = 1,
@@ -364,7 +364,7 @@ int main(int argc, char **argv)
            1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n),
            1e3 * median(parts[2], n), plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
            private ? (double)nn_plan_bytes(b.private.plan) / 1048576 : 0, peak_mib(), before, rate);
-    sotto_steps_close(b.reserved);
+    sotto_dpsgd_session_close(b.reserved);
     nn_optimizer_free(b.plain.optimizer), nn_optimizer_free(b.private.optimizer);
     nn_plan_free(b.plain.plan), nn_plan_free(b.private.plan);
     nn_model_free(b.plain.model), nn_model_free(b.private.model);

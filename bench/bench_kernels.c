@@ -25,12 +25,12 @@ int main(void)
 
 enum { JOBS_MAX = 64, REPEATS_MAX = 51 };
 
-/* One thing to time: exactly one of product, picture, taps, weights, columns is set. */
+/* One thing to time: exactly one of product, image, taps, weights, columns is set. */
 struct job {
     char name[64];
     double flops, seconds[REPEATS_MAX];
     struct product *product;
-    struct conv_picture *picture;
+    struct conv_image *image;
     struct conv_taps *taps;
     struct conv_weights *weights;
     int columns, backward;
@@ -121,10 +121,10 @@ static void add_convolution(struct bench *b, const char *name, const struct conv
         own->backward = backward;
         check(conv_taps_create(&own->taps, d));
     }
-    for (int backward = 0; dtype == NN_F32 && conv_picture_fits(d) && backward <= 1; backward++) {
+    for (int backward = 0; dtype == NN_F32 && conv_image_fits(d) && backward <= 1; backward++) {
         struct job *own = add(b, name, backward ? "backward weights, own" : "forward, own", flops);
         own->backward = backward;
-        check(conv_picture_create(&own->picture, d));
+        check(conv_image_create(&own->image, d));
     }
     if (dtype == NN_F32 && conv_weights_fits(d)) {
         struct job *own = add(b, name, "backward weights, own", flops);
@@ -178,8 +178,8 @@ static void place(struct bench *b, size_t bytes)
         j->dst = blocks[0], j->src = blocks[1], j->operand = blocks[2];
         if (j->product)
             product_place(j->product, &b->keep, &b->scratch);
-        if (j->picture)
-            conv_picture_layout(j->picture, &b->scratch);
+        if (j->image)
+            conv_image_layout(j->image, &b->scratch);
         if (j->taps)
             conv_taps_layout(j->taps, &b->scratch);
         if (j->weights)
@@ -192,10 +192,10 @@ static void run(struct job *j)
 {
     if (j->weights)
         conv_weights_run(j->weights, j->dst, NULL, j->operand, j->src);
-    else if (j->picture && j->backward)
-        conv_picture_weights(j->picture, j->dst, NULL, j->operand, j->src);
-    else if (j->picture)
-        conv_picture_forward(j->picture, j->dst, j->src, j->operand, NULL);
+    else if (j->image && j->backward)
+        conv_image_weights(j->image, j->dst, NULL, j->operand, j->src);
+    else if (j->image)
+        conv_image_forward(j->image, j->dst, j->src, j->operand, NULL);
     else if (j->taps && j->backward)
         conv_taps_backward_data(j->taps, j->dst, j->src, NULL, j->operand);
     else if (j->taps)
@@ -259,7 +259,7 @@ int main(int count, char **words)
         printf("%-48s %8.2f ms", j->name, t * 1e3);
         printf(j->flops > 0 ? "  %6.1f GFLOP/s\n" : "\n", j->flops / t / 1e9);
         product_free(j->product);
-        conv_picture_free(j->picture);
+        conv_image_free(j->image);
         conv_taps_free(j->taps);
         conv_weights_free(j->weights);
     }

@@ -86,9 +86,11 @@ static sotto_status train_private(const char *trainer, const char *noise, enum s
     struct sotto_head *h = NULL;
     char *certificate = NULL;
     struct sotto_head_recipe r = recipe_of(trainer, s);
-    struct sotto_head_privacy p = {
-        .target = {NAN, 1e-5}, .fingerprint = "bench", .source = &exercise, .ledger = s->ledger,
-        .noise_mode = mode};
+    struct sotto_head_privacy p = {.target = {NAN, 1e-5},
+                                   .fingerprint = "bench",
+                                   .source = &exercise,
+                                   .ledger = s->ledger,
+                                   .noise_mode = mode};
     r.noise = noise;
     sotto_status status = sotto_head_train_private(&h, &certificate, rows, y, N, D, K, &r, &p, NULL);
     sotto_text_free(certificate);
@@ -99,23 +101,23 @@ static sotto_status train_private(const char *trainer, const char *noise, enum s
 /* What a private run costs once: the account, the ledger, the certificate. */
 static sotto_status account_only(const char *noise, const struct setting *s)
 {
-    struct sotto_steps *steps = NULL;
+    struct sotto_dpsgd_session *steps = NULL;
     char *certificate = NULL;
-    struct sotto_reserve r = {.sampled = {.mechanism = noise,
-                                          .noise_multiplier = 1.1,
-                                          .sample_rate = (double)BATCH / N,
-                                          .steps = (s->epochs * N + BATCH - 1) / BATCH,
-                                          .delta = 1e-5},
-                              .max_grad_norm = 1,
-                              .dimension = P,
-                              .fingerprint = "bench",
-                              .source = &exercise,
-                              .ledger = s->ledger};
+    struct sotto_dpsgd_request r = {.sampled = {.mechanism = noise,
+                                                .noise_multiplier = 1.1,
+                                                .sample_rate = (double)BATCH / N,
+                                                .steps = (s->epochs * N + BATCH - 1) / BATCH,
+                                                .delta = 1e-5},
+                                    .max_grad_norm = 1,
+                                    .dimension = P,
+                                    .fingerprint = "bench",
+                                    .source = &exercise,
+                                    .ledger = s->ledger};
     sotto_status status = sotto_dp_reserve(&steps, &r, NULL);
     if (status == SOTTO_OK)
-        status = sotto_steps_certificate(&certificate, steps);
+        status = sotto_dpsgd_session_certificate(&certificate, steps);
     sotto_text_free(certificate);
-    sotto_steps_close(steps);
+    sotto_dpsgd_session_close(steps);
     return status;
 }
 

@@ -78,7 +78,7 @@ static bool is_file(const char *text)
 static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, const char *entry,
                               const char *option, const char *defence)
 {
-    struct sotto_array x = {0}, secret = {0};
+    struct sotto_array x = {0}, protected_label = {0};
     const char *colon = strrchr(entry, ':'), *path, *file;
     size_t length = colon ? (size_t)(colon - entry) : strlen(entry), n = 0;
     if (r->parts == DEFEND_PARTS)
@@ -92,14 +92,14 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
         status =
             cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", path, x.shape[1], r->path[0], r->d);
     if (status == SOTTO_OK && colon && !is_file(colon + 1))
-        status = repeat(&secret, colon + 1, n, option);
+        status = repeat(&protected_label, colon + 1, n, option);
     else if (status == SOTTO_OK && colon &&
              (status = keep_path(&file, in, option, colon + 1, strlen(colon + 1))) == SOTTO_OK)
-        status = head_labels_load(&secret, file);
-    if (status == SOTTO_OK && colon && secret.count != n)
+        status = head_labels_load(&protected_label, file);
+    if (status == SOTTO_OK && colon && protected_label.count != n)
         status = cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; expected one secret a row",
-                          colon + 1, secret.count, path, n);
-    if (status == SOTTO_OK && r->parts && (colon != NULL) != (r->secret.count > 0))
+                          colon + 1, protected_label.count, path, n);
+    if (status == SOTTO_OK && r->parts && (colon != NULL) != (r->protected_label.count > 0))
         status = cli_fail(SOTTO_EUSAGE, "defend: either all of --%s have a secret or none", option);
     if (status == SOTTO_OK) {
         r->path[r->parts] = path;
@@ -108,9 +108,9 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
         status = stack(&r->x, &x);
     }
     if (status == SOTTO_OK && colon)
-        status = stack(&r->secret, &secret);
+        status = stack(&r->protected_label, &protected_label);
     sotto_array_clear(&x);
-    sotto_array_clear(&secret);
+    sotto_array_clear(&protected_label);
     return status;
 }
 
@@ -140,13 +140,13 @@ static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in,
 }
 
 static sotto_status load_rows(struct defend_rows *r, struct defend_inputs *in, const struct options *o,
-                              const char *option, bool secrets)
+                              const char *option, bool protected_labels)
 {
     const char *const *list = option_list(o, option);
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; status == SOTTO_OK && list && list[i]; i++)
         status = load_part(r, in, list[i], option, option_argument(o, 0));
-    if (status == SOTTO_OK && r->parts && secrets && !r->secret.count)
+    if (status == SOTTO_OK && r->parts && protected_labels && !r->protected_label.count)
         status =
             cli_fail(SOTTO_EUSAGE, "defend: --%s needs a secret for its rows: %s:SECRET", option, r->path[0]);
     if (status == SOTTO_OK && r->parts && in->rows.d != r->d)
@@ -173,7 +173,7 @@ sotto_status defend_inputs_load(struct defend_inputs *in, const struct options *
 static void rows_clear(struct defend_rows *r)
 {
     sotto_array_clear(&r->x);
-    sotto_array_clear(&r->secret);
+    sotto_array_clear(&r->protected_label);
     sotto_array_clear(&r->label);
 }
 
@@ -186,7 +186,7 @@ void defend_inputs_clear(struct defend_inputs *in)
 
 struct sotto_defence_known defend_known(const struct defend_rows *r)
 {
-    return (struct sotto_defence_known){r->x.data, r->secret.data, r->label.data, r->n, r->d};
+    return (struct sotto_defence_known){r->x.data, r->protected_label.data, r->label.data, r->n, r->d};
 }
 
 /* PATH.defence.json, or FOLDER/defence.json. */

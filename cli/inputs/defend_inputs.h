@@ -11,7 +11,8 @@ enum { DEFEND_PARTS = 16, DEFEND_FILES = 8 * DEFEND_PARTS, DEFEND_PATH = 1024 };
 
 /* Files of one kind, stacked in their order. */
 struct defend_rows {
-    struct sotto_array x, secret, label; /* f4 (n, d), i8 (n), i8 (n); secret and label may be empty */
+    struct sotto_array x, protected_label,
+        label; /* f4 (n, d), i8 (n), i8 (n); secret and label may be empty */
     size_t n, d, parts;
     size_t part[DEFEND_PARTS];      /* rows of each file */
     const char *path[DEFEND_PARTS]; /* of x; points into paths below */

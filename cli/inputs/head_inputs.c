@@ -109,8 +109,8 @@ static sotto_status load_provenance(struct head_inputs *in, const char *features
 {
     sotto_status status = sotto_provenance_load_pair(&in->provenance, features, labels);
     if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
-        status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows", features,
-                          in->provenance.n, features, in->n);
+        status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows",
+                          features, in->provenance.n, features, in->n);
     return status;
 }
 
@@ -165,8 +165,8 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
 }
 
 /* The provenance of the chosen rows; a silent trainer refuses a row that is named twice. */
-static sotto_status select_provenance(struct head_inputs *in, const struct options *o, const struct sotto_array *rows,
-                                      int silent)
+static sotto_status select_provenance(struct head_inputs *in, const struct options *o,
+                                      const struct sotto_array *rows, int silent)
 {
     sotto_status status = SOTTO_OK;
     if (rows->data && silent)
@@ -185,8 +185,8 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
     if (status == SOTTO_OK)
         status = silent ? load_features(&in->x, features) : head_features_load(&in->x, features);
     if (status == SOTTO_OK)
-        status = silent ? load_labels_in_silence(&in->y, labels)
-                        : load_whole_numbers(&in->y, labels, "labels");
+        status =
+            silent ? load_labels_in_silence(&in->y, labels) : load_whole_numbers(&in->y, labels, "labels");
     if (status != SOTTO_OK)
         return status;
     in->n = in->x.shape[0];

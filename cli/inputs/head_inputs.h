@@ -51,8 +51,9 @@
          NULL},                                                                                              \
     {                                                                                                        \
         "classes", OPTION_TEXT, "K|FILE", NULL,                                                              \
-            "classes, or a file with one name a line; private and convex trainers: public, and must be given "  \
-            "(or known from the data set's description); all others: default largest label + 1",                \
+            "classes, or a file with one name a line; private and convex trainers: public, and must be "     \
+            "given "                                                                                         \
+            "(or known from the data set's description); all others: default largest label + 1",             \
             NULL                                                                                             \
     }
 

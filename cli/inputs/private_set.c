@@ -4,18 +4,20 @@
 #include <string.h>
 
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
-                                  const struct sotto_provenance *provenance, const char *verb, const char *what)
+                                  const struct sotto_provenance *provenance, const char *verb,
+                                  const char *what)
 {
     const char *given = option_text(o, "dataset-id"), *carried = provenance->dataset_id;
     if (!given && !carried[0])
-        return cli_fail(SOTTO_EUSAGE,
-                        "%s: %s has no identity (made elsewhere, opened by its path, or imported by version 1), so "
-                        "no ledger can be charged; import it again with 'sotto data import', or name the private "
-                        "data set with --dataset-id",
-                        verb, what);
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "%s: %s has no identity (made elsewhere, opened by its path, or imported by version 1), so "
+            "no ledger can be charged; import it again with 'sotto data import', or name the private "
+            "data set with --dataset-id",
+            verb, what);
     if (given && carried[0] && strcmp(given, carried) != 0)
-        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; leave --dataset-id out", verb,
-                        what, carried, given);
+        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; leave --dataset-id out",
+                        verb, what, carried, given);
     if (!carried[0] && sotto_dataset_is_public(given))
         return cli_fail(SOTTO_EUSAGE,
                         "%s: --dataset-id '%s' stands for a public set, and %s does not come from it; choose "
@@ -50,8 +52,8 @@ sotto_status private_set_look_up(struct private_set *s, const struct sotto_conte
     return status == SOTTO_OK ? sotto_provenance_digests(s->digests, p, ctx) : status;
 }
 
-sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n, size_t d,
-                                   const struct sotto_context *ctx)
+sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n,
+                                   size_t d, const struct sotto_context *ctx)
 {
     sotto_status status = private_set_look_up(s, ctx);
     if (status != SOTTO_OK || s->source.public_set || s->digests)

@@ -13,7 +13,8 @@
      FOR "another data set with the same people, whose ledger is charged too (may be repeated)",             \
      NULL},                                                                                                  \
     {                                                                                                        \
-        "ledger-move", OPTION_FLAG, NULL, NULL, FOR "move the data set's ledger to the file of --ledger", NULL \
+        "ledger-move", OPTION_FLAG, NULL, NULL, FOR "move the data set's ledger to the file of --ledger",    \
+            NULL                                                                                             \
     }
 
 struct private_set {
@@ -25,12 +26,13 @@ struct private_set {
 /* `provenance` (borrowed): what the inputs say of themselves; verb and what ("X.npy") are for errors. EUSAGE: no
  * identity, or one that --dataset-id contradicts. Clear also after a failure. */
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
-                                  const struct sotto_provenance *provenance, const char *verb, const char *what);
+                                  const struct sotto_provenance *provenance, const char *verb,
+                                  const char *what);
 /* Looks the records up in the imported set; unknown where the provenance names no set. */
 sotto_status private_set_look_up(struct private_set *s, const struct sotto_context *ctx);
 /* The same; where no set is named, the rows of x (n, d) and y (n) stand for themselves. */
-sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n, size_t d,
-                                   const struct sotto_context *ctx);
+sotto_status private_set_of_arrays(struct private_set *s, const float *x, const int64_t *y, size_t n,
+                                   size_t d, const struct sotto_context *ctx);
 /* rows[0..n) of an open set. */
 sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
                                  size_t n, const struct sotto_context *ctx);

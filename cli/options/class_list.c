@@ -31,8 +31,8 @@ static sotto_status add_name(struct class_list *l, const char *line, const char 
     int first = position(l->names, l->count, line);
     if (first >= 0)
         return cli_fail(SOTTO_EFORMAT,
-                        "%s: '%.80s' is there twice (lines %d and %zu); expected every class once", path, line,
-                        first + 1, l->count + 1);
+                        "%s: '%.80s' is there twice (lines %d and %zu); expected every class once", path,
+                        line, first + 1, l->count + 1);
     if (l->count == MOST)
         return cli_fail(SOTTO_EFORMAT, "%s: more than %d classes", path, MOST);
     char **names = realloc(l->names, (l->count + 1) * sizeof *names);
@@ -78,8 +78,8 @@ sotto_status class_list_read(struct class_list *out, const struct options *o)
         return read_names(out, text);
     unsigned long long count = strtoull(text, NULL, 10);
     if (count == 0 || count > MOST)
-        return cli_fail(SOTTO_EUSAGE,
-                        "--classes: %s; expected 1 to %d, or a file with one class name a line", text, MOST);
+        return cli_fail(SOTTO_EUSAGE, "--classes: %s; expected 1 to %d, or a file with one class name a line",
+                        text, MOST);
     out->count = (size_t)count;
     return SOTTO_OK;
 }

@@ -177,8 +177,8 @@ static sotto_status check_output(const struct options *o)
     for (size_t i = 0; i < o->count; i++)
         for (size_t k = 0; k < o->values[i].count; k++)
             if (strcmp(o->values[i].row->name, "output") != 0 && same_file(o->values[i].texts[k], &output))
-                return cli_fail(SOTTO_EUSAGE, "--output %s is also --%s; expected another file to write", path,
-                                o->values[i].row->name);
+                return cli_fail(SOTTO_EUSAGE, "--output %s is also --%s; expected another file to write",
+                                path, o->values[i].row->name);
     for (size_t i = 0; i < o->argument_count; i++)
         if (same_file(o->arguments[i], &output))
             return cli_fail(SOTTO_EUSAGE, "--output %s is also read; expected another file to write", path);
@@ -342,7 +342,8 @@ sotto_status option_check_report(const struct options *o)
         return SOTTO_OK;
     int length = snprintf(page, sizeof page, "%s/report.html", folder);
     if (length > 0 && (size_t)length < sizeof page && stat(page, &found) == 0)
-        return cli_fail(SOTTO_ECREATE, "%s: a finished report stands there; give another --output, or --force", page);
+        return cli_fail(SOTTO_ECREATE,
+                        "%s: a finished report stands there; give another --output, or --force", page);
     return SOTTO_OK;
 }
 

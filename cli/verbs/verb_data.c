@@ -18,7 +18,8 @@ static const struct option_row rows[] = {
      "fine (default) or coarse",
      NULL},
     {"attribute", OPTION_TEXT, "COLUMN", NULL,
-     "import, fetch: second label of pictures with a table: a column of CelebA (A+B: both) or of labels.csv; of UTKFace "
+     "import, fetch: second label of pictures with a table: a column of CelebA (A+B: both) or of labels.csv; "
+     "of UTKFace "
      "race, gender or age",
      NULL},
     {"dataset-id", OPTION_TEXT, "ID", NULL,
@@ -34,23 +35,28 @@ static const struct option_row rows[] = {
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
      "split: parts and their records, e.g. member=1200,nonmember=1200", NULL},
     {"schema", OPTION_TEXT, "FILE", NULL,
-     "import, split: of a table: schema.yaml with columns, bounds, categories and classes; no row has a say in the "
+     "import, split: of a table: schema.yaml with columns, bounds, categories and classes; no row has a say "
+     "in the "
      "encoding then",
      NULL},
     {"one-hot", OPTION_FLAG, NULL, NULL,
-     "split: of a table: categories as bits, numbers scaled; by a schema, public rows (--fit-on, --fit-table), "
+     "split: of a table: categories as bits, numbers scaled; by a schema, public rows (--fit-on, "
+     "--fit-table), "
      "--private-fit, or else by all rows, which makes every epsilon conditional",
      NULL},
     {"fit-on", OPTION_TEXT, "PART", NULL, "split: fit the encoding on this part, which is public", NULL},
-    {"fit-table", OPTION_TEXT, "TABLE", NULL, "split: fit the encoding on the rows of this public table", NULL},
+    {"fit-table", OPTION_TEXT, "TABLE", NULL, "split: fit the encoding on the rows of this public table",
+     NULL},
     {"private-fit", OPTION_REAL, "EPSILON", NULL,
-     "split: find narrower bounds than the schema's by private releases of EPSILON in all (needs --dataset-id)",
+     "split: find narrower bounds than the schema's by private releases of EPSILON in all (needs "
+     "--dataset-id)",
      NULL},
     {"ledger", OPTION_TEXT, "FILE", NULL,
      "split: --private-fit: default $XDG_DATA_HOME/sotto/ledger/DATASET-ID.jsonl", NULL},
     {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},
     {"output", OPTION_TEXT, "DIR", NULL,
-     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json",
+     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and "
+     "encoding.json",
      NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -145,10 +151,10 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
 static sotto_status read_import_options(struct sotto_import_options *out, const struct options *o)
 {
     *out = (struct sotto_import_options){.label = option_text(o, "label"),
-                                          .attribute = option_text(o, "attribute"),
-                                          .part = option_text(o, "part"),
-                                          .dataset_id = option_text(o, "dataset-id"),
-                                          .schema = option_text(o, "schema")};
+                                         .attribute = option_text(o, "attribute"),
+                                         .part = option_text(o, "part"),
+                                         .dataset_id = option_text(o, "dataset-id"),
+                                         .schema = option_text(o, "schema")};
     return read_size(out, option_text(o, "size"));
 }
 
@@ -331,24 +337,24 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return action->run(o, ctx, json);
 }
 
-const struct verb verb_data = {.name = "data",
-                               .summary = "list, import, fetch, describe and verify data sets",
-                               .arguments =
-                                   "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | "
-                                   "split NAME --parts P=N,... -o DIR",
-                               .min_arguments = 1,
-                               .max_arguments = 3,
-                               .examples = "  sotto data list\n"
-                                           "  sotto data import cifar10-jpeg.tar.xz --name cifar10\n"
-                                           "  sotto data import location.csv --name location --label first\n"
-                                           "  sotto data import photos/ --name photos --size 96x96\n"
-                                           "  sotto data fetch cifar100\n"
-                                           "  sotto data fetch stl10 --size 32x32\n"
-                                           "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
-                                           "  sotto data info fashion-mnist --json\n"
-                                           "  sotto data verify fashion-mnist\n"
-                                           "  sotto data split location --parts "
-                                           "member=1200,nonmember=1200,attacker=2600 -o location\n"
-                                           "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
-                               .options = rows,
-                               .run = run};
+const struct verb verb_data = {
+    .name = "data",
+    .summary = "list, import, fetch, describe and verify data sets",
+    .arguments = "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | "
+                 "split NAME --parts P=N,... -o DIR",
+    .min_arguments = 1,
+    .max_arguments = 3,
+    .examples = "  sotto data list\n"
+                "  sotto data import cifar10-jpeg.tar.xz --name cifar10\n"
+                "  sotto data import location.csv --name location --label first\n"
+                "  sotto data import photos/ --name photos --size 96x96\n"
+                "  sotto data fetch cifar100\n"
+                "  sotto data fetch stl10 --size 32x32\n"
+                "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
+                "  sotto data info fashion-mnist --json\n"
+                "  sotto data verify fashion-mnist\n"
+                "  sotto data split location --parts "
+                "member=1200,nonmember=1200,attacker=2600 -o location\n"
+                "  sotto data split adult --parts train=20000,test=5000 --one-hot -o adult",
+    .options = rows,
+    .run = run};

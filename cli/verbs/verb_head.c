@@ -40,7 +40,8 @@ static const struct option_row rows[] = {
     {"purpose", OPTION_TEXT, "TEXT", NULL, "dp: recorded in the ledger", NULL},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
      "dp: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
-    {"fresh", OPTION_FLAG, NULL, NULL, "dp-sgd, dp-adam: ignore OUTPUT.checkpoint, which an interrupted run left", NULL},
+    {"fresh", OPTION_FLAG, NULL, NULL,
+     "dp-sgd, dp-adam: ignore OUTPUT.checkpoint, which an interrupted run left", NULL},
     {"output", OPTION_TEXT, "FILE", NULL, "head.safetensors to write (PyTorch's nn.Sequential names)", NULL},
     {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -132,7 +133,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     struct private_set set = {0};
     char *certificate = NULL, *line = NULL, checkpoint[4096];
     sotto_status status = read_privacy(&privacy, r, in, o);
-    if (status == SOTTO_OK && (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
+    if (status == SOTTO_OK &&
+        (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
         status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
@@ -258,13 +260,12 @@ const struct verb verb_head = {
     .name = "head",
     .summary = "fit a softmax head (linear or MLP) on embeddings",
     .arguments = "",
-    .examples =
-        "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
-        "head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
-        "--target-epsilon 3 -o head.safetensors\n"
-        "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
+    .examples = "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
+                "head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
+                "--target-epsilon 3 -o head.safetensors\n"
+                "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
     .options = rows,
     .run = run};

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    {"dataset-id", OPTION_TEXT, "ID", NULL, "identity of the private data set ('sotto data info NAME' shows it)",
-     NULL},
+    {"dataset-id", OPTION_TEXT, "ID", NULL,
+     "identity of the private data set ('sotto data info NAME' shows it)", NULL},
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
      "init: what all releases together may cost, e.g. 2 or 2,1e-6; a trainer cannot widen it", NULL},
     {"contact", OPTION_TEXT, "TEXT", NULL, "init: who answers for this data set; recorded", NULL},
@@ -26,7 +26,8 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text)
         good = end != second && *end == '\0';
     }
     return good ? SOTTO_OK
-                : cli_fail(SOTTO_EUSAGE, "ledger init: --budget '%s'; expected EPSILON or EPSILON,DELTA", text);
+                : cli_fail(SOTTO_EUSAGE, "ledger init: --budget '%s'; expected EPSILON or EPSILON,DELTA",
+                           text);
 }
 
 static sotto_status run_init(const struct options *o, const struct sotto_context *ctx, int json)
@@ -44,7 +45,8 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     if (status != SOTTO_OK)
         return status;
     const struct sotto_source_records source = {.public_set = sotto_dataset_is_public(id)};
-    status = sotto_ledger_init(&path, id, option_text(o, "ledger"), budget, option_text(o, "contact"), &source, ctx);
+    status = sotto_ledger_init(&path, id, option_text(o, "ledger"), budget, option_text(o, "contact"),
+                               &source, ctx);
     if (status != SOTTO_OK)
         return status;
     char *text = NULL;
@@ -53,8 +55,8 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
     else if (status == SOTTO_OK)
-        printf("%s: the ledger of data set '%s', with a budget of epsilon %g, delta %g\n", path, id, budget.epsilon,
-               budget.delta);
+        printf("%s: the ledger of data set '%s', with a budget of epsilon %g, delta %g\n", path, id,
+               budget.epsilon, budget.delta);
     sotto_text_free(text);
     sotto_text_free(path);
     return status;
@@ -72,7 +74,8 @@ static sotto_status run_show(const struct options *o, int json)
         return cli_fail(SOTTO_EUSAGE, "ledger show: give either FILE or --dataset-id");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
     if (status == SOTTO_OK)
-        status = json ? sotto_ledger_show(&text, id ? path : file) : sotto_ledger_table(&text, id ? path : file);
+        status =
+            json ? sotto_ledger_show(&text, id ? path : file) : sotto_ledger_table(&text, id ? path : file);
     if (status == SOTTO_OK)
         printf("%s%s", text, json ? "\n" : "");
     sotto_text_free(text);
@@ -96,8 +99,9 @@ const struct verb verb_ledger = {
     .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE]",
     .min_arguments = 1,
     .max_arguments = 2,
-    .examples = "  sotto ledger init --dataset-id survey-2026 --budget 2,1e-6 --contact 'privacy@example.org'\n"
-                "  sotto ledger show --dataset-id survey-2026\n"
-                "  sotto ledger show ledger.jsonl --json",
+    .examples =
+        "  sotto ledger init --dataset-id survey-2026 --budget 2,1e-6 --contact 'privacy@example.org'\n"
+        "  sotto ledger show --dataset-id survey-2026\n"
+        "  sotto ledger show ledger.jsonl --json",
     .options = rows,
     .run = run};

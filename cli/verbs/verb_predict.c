@@ -311,7 +311,7 @@ static sotto_status deliver_answers(const struct options *o, const struct sotto_
     return status == SOTTO_OK && !print ? deliver(o, out, json) : status;
 }
 
-static sotto_status answer_table(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status output_table(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct sotto_table_encoding *e = NULL;
     struct sotto_head *h = NULL;
@@ -338,7 +338,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_array x = {0};
     sotto_status status = check_options(o);
     if (status == SOTTO_OK && option_given(o, "table"))
-        return answer_table(o, ctx, json);
+        return output_table(o, ctx, json);
     if (status == SOTTO_OK && option_given(o, "model"))
         return ask_network(o, ctx, json);
     if (status == SOTTO_OK)

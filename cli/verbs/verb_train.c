@@ -210,8 +210,8 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
                "\"records_per_second\": %.1f, \"dtype\": \"%s\", \"backend\": \"%s\", %s, "
                "\"weights_sha256\": \"%s\"}\n",
                model, sotto_network_parameters(n), sotto_network_classes(n), (unsigned long long)r->steps,
-               r->loss, r->accuracy, r->seconds, r->records_per_second, r->dtype, r->backend,
-               choice, sotto_network_sha256(n));
+               r->loss, r->accuracy, r->seconds, r->records_per_second, r->dtype, r->backend, choice,
+               sotto_network_sha256(n));
     else
         printf("%s: %s of %zu parameters, %llu steps, loss %.4f nats and accuracy %.4f over the last epoch, "
                "%.1f s, %.0f records/s\n%s\n",
@@ -320,10 +320,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     const char *data = option_text(o, "data");
     if (data && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) && sotto_dataset_is_path(data))
-        return cli_fail(SOTTO_EUSAGE,
-                        "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may "
-                        "speak of its records; 'sotto data import %s --name NAME' first",
-                        data, data);
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may "
+            "speak of its records; 'sotto data import %s --name NAME' first",
+            data, data);
     return image_training(o, ctx, json, train);
 }
 

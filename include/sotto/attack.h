@@ -30,9 +30,10 @@ struct sotto_attribute_input {
      * baseline. */
     const float *outputs, *known;
     size_t output_count, known_count;
-    size_t n_aux;   /**< > 0: the first n_aux records are the attacker's, who is tested on all others; 0: on one
+    size_t n_aux; /**< > 0: the first n_aux records are the attacker's, who is tested on all others; 0: on one
                        random half he knows the other */
-    size_t deepest; /**< networks of 3 .. deepest dense layers are tried, and each is reported by itself; at most 6
+    size_t
+        deepest; /**< networks of 3 .. deepest dense layers are tried, and each is reported by itself; at most 6
                        [0: one of 3 only] */
 };
 /** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */

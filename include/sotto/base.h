@@ -48,8 +48,8 @@ enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
 
 /** Where a long call reports to and who may stop it. Every member is optional; a NULL context is allowed. */
 struct sotto_context {
-    int threads;                        /**< size of the OpenMP pool; 0: the CPUs this process may use */
-    volatile sig_atomic_t *stop;        /**< non-zero: finish the step, write a checkpoint, return ESTOPPED */
+    int threads;                 /**< size of the OpenMP pool; 0: the CPUs this process may use */
+    volatile sig_atomic_t *stop; /**< non-zero: finish the step, write a checkpoint, return ESTOPPED */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit);
     void (*log)(void *user, enum sotto_log_level level, const char *text);
     void *user;

@@ -11,24 +11,27 @@ extern "C" {
 /** A loaded set. Exactly one of images and features is non-NULL. Read-only for callers; free with sotto_dataset_free(). */
 struct sotto_dataset {
     char name[64];
-    char dataset_id[128]; /**< identity: whose records these are, and so which ledger is charged for them. Of an imported
+    char dataset_id
+        [128]; /**< identity: whose records these are, and so which ledger is charged for them. Of an imported
                                set as its import recorded it, of a registered one its name; "": anonymous (a path, or
                                an import of version 1) */
     char title[128];
-    char origin[512];     /**< where it came from, one line */
-    char sha256[65];      /**< of the decoded contents (images or features, then labels, then attribute); of an imported
+    char origin[512]; /**< where it came from, one line */
+    char sha256
+        [65]; /**< of the decoded contents (images or features, then labels, then attribute); of an imported
                                set: as recorded at its import, checked again only by sotto_data_verify() */
-    int synthetic;        /**< 1: made up; every result that uses it must say "synthetic" */
-    size_t n;             /**< records; rows [0, n_train) are the official training part, the rest the test part */
+    int synthetic; /**< 1: made up; every result that uses it must say "synthetic" */
+    size_t n;      /**< records; rows [0, n_train) are the official training part, the rest the test part */
     size_t n_train;
     size_t channels, height, width;
-    const uint8_t *images;   /**< (N, C, H, W) */
+    const uint8_t *images; /**< (N, C, H, W) */
     size_t columns;
-    const float *features;   /**< (N, D) */
-    size_t classes;          /**< 0: no labels */
-    const int64_t *labels;   /**< (N), 0 .. classes-1; NULL without labels */
+    const float *features;          /**< (N, D) */
+    size_t classes;                 /**< 0: no labels */
+    const int64_t *labels;          /**< (N), 0 .. classes-1; NULL without labels */
     const char *const *class_names; /**< classes strings, or NULL */
-    char classes_by[64];     /**< what fixes the classes whatever the records are; "": they were read off the records */
+    char classes_by
+        [64]; /**< what fixes the classes whatever the records are; "": they were read off the records */
     /** A second label: what attribute inference is after (include/sotto/attack.h) and Talos hides (ssl.h). */
     char attribute_name[64];        /**< what it says, such as "race"; "": no attribute */
     size_t values;                  /**< 0: no attribute */
@@ -39,7 +42,8 @@ struct sotto_dataset {
 
 /** By registered or imported name, or by path (formats: `sotto data list`).
  *  ENOENT "data set 'x' not found" with a hint; EFORMAT names the file and what is wrong in it. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset **out,
+                                                           const char *name_or_path,
                                                            const struct sotto_context *ctx);
 /** 1: the name stands for files that sotto_dataset_open() would read as they are, so that what it says of them
  * may depend on their records; 0: a registered or an imported set (its records were checked by the import),
@@ -50,14 +54,18 @@ SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 /** Zero means: decide from the files. */
 struct sotto_import_options {
     size_t height, width; /**< resize every image to this; 0: the most common size */
-    const char *label;    /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse"; of
+    const char
+        *label; /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse"; of
                                CelebA, UTKFace, labels.csv: as attribute */
-    const char *attribute; /**< second label of pictures: a column of CelebA ("A+B": both of them) or of labels.csv; of
+    const char
+        *attribute; /**< second label of images: a column of CelebA ("A+B": both of them) or of labels.csv; of
                                 UTKFace "race", "gender", "age" */
-    const char *part;     /**< of STL-10: "labelled" (default) or "unlabelled" */
-    const char *dataset_id; /**< identity of the records, below 128 bytes; NULL: NAME-<16 random hexadecimal digits>. Not
+    const char *part; /**< of STL-10: "labelled" (default) or "unlabelled" */
+    const char *
+        dataset_id; /**< identity of the records, below 128 bytes; NULL: NAME-<16 random hexadecimal digits>. Not
                                  a registered name: those stand for public sets */
-    const char *schema;   /**< of a table: sotto.schema/1 (docs/FORMATS.md): codes, classes and bounds come from it, not
+    const char *
+        schema; /**< of a table: sotto.schema/1 (docs/FORMATS.md): codes, classes and bounds come from it, not
                                from the rows, and no cell is refused */
 };
 /** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
@@ -79,7 +87,8 @@ struct sotto_fetch_options {
  *  ENOTSUP: built without libcurl; ENOENT: no address is known, or no such file there; EUSAGE: no SHA-256, or an address
  *  that is not https (http only for loopback and for registered files); EFORMAT: another length or hash; EAGAIN: no
  *  connection, or another process is at it; EIO; ECREATE: the name is taken; ESTOPPED. `options` may be NULL. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch(const char *name, const struct sotto_fetch_options *options,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch(const char *name,
+                                                         const struct sotto_fetch_options *options,
                                                          const struct sotto_context *ctx);
 /** What it would do, in lines for people: addresses, sizes, how they are checked, licence. Errors as above. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch_plan(char **text, const char *name,
@@ -99,17 +108,18 @@ SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
  *  arrays it was read from say of themselves, else the rows of this set. The member `set` is "" where the set cannot be
  *  opened again by its name. EINVAL: a row is not below the set's n; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_of_rows(struct sotto_provenance *out,
-                                                                 const struct sotto_dataset *d, const int64_t *rows,
-                                                                 size_t n);
+                                                                 const struct sotto_dataset *d,
+                                                                 const int64_t *rows, size_t n);
 /** out[0..n): digests of records for struct sotto_source_records: the bytes of features or image, their shape, and the
  *  label. Rows as above; of a set that was read from arrays which name their source, the records of that source. Or of
  *  arrays, x (n, d) and y (n) or NULL, which are the same as those of an imported table. Errors of
  *  sotto_provenance_digests(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST],
-                                                              const struct sotto_dataset *d, const int64_t *rows,
-                                                              size_t n, const struct sotto_context *ctx);
-SOTTO_API void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, const int64_t *y, size_t n,
-                                   size_t d);
+                                                              const struct sotto_dataset *d,
+                                                              const int64_t *rows, size_t n,
+                                                              const struct sotto_context *ctx);
+SOTTO_API void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, const int64_t *y,
+                                   size_t n, size_t d);
 /** Digests of the rows that a provenance names, taken from its set in the data folder: out has room for p->n.
  *  EUSAGE: the set is not there, or holds other records by now. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST],
@@ -126,12 +136,15 @@ struct sotto_split_options {
     int one_hot;   /**< tables: categories become bits, numbers are scaled, by an encoding */
     uint64_t seed; /**< which records go where */
     /* Whose rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
-    const char *schema;    /**< sotto.schema/1; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that
+    const char *
+        schema; /**< sotto.schema/1; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that
                                 was imported by one */
-    const char *fit_part;  /**< the part that the caller names as public: kinds, categories and classes of its rows
+    const char
+        *fit_part; /**< the part that the caller names as public: kinds, categories and classes of its rows
                                 (unless declared), numbers centred and scaled to its unit variance */
     const char *fit_table; /**< the same by another, public table: a name or a path */
-    double private_epsilon; /**< bounds of all numbers by the exponential mechanism, within those declared: this much
+    double
+        private_epsilon; /**< bounds of all numbers by the exponential mechanism, within those declared: this much
                                  pure epsilon in all, charged to the ledger of dataset_id */
     const char *dataset_id, *ledger; /**< of the private fit; ledger NULL: as in struct sotto_release */
 };
@@ -161,7 +174,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_beside(struct sotto
                                                                     const char *features);
 SOTTO_API void sotto_table_encoding_free(struct sotto_table_encoding *e);
 /** One line of JSON (sotto_text_free). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_text(char **json, const struct sotto_table_encoding *e);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_text(char **json,
+                                                                  const struct sotto_table_encoding *e);
 SOTTO_API enum sotto_encoding sotto_table_encoding_how(const struct sotto_table_encoding *e);
 /** Values of a row. */
 SOTTO_API size_t sotto_table_encoding_width(const struct sotto_table_encoding *e);
@@ -172,11 +186,12 @@ SOTTO_API const char *sotto_table_encoding_class(const struct sotto_table_encodi
  *  there. Unknown categories are counted in a warning. EFORMAT "new.csv:7: column 'age' is 'x'; expected a number", and
  *  for a column that is missing or not in the encoding. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encode(struct sotto_array *x,
-                                                           const struct sotto_table_encoding *e, const char *path,
-                                                           const struct sotto_context *ctx);
+                                                           const struct sotto_table_encoding *e,
+                                                           const char *path, const struct sotto_context *ctx);
 /** Answers as CSV: row (from 1), class (the likeliest, by name), probability. `path` NULL: to standard output.
  *  probabilities: (n, classes) f4. EINVAL: another number of classes; ECREATE, EIO. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path, const struct sotto_table_encoding *e,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path,
+                                                            const struct sotto_table_encoding *e,
                                                             const struct sotto_array *probabilities);
 
 enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };

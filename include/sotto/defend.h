@@ -15,9 +15,9 @@ extern "C" {
 /** What somebody knows: rows of the kind to be defended, and the secret of each: 1 for a member and 0 for a
  * non-member, or the value 0 .. of an attribute. Borrowed. */
 struct sotto_defence_known {
-    const float *x;        /**< (n, d); NULL with n 0: nothing is known */
-    const int64_t *secret; /**< (n) */
-    const int64_t *label;  /**< (n) classes 0 .. of the task; NULL: not known */
+    const float *x;                 /**< (n, d); NULL with n 0: nothing is known */
+    const int64_t *protected_label; /**< (n) */
+    const int64_t *label;           /**< (n) classes 0 .. of the task; NULL: not known */
     size_t n, d;
 };
 struct sotto_defence_options {

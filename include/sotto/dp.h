@@ -188,17 +188,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct
                                                                           const struct sotto_sampled *sampled,
                                                                           double target_epsilon);
 
-enum { SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */
-       SOTTO_DIGEST = 16 };
+enum {
+    SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */
+    SOTTO_DIGEST = 16
+};
 /** The records of the imported set that a release is about, and which ledgers it is charged to. The ledger keeps
  * hashes of the digests under a random key of its own. */
 struct sotto_source_records {
     const unsigned char (*digests)[SOTTO_DIGEST]; /**< (n) one of each record, by sotto_dataset_digests() or
                                                      sotto_array_digests(); NULL: unknown */
     size_t n;
-    const char *const *same_people; /**< NULL, or other data sets that the same people are in (NULL-terminated):
+    const char *const
+        *same_people; /**< NULL, or other data sets that the same people are in (NULL-terminated):
                                        each of their ledgers is charged too */
-    int move_ledger;                /**< 1: the data set's ledger moves to the file that is named */
+    int move_ledger;  /**< 1: the data set's ledger moves to the file that is named */
     int public_set; /**< 1: sotto generates this set or knows it as a public benchmark: an exercise, which may
                        keep a ledger anywhere, and is not compared with other sets */
 };
@@ -209,18 +212,20 @@ struct sotto_release {
     struct sotto_dp target; /**< epsilon is used when scale is NAN; delta is always the certificate's */
     struct sotto_sensitivity sensitivity;
     const char *fingerprint; /**< identity of the private data set, the key of its ledger */
-    const char *ledger; /**< file; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use
+    const char
+        *ledger; /**< file; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use
                            of a file registers it; afterwards another one is refused (EUSAGE) */
     const char *input_sha256,
         *purpose;   /**< recorded in the ledger; the certificate holds a salted commitment only */
     size_t records; /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
     struct sotto_dp
-        budget;   /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened; delta NAN:
+        budget; /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened; delta NAN:
                      the recorded one's, else the release's */
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const struct sotto_source_records *source; /**< the records of the imported set behind them; NULL: unknown */
+    const struct sotto_source_records
+        *source;           /**< the records of the imported set behind them; NULL: unknown */
     const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
                               then proves nothing and states epsilon under this condition */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
@@ -275,7 +280,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_mode_find(enum sotto_noise_m
 /** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the
  * first step. What is charged is never refunded: a run that stops early, or is interrupted and redraws steps,
  * pays for the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
-struct sotto_reserve {
+struct sotto_dpsgd_request {
     struct sotto_sampled sampled; /**< steps: how many are reserved; delta: the one that is recorded */
     double max_grad_norm; /**< norm (sampled.clipping) to which every record's contribution is clipped */
     size_t dimension;     /**< values per step */
@@ -286,10 +291,12 @@ struct sotto_reserve {
     int insecure;
     uint64_t insecure_seed;
     const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const struct sotto_source_records *source; /**< the records of the imported set behind them; NULL: unknown */
+    const struct sotto_source_records
+        *source;           /**< the records of the imported set behind them; NULL: unknown */
     const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
                               then proves nothing and states epsilon under this condition */
-    const char *run; /**< the run that goes on after an interruption, as sotto_steps_run() named it; NULL: a
+    const char
+        *run; /**< the run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a
                         new run */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
     int inputs_only;    /**< 1: a contribution is a record's input, its label is public: adjacent is one INPUT
@@ -299,19 +306,19 @@ struct sotto_reserve {
                            ledger.hash); the run's certificate counts both, so adjacent is one RECORD
                            replaced. NULL: labels are public */
 };
-struct sotto_steps;
+struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
  * sotto_dp_release() and sotto_account_sampled(); EINVAL also for a run that the ledger does not hold, or
- * whose reservations differ from this one in more than their steps. Close with sotto_steps_close(). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_steps **out,
-                                                         const struct sotto_reserve *request,
+ * whose reservations differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
+                                                         const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
 /** Who is in the next step, of 0 .. n-1, as the reservation's sampling says: by coins, or by a draw without
  * replacement, from the stream that also gives the noise; so what is sampled is what is accounted. rows: room
  * for n; rows[0 .. *count) ascending, *count may be 0 (the step is then noise alone). EBUDGET: all reserved
  * steps are used; EINVAL: this step was sampled before, n is 2^32 or more, or not the reservation's (a fixed
  * size). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *steps, uint32_t *rows,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_dpsgd_session *steps, uint32_t *rows,
                                                         size_t *count, size_t n);
 /** Adds the noise of the next step to sum[0..dimension), of scale noise_multiplier * max_grad_norm: exact and
  * on the lattice, or fast. `sum` must be a sum over the records of sotto_dp_sample() of contributions clipped
@@ -320,20 +327,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_steps *step
  * was not sampled (rates below 1); `sum` is then untouched and the step not used. Nothing about the values is
  * refused, as that would tell about the records: beyond 2^120 lattice steps (fast: 2^30 scales, floats:
  * 2^16), where the noise would be lost, a value counts as that limit, and NaN as 0. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_steps *steps, double *sum);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_dpsgd_session *steps, double *sum);
 /** The same for a sum of floats. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_steps *steps, float *sum);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum);
 /** Steps drawn so far (of this reservation), the run's name and the hash of its entry: what a checkpoint
  * keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
-SOTTO_API size_t sotto_steps_used(const struct sotto_steps *steps);
-SOTTO_API const char *sotto_steps_run(const struct sotto_steps *steps);
-SOTTO_API const char *sotto_steps_entry(const struct sotto_steps *steps);
+SOTTO_API size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *steps);
+SOTTO_API const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *steps);
+SOTTO_API const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *steps);
 /** The certificate of what the run made so far, finished or interrupted: charged are the steps of all its
  * reservations, also those that the ledger alone remembers. Text as that of sotto_dp_release(): give it to
  * sotto_certificate_save() with the output's hash, then to sotto_text_free(). ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_steps_certificate(char **certificate,
-                                                                const struct sotto_steps *steps);
-SOTTO_API void sotto_steps_close(struct sotto_steps *steps);
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_dpsgd_session_certificate(char **certificate, const struct sotto_dpsgd_session *steps);
+SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);
 /** Adds "output_sha256" and writes the certificate file. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
                                                                const char *output_sha256);
@@ -349,8 +356,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_find(char **path, const cha
 /** Opens or continues the ledger of a data set and records its officer's budget, which a release can tighten for
  * itself and cannot widen. source, ledger: as in struct sotto_release; contact: who answers for it, or NULL.
  * *path: where it is (sotto_text_free). EBUDGET: the ledger holds a tighter one. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *ledger,
-                                                          struct sotto_dp budget, const char *contact,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const char *dataset_id,
+                                                          const char *ledger, struct sotto_dp budget,
+                                                          const char *contact,
                                                           const struct sotto_source_records *source,
                                                           const struct sotto_context *ctx);
 /** Its entries, schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what
@@ -389,7 +397,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate,
 
 /** MEASURING only: the same noise law by a fast double sampler from a seeded stream, no ledger, never
  * released. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism,
                                                              double scale, uint64_t seed, uint64_t draw);
 
 #ifdef __cplusplus

@@ -79,9 +79,10 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
                                                          const struct sotto_context *ctx);
 /** What a privately trained head costs, and who is charged. */
 struct sotto_head_privacy {
-    struct sotto_dp target;  /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
+    struct sotto_dp
+        target; /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
                                 noise_multiplier for it is found */
-    const char *fingerprint; /**< identity of the private data set */
+    const char *fingerprint;      /**< identity of the private data set */
     const char *ledger, *purpose; /**< as in struct sotto_release */
     struct sotto_dp budget;
     int insecure;
@@ -89,9 +90,11 @@ struct sotto_head_privacy {
     const struct sotto_provenance *provenance; /**< as in struct sotto_release */
     const struct sotto_source_records *source; /**< as in struct sotto_release */
     const char *condition;
-    const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
+    const char *
+        output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
-    const char *checkpoint; /**< NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same
+    const char *
+        checkpoint; /**< NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same
                                call continues from it: steps that are not in it are drawn and charged anew. The caller
                                removes it once the head is saved */
     const char *classes_by; /**< who gave the number of classes, for the certificate; NULL: "the caller" */

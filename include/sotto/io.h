@@ -24,14 +24,14 @@ SOTTO_API size_t sotto_dtype_size(enum sotto_dtype dtype);
 /** NumPy's short name: "u1", "f4", ... */
 SOTTO_API const char *sotto_dtype_name(enum sotto_dtype dtype);
 /** Zeroed array. EINVAL: too many dimensions; ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, int ndim,
-                                                         const size_t *shape);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype,
+                                                         int ndim, const size_t *shape);
 SOTTO_API void sotto_array_clear(struct sotto_array *a);
 /** Converts in place. To float types: any; to integer types: only if every value is representable (else EINVAL). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_convert(struct sotto_array *a, enum sotto_dtype to);
 /** EINVAL "<name>: 3 of 5000 rows contain NaN (first: row 17, column 2); <what> must be finite". Floats only. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_finite(const struct sotto_array *a, const char *name,
-                                                                   const char *what);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_finite(const struct sotto_array *a,
+                                                                   const char *name, const char *what);
 
 /** .npy versions 1-3, little-endian, C order, the seven dtypes. Strict: sizes must match the file exactly. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npy_load(struct sotto_array *out, const char *path);
@@ -52,8 +52,8 @@ struct sotto_tensors {
 SOTTO_API void sotto_tensors_clear(struct sotto_tensors *t);
 /** Copies. EINVAL: the name is taken. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name,
-                                                          enum sotto_dtype dtype, int ndim, const size_t *shape,
-                                                          const void *data);
+                                                          enum sotto_dtype dtype, int ndim,
+                                                          const size_t *shape, const void *data);
 /** Borrowed pointer, or NULL. */
 SOTTO_API struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char *name);
 /** Sets or replaces. */
@@ -64,7 +64,8 @@ SOTTO_API const char *sotto_tensors_metadata(const struct sotto_tensors *t, cons
 /** .safetensors, strict: length-checked header, no duplicate keys, no holes, no overlap. BF16 is widened to F4. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load(struct sotto_tensors *out, const char *path);
 /** Atomic; tensors in the order given, metadata sorted: same contents = same bytes. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save(const char *path, const struct sotto_tensors *t);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save(const char *path,
+                                                               const struct sotto_tensors *t);
 /** .npz (zip of .npy; stored or deflated). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);
@@ -92,31 +93,33 @@ SOTTO_API const char *sotto_encoding_name(enum sotto_encoding encoding);
  *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
 struct sotto_provenance {
     char dataset_id[128]; /**< identity of the private set, the key of its ledger; "": anonymous */
-    char set[64];         /**< imported or registered set that the records were taken from; "": none is known */
-    size_t n;             /**< records of the array; 0: the array holds no records (a mean, weights) */
-    int64_t *rows;        /**< (n) rows of `set`, owned; NULL: unknown, or `set` is "" */
+    char set[64];  /**< imported or registered set that the records were taken from; "": none is known */
+    size_t n;      /**< records of the array; 0: the array holds no records (a mean, weights) */
+    int64_t *rows; /**< (n) rows of `set`, owned; NULL: unknown, or `set` is "" */
     enum sotto_encoding encoding;
-    size_t classes;      /**< public number of classes; 0: unknown */
-    char **class_names;  /**< (classes) texts, owned; NULL: unknown */
-    char classes_by[64]; /**< who gave the classes: "the data set's description", "--classes", ...; "" with classes 0 */
+    size_t classes;     /**< public number of classes; 0: unknown */
+    char **class_names; /**< (classes) texts, owned; NULL: unknown */
+    char classes_by
+        [64]; /**< who gave the classes: "the data set's description", "--classes", ...; "" with classes 0 */
 };
 SOTTO_API void sotto_provenance_clear(struct sotto_provenance *p);
 /** Deep copy into *out, which must be {0} or cleared. ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_copy(struct sotto_provenance *out,
                                                               const struct sotto_provenance *p);
 /** Keeps the records `chosen` (positions in the array, 0 .. n-1, in their new order). EINVAL: a position is not below n. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *chosen,
-                                                                size_t count);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p,
+                                                                const int64_t *chosen, size_t count);
 /** Writes PATH.provenance.json, bound to the bytes of PATH as they are now; one that says nothing, as {0}, removes the
  *  file. ECREATE, EIO, ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path,
+                                                              const struct sotto_provenance *p);
 /** *out = {0} where PATH has no such file. EFORMAT: the file is damaged, or belongs to other bytes than those of PATH
  *  (the array was overwritten); EIO, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path);
 /** The same of two arrays with one row a record, as either says; labels may be NULL. Errors as above; EINVAL: they hold
  *  other records. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char *features,
-                                                                   const char *labels);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load_pair(struct sotto_provenance *out,
+                                                                   const char *features, const char *labels);
 
 /** EINVAL: a row number is there twice: "indices.npy: row 17 is named twice (entries 3 and 9); a record may
  * count once". For everything that ends with a certificate. `where` starts the text. ENOMEM. */

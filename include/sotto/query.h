@@ -24,8 +24,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open(struct sotto_target **
 
 /** How a command is asked. */
 struct sotto_command_options {
-    double timeout; /**< [60] seconds for one frame: to read it and to answer it; the first includes its start */
-    size_t batch;   /**< [1024] rows in a frame, at most */
+    double
+        timeout; /**< [60] seconds for one frame: to read it and to answer it; the first includes its start */
+    size_t batch; /**< [1024] rows in a frame, at most */
 };
 SOTTO_API void sotto_command_defaults(struct sotto_command_options *o);
 /** Any model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"): rows in on stdin, posteriors out on stdout, one
@@ -66,16 +67,18 @@ struct sotto_records {
 };
 struct sotto_attack_input {
     struct sotto_target *target;
-    struct sotto_records member, nonmember; /**< records to judge; who is who is known to the evaluation only */
-    struct sotto_records attacker;          /**< what the attacker has: of the target's kind, none of it the target's */
-    struct sotto_records other;             /**< data transfer: records of another set */
+    struct sotto_records member,
+        nonmember; /**< records to judge; who is who is known to the evaluation only */
+    struct sotto_records
+        attacker;               /**< what the attacker has: of the target's kind, none of it the target's */
+    struct sotto_records other; /**< data transfer: records of another set */
     size_t other_inputs, other_classes;
 };
 /** Where the shadow models' records come from. */
 enum sotto_shadow_data {
     SOTTO_SHADOW_REAL,
-    SOTTO_SHADOW_SYNTHESIS,       /**< hill climbing on the target's answers (Shokri et al. 2017, Algorithm 1) */
-    SOTTO_SHADOW_MARGINALS,       /**< every feature drawn from its marginal, labelled by the target */
+    SOTTO_SHADOW_SYNTHESIS, /**< hill climbing on the target's answers (Shokri et al. 2017, Algorithm 1) */
+    SOTTO_SHADOW_MARGINALS, /**< every feature drawn from its marginal, labelled by the target */
     SOTTO_SHADOW_CLASS_MARGINALS, /**< from its marginal within a class, which is the label */
     SOTTO_SHADOW_NOISY            /**< the attacker's records with a share of the features redrawn */
 };
@@ -84,25 +87,26 @@ struct sotto_attack_options {
     const struct sotto_head_recipe *recipe; /**< of the shadows; NULL: the target's own */
     /** Shadows are whole networks, trained like this (its files are not used); NULL: as the target, if that is a network */
     const struct sotto_train_options *network;
-    int mismatch;                           /**< allow shadows that are trained in another way than the target */
-    size_t shadows;                         /**< [the attack's own default] */
-    size_t shadow_records;                  /**< records that a shadow trains on [half of the attacker's] */
-    int disjoint;                           /**< shadows share no records, as on the slide; [0] drawn anew for each */
-    size_t shard, shards;                   /**< train only shadows with number % shards == shard [0 of 1] */
-    const char *cache;                      /**< folder of finished shadows [NULL: none] */
-    enum sotto_shadow_data data;            /**< [SOTTO_SHADOW_REAL] */
-    size_t synthetic_records;               /**< made by synthesis or marginals [10,000] */
-    double flip;                            /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
-    size_t queries;                         /**< label-only attacks: of the target, for one record [the attack's own default] */
-    size_t channels, height, width;         /**< rows are images of this shape; 0: they are not, or as the network says */
-    size_t views;                           /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
+    int mismatch;                /**< allow shadows that are trained in another way than the target */
+    size_t shadows;              /**< [the attack's own default] */
+    size_t shadow_records;       /**< records that a shadow trains on [half of the attacker's] */
+    int disjoint;                /**< shadows share no records, as on the slide; [0] drawn anew for each */
+    size_t shard, shards;        /**< train only shadows with number % shards == shard [0 of 1] */
+    const char *cache;           /**< folder of finished shadows [NULL: none] */
+    enum sotto_shadow_data data; /**< [SOTTO_SHADOW_REAL] */
+    size_t synthetic_records;    /**< made by synthesis or marginals [10,000] */
+    double flip;                 /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
+    size_t queries; /**< label-only attacks: of the target, for one record [the attack's own default] */
+    size_t channels, height,
+        width;      /**< rows are images of this shape; 0: they are not, or as the network says */
+    size_t views;   /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
                                                  shifted by 2 pixels */
-    size_t repeats;                         /**< [0, 1: once] target and noisy shadows answer so often, and posteriors are averaged:
+    size_t repeats; /**< [0, 1: once] target and noisy shadows answer so often, and posteriors are averaged:
                                                  against models whose answers are noisy */
-    int plain_shadows;                      /**< shadow networks without the target's residual perturbation (noise, members, lost
+    int plain_shadows; /**< shadow networks without the target's residual perturbation (noise, members, lost
                                                  skips): an attacker who does not know of it */
-    uint64_t seed;                          /**< [1] */
-    struct sotto_audit_options audit;       /**< fpr, confidence, delta; names and seed are not used */
+    uint64_t seed;     /**< [1] */
+    struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
 };
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
 /** Runs one attack. scores (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE. *json: a "sotto.audit/1"

@@ -12,14 +12,15 @@ extern "C" {
  *  without script, all text escaped. Same document, same bytes. EFORMAT names the missing or wrong member. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_path, const char *report_json);
 /** The same from a file. ENOENT, EIO, and as above with the file's name in front. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path, const char *json_path);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path,
+                                                                 const char *json_path);
 /** *judged: the document with its verdicts filled in, per row and for the whole (free with sotto_text_free). They follow
  *  from the numbers alone; verdicts that the document already has are replaced. EFORMAT as above. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(char **judged, const char *report_json);
 
 /** Writes folder/MODEL_CARD.md (what was found, and lines for what only people know) and attacks.csv (a line for each attack
  *  and false-positive rate) from a "sotto.report/1" document. The folder exists. EFORMAT, ECREATE, EIO. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_companions(const char *folder, const char *report_json);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_files(const char *folder, const char *report_json);
 
 /** One input of an audit: what it is ("member logits") and the file, of which only the SHA-256 is kept. */
 struct sotto_report_input {
@@ -47,12 +48,14 @@ struct sotto_compared {
  *  strength picked among several, a lambda or a budget (docs/FORMATS.md). *html: a page of it; may be
  *  NULL. Free both with sotto_text_free(). EINVAL: fewer than two models, names; ENOENT, EFORMAT:
  *  name the file. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(char **json, char **html, const struct sotto_compared *rows,
-                                                      size_t count, const char *title);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(char **json, char **html,
+                                                      const struct sotto_compared *rows, size_t count,
+                                                      const char *title);
 /** Such an object as a table for people (free with sotto_text_free). EFORMAT. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_summary(char **text, const char *json);
 /** Writes folder/compare.json, compare.csv and report.html; makes the folder. ECREATE, EIO, EFORMAT. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_write(const char *folder, const char *json, const char *html);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_write(const char *folder, const char *json,
+                                                            const char *html);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 struct sotto_check {
-    char group[24]; /**< "known answers", "agreement", "samplers", "files", "falsifier", "planted bugs", "end to end" */
+    char group
+        [24]; /**< "known answers", "agreement", "samplers", "files", "falsifier", "planted bugs", "end to end" */
     char name[80];
     char detail[200]; /**< figures: what came out and what was expected */
     int ok;
@@ -24,12 +25,13 @@ struct sotto_selftest {
     size_t falsifier_draws; /**< per input */
 };
 struct sotto_selftest_options {
-    int falsify;         /**< 1: attack every mechanism, and every planted bug, with `draws` draws per input */
-    size_t draws;        /**< 0: 1,000,000; at least 1000 */
-    const char *program; /**< falsify: path of the sotto program, which is attacked through its command line: every
+    int falsify;  /**< 1: attack every mechanism, and every planted bug, with `draws` draws per input */
+    size_t draws; /**< 0: 1,000,000; at least 1000 */
+    const char
+        *program; /**< falsify: path of the sotto program, which is attacked through its command line: every
                             private verb, trainer and mechanism on neighbouring files; NULL: not */
-    size_t runs;         /**< of the program, on each of two neighbouring files; 0: 200; at least 20 */
-    const char *only;    /**< falsify: only attacks with this text in their names, and no other check; NULL:
+    size_t runs;  /**< of the program, on each of two neighbouring files; 0: 200; at least 20 */
+    const char *only; /**< falsify: only attacks with this text in their names, and no other check; NULL:
                             everything. EINVAL: there is none */
 };
 /** Runs everything and fills *out, also on EGATE (a check failed; the first one is named). Noise comes from

@@ -141,7 +141,7 @@ struct sotto_scattering {
                       groups, to mean 0 and variance 1; 0: not at all. Must divide the channels */
     size_t grid;   /**< [0: every place] average over grid x grid cells, before that */
     int mirror;    /**< [0] 1: mean of the image and its mirror image, of which the left half of the places is
-                      kept: what a picture shows is the same in a mirror, and a private head then has half as
+                      kept: what a image shows is the same in a mirror, and a private head then has half as
                       many weights to be noised */
 };
 SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);

@@ -68,8 +68,8 @@ struct sotto_train_result {
     uint64_t steps;
     double loss, accuracy; /**< means over the last epoch, while it trained: nats; share of right answers */
     double seconds, records_per_second; /**< of this process */
-    char dtype[8], backend[64];           /**< the latter with its version */
-    struct sotto_autotune choice;         /**< the same, and why */
+    char dtype[8], backend[64];         /**< the latter with its version */
+    struct sotto_autotune choice;       /**< the same, and why */
 };
 /** Trains on rows[0..n) of `data` (all rows if rows is NULL): softmax cross-entropy, a new order every epoch,
  * the last, incomplete batch dropped. Pixels become values in [0, 1]; tables are taken as they are. Only
@@ -95,9 +95,10 @@ SOTTO_API void sotto_train_forget(const char *checkpoint);
 
 /** What a private training needs besides. Start from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
-    struct sotto_dp target; /**< delta [NAN: sotto_default_delta(n)]; epsilon [NAN: noise_multiplier is given], else the smallest
+    struct sotto_dp
+        target; /**< delta [NAN: sotto_default_delta(n)]; epsilon [NAN: noise_multiplier is given], else the smallest
                                noise_multiplier for it is found */
-    const char *noise;      /**< ["gaussian"], "logistic" */
+    const char *noise;                /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
     int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: one record that counts
                      as nothing (zero-out: n is public; accounted as add-remove; Poisson samples only) */
@@ -117,7 +118,8 @@ struct sotto_train_privacy {
     double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
                              randomised response of this epsilon, which the certificate counts */
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
-    const char *output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
+    const char *
+        output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
     const char *fingerprint;      /**< identity of the private data set; [NULL: data->dataset_id] */
     const char *ledger, *purpose; /**< as in struct sotto_release */

@@ -11,20 +11,20 @@
 #include "io/json/json.h"
 
 /* What an attack needs; sotto_attack() refuses to run it without. */
-enum model_need {
-    MODEL_POSTERIORS = 1,  /* the target's answers on the records, as probabilities */
-    MODEL_LABELS = 2,      /* the records' true classes */
-    MODEL_WEIGHTS = 4,     /* the target itself, a head or a network */
-    MODEL_ATTACKER = 8,    /* records of the attacker, of the target's kind */
-    MODEL_SHADOWS = 16,    /* trains models of the target's kind: needs a recipe */
-    MODEL_OTHER = 32,      /* records of another set */
-    MODEL_QUERIES = 64,    /* asks for more than the records */
-    MODEL_DECISIONS = 128, /* only the classes that the target decides for: `posteriors` is one-hot */
-    MODEL_SHADOW_IF_ANY =
+enum query_need {
+    QUERY_POSTERIORS = 1,  /* the target's answers on the records, as probabilities */
+    QUERY_LABELS = 2,      /* the records' true classes */
+    QUERY_WEIGHTS = 4,     /* the target itself, a head or a network */
+    QUERY_ATTACKER = 8,    /* records of the attacker, of the target's kind */
+    QUERY_SHADOWS = 16,    /* trains models of the target's kind: needs a recipe */
+    QUERY_OTHER = 32,      /* records of another set */
+    QUERY_QUERIES = 64,    /* asks for more than the records */
+    QUERY_DECISIONS = 128, /* only the classes that the target decides for: `posteriors` is one-hot */
+    QUERY_SHADOW_IF_ANY =
         256 /* rehearses on a shadow where records and a recipe are at hand: recipe may be NULL */
 };
 
-struct model_input {
+struct query_input {
     struct sotto_target *target;
     struct head_data records; /* to judge: members and non-members, without saying where one ends */
     const double *posteriors; /* (n, classes): the target's answers on the records; NULL without the need */
@@ -37,28 +37,28 @@ struct model_input {
     const struct sotto_context *ctx;
 };
 /* Is it known how shadows are trained? */
-static inline bool model_has_recipe(const struct model_input *in)
+static inline bool model_has_recipe(const struct query_input *in)
 {
     return in->recipe || in->network;
 }
-enum { MODEL_THRESHOLDS = 8 };
-struct model_result {
+enum { QUERY_THRESHOLDS = 8 };
+struct query_result {
     double threshold;              /* member if score > threshold; NAN: the attack fixes none */
-    double also[MODEL_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
+    double also[QUERY_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
     size_t also_count;
-    struct json *facts; /* members for "model_attack": what was trained, asked, refused; NULL: none */
+    struct json *facts; /* members for "query_attack": what was trained, asked, refused; NULL: none */
     bool pending;       /* other shards of the shadows are not done: no scores yet, facts say what is */
 };
 
-struct model_attack {
+struct query_attack {
     const char *name, *title, *source;
-    unsigned needs;         /* of enum model_need */
+    unsigned needs;         /* of enum query_need */
     size_t default_shadows; /* 0: trains none */
-    sotto_status (*run)(double *scores, struct model_result *result, const struct model_input *in);
+    sotto_status (*run)(double *scores, struct query_result *result, const struct query_input *in);
 };
 
 /* NULL-terminated, in list order. */
-extern const struct model_attack *const model_attack_table[];
-const struct model_attack *model_attack_find(const char *name);
+extern const struct query_attack *const query_attack_table[];
+const struct query_attack *query_attack_find(const char *name);
 
 #endif

@@ -27,7 +27,7 @@ static sotto_status check_names(const char *const *names, unsigned have)
     sotto_status status = SOTTO_OK;
     char possible[1024];
     for (; names && *names; names++) {
-        const struct attack *a = attack_find(*names);
+        const struct score_attack *a = attack_find(*names);
         list_names(possible, sizeof possible, a ? have : ~0u);
         if (!a)
             FAIL(SOTTO_EUSAGE, "audit: unknown attack '%s'; expected one of %s", *names, possible);
@@ -39,7 +39,7 @@ done:
     return status;
 }
 
-static bool is_wanted(const struct attack *a, const char *const *names)
+static bool is_wanted(const struct score_attack *a, const char *const *names)
 {
     if (!names)
         return true;
@@ -55,7 +55,7 @@ static void warn(struct json **warnings, const struct sotto_context *ctx, const 
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
 }
 
-static struct json *collect_warnings(const struct audit_sides *sides, const struct audit_settings *settings,
+static struct json *collect_warnings(const struct audit_arrays *sides, const struct audit_settings *settings,
                                      const struct sotto_context *ctx)
 {
     struct json *warnings = json_make_array();
@@ -91,7 +91,7 @@ static struct json *accuracy_of(const struct attack_input *side, double confiden
     return j;
 }
 
-static struct json *accuracies(const struct audit_sides *sides, double confidence)
+static struct json *accuracies(const struct audit_arrays *sides, double confidence)
 {
     if ((sides->have & (NEED_OUTPUTS | NEED_LABELS)) != (NEED_OUTPUTS | NEED_LABELS))
         return json_make_null();
@@ -118,7 +118,7 @@ static const char *kind_of_input(const struct sotto_audit_input *in)
     return in->member_scores || in->named_count ? "scores" : "features";
 }
 
-static struct json *header(const struct sotto_audit_input *in, const struct audit_sides *sides,
+static struct json *header(const struct sotto_audit_input *in, const struct audit_arrays *sides,
                            const struct audit_settings *settings)
 {
     struct json *doc = json_make_object();
@@ -138,7 +138,7 @@ static struct json *header(const struct sotto_audit_input *in, const struct audi
 
 /* One entry of "attacks": an attack of the table, or scores that the caller brought. */
 struct job {
-    const struct attack *attack;
+    const struct score_attack *attack;
     const struct sotto_audit_scores *named;
     double *scores;    /* (n), members first; only of attacks of the table */
     uint8_t *fallback; /* (n): which of them rest on others' statistics */
@@ -147,7 +147,7 @@ struct job {
 struct jobs {
     struct job *job;
     size_t count;
-    const struct audit_sides *sides;
+    const struct audit_arrays *sides;
     const struct audit_halves *halves;
     const struct audit_settings *settings;
 };
@@ -174,7 +174,7 @@ static sotto_status run_job(void *arg, size_t index, int thread)
 }
 
 static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *in,
-                              const struct audit_sides *sides, const char *const *names)
+                              const struct audit_arrays *sides, const char *const *names)
 {
     sotto_status status = SOTTO_OK;
     size_t most = in->named_count;
@@ -237,7 +237,7 @@ static sotto_status look_closer(struct json **doc, const struct jobs *jobs, cons
 {
     sotto_status status = SOTTO_OK;
     const struct job *job = choose_closer(jobs);
-    const struct audit_sides *sides = jobs->sides;
+    const struct audit_arrays *sides = jobs->sides;
     struct json *part = NULL;
     struct audit_support support = {.fpr = NAN};
     if (!job)
@@ -247,12 +247,13 @@ static sotto_status look_closer(struct json **doc, const struct jobs *jobs, cons
         json_put(doc, "slices", part);
     }
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        TRY(audit_spread(&part, &support, job->attack->name, sides, scores_of, jobs, jobs->settings, ctx));
+        TRY(leave_one_model_out(&part, &support, job->attack->name, sides, scores_of, jobs, jobs->settings,
+                                ctx));
         json_put(doc, "between_models", part);
     }
     if (jobs->settings->exposed) {
-        TRY(audit_exposed(&part, job->attack->name, job->scores, job->fallback, &support, sides,
-                          jobs->settings));
+        TRY(audit_most_vulnerable(&part, job->attack->name, job->scores, job->fallback, &support, sides,
+                                  jobs->settings));
         json_put(doc, "exposed", part);
     }
 done:
@@ -287,7 +288,7 @@ static sotto_status audit_membership(struct json **out, const struct sotto_audit
                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_sides sides = {0};
+    struct audit_arrays sides = {0};
     struct audit_halves halves = {0};
     struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
     struct json *doc = NULL, *lint = NULL, *attacks = json_make_array();
@@ -297,7 +298,7 @@ static sotto_status audit_membership(struct json **out, const struct sotto_audit
     TRY(plan_jobs(&jobs, in, &sides, names));
     settings->claim_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
     doc = header(in, &sides, settings);
-    TRY(audit_lint(&lint, &sides, settings, ctx));
+    TRY(audit_sanity(&lint, &sides, settings, ctx));
     json_put(&doc, "lint", lint);
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_chunks(jobs.count, par_threads(ctx), run_job, &jobs));
@@ -319,7 +320,7 @@ done:
     json_free(doc);
     jobs_clear(&jobs);
     audit_halves_clear(&halves);
-    audit_sides_clear(&sides);
+    audit_arrays_clear(&sides);
     return status;
 }
 
@@ -328,7 +329,7 @@ sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
 {
     sotto_status status = SOTTO_OK;
     struct audit_settings settings;
-    struct audit_sides sides = {0};
+    struct audit_arrays sides = {0};
     struct json *doc = NULL, *attribute = NULL, *attacks = json_make_array();
     const char *const *names = options ? options->names : NULL;
     char *text = NULL;

@@ -5,7 +5,7 @@
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/sorted.h"
 
-static struct json *rates_json(const struct curve *scored, double threshold, const struct rates *r,
+static struct json *rates_json(const struct roc *scored, double threshold, const struct rates *r,
                                double delta, double confidence)
 {
     struct json *j = json_make_object();
@@ -18,14 +18,14 @@ static struct json *rates_json(const struct curve *scored, double threshold, con
     json_put_real(&j, "fpr_upper", r->fpr.upper);
     json_put_real(&j, "delta", delta);
     json_put_real(&j, "confidence", confidence);
-    audit_put_counts(&j, scored);
+    audit_encode_counts(&j, scored);
     return j;
 }
 
 static void put_epsilon(struct json **entry, const struct audit_curves *c,
                         const struct audit_settings *settings)
 {
-    double threshold = curve_threshold_epsilon(&c->choosing, settings->delta, settings->confidence);
+    double threshold = curve_threshold_epsilon(&c->calibration, settings->delta, settings->confidence);
     struct rates r = curve_rates(&c->scored, threshold, settings->confidence);
     struct json *detail = rates_json(&c->scored, threshold, &r, settings->delta, settings->confidence);
     size_t group = settings->group_size;
@@ -46,7 +46,7 @@ static void put_claim(struct json **entry, const struct audit_curves *c,
                       const struct audit_settings *settings)
 {
     double confidence = settings->claim_confidence;
-    double threshold = curve_threshold_epsilon(&c->choosing, settings->claim_delta, confidence);
+    double threshold = curve_threshold_epsilon(&c->calibration, settings->claim_delta, confidence);
     struct rates r = curve_rates(&c->scored, threshold, confidence);
     double bound = settings->group_size ? epsilon_of_group(&r, settings->claim_delta, settings->group_size)
                                         : rates_epsilon(&r, settings->claim_delta);
@@ -102,7 +102,7 @@ static sotto_status put_odds(struct json **entry, const struct audit_curves *c,
                              const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    double threshold = curve_threshold_balanced(&c->choosing);
+    double threshold = curve_threshold_balanced(&c->calibration);
     struct rates r = curve_rates(&c->scored, threshold, settings->confidence);
     struct sotto_estimate e;
     size_t hits = (size_t)llround(r.tpr.estimate * (double)r.n_member),
@@ -113,14 +113,14 @@ static sotto_status put_odds(struct json **entry, const struct audit_curves *c,
     json_put_text(&j, "of",
                   "ln of the odds ratio of true- and false-positive rate; at most L1 / scale for additive "
                   "logistic noise");
-    audit_put_counts(&j, &c->scored);
+    audit_encode_counts(&j, &c->scored);
     json_put(entry, "odds_ratio", j);
 done:
     return status;
 }
 
-sotto_status audit_put_bounds(struct json **entry, const struct audit_curves *c, const struct audit_scored *s,
-                              const struct audit_settings *settings)
+sotto_status audit_encode_bounds(struct json **entry, const struct audit_curves *c,
+                                 const struct audit_scored *s, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     put_epsilon(entry, c, settings);

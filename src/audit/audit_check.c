@@ -326,10 +326,10 @@ static sotto_status check_features(const float *x, size_t n, size_t width, const
     return SOTTO_OK;
 }
 
-sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in)
+sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_sides s = {0};
+    struct audit_arrays s = {0};
     bool references = in->member_reference || in->reference_outputs || in->reference_outputs_f8;
     TRY(check_shape(in));
     TRY(check_shadow(in));
@@ -372,13 +372,13 @@ sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input
     out->have = holdings(&out->all);
 done:
     if (status != SOTTO_OK)
-        audit_sides_clear(&s);
+        audit_arrays_clear(&s);
     return status;
 }
 
-void audit_sides_clear(struct audit_sides *s)
+void audit_arrays_clear(struct audit_arrays *s)
 {
     for (size_t i = 0; i < SLOTS; i++)
         base_free(s->owned[i]);
-    *s = (struct audit_sides){0};
+    *s = (struct audit_arrays){0};
 }

@@ -5,7 +5,7 @@
 #include "audit/score/posterior.h"
 #include "par/par.h"
 
-static sotto_status take(void **out, struct audit_sides *s, enum audit_slot slot, size_t rows, size_t width,
+static sotto_status take(void **out, struct audit_arrays *s, enum audit_slot slot, size_t rows, size_t width,
                          size_t size)
 {
     sotto_status status = SOTTO_OK;
@@ -19,7 +19,7 @@ done:
 
 /* One array of both sides, members first: rows of `width` values of `size` bytes. Nothing given: *out stays
  * NULL. */
-static sotto_status join(const void **out, struct audit_sides *s, enum audit_slot slot, const void *member,
+static sotto_status join(const void **out, struct audit_arrays *s, enum audit_slot slot, const void *member,
                          const void *nonmember, size_t width, size_t size)
 {
     sotto_status status = SOTTO_OK;
@@ -35,12 +35,12 @@ done:
 }
 
 /* Attacks compute in double whatever the caller has. */
-static sotto_status join_narrow(struct audit_sides *s, const struct sotto_audit_input *in)
+static sotto_status join_narrow(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t of_members = in->n_member * in->classes;
     void *block = NULL;
-    TRY(take(&block, s, SLOT_OUTPUTS, s->all.n, in->classes, sizeof(double)));
+    TRY(take(&block, s, ARRAY_OUTPUTS, s->all.n, in->classes, sizeof(double)));
     double *wide = block;
     for (size_t i = 0; i < of_members; i++)
         wide[i] = in->member[i];
@@ -90,13 +90,13 @@ done:
     return status;
 }
 
-static sotto_status join_references(struct audit_sides *s, const struct sotto_audit_input *in)
+static sotto_status join_references(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     void *signals = NULL, *trained = NULL;
-    TRY(take(&signals, s, SLOT_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
+    TRY(take(&signals, s, ARRAY_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
     if (in->reference_outputs_trained)
-        TRY(take(&trained, s, SLOT_TRAINED, s->all.n, in->reference_models, 1));
+        TRY(take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
     struct columns c = {in, s->all.labels, signals, trained, s->all.n};
     TRY(par_chunks((s->all.n + BLOCK - 1) / BLOCK, par_threads(NULL), fill_block, &c));
     s->all.reference = signals;
@@ -105,7 +105,7 @@ done:
     return status;
 }
 
-static sotto_status join_population(struct audit_sides *s, const struct sotto_audit_input *in)
+static sotto_status join_population(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t count = in->n_population * in->reference_models;
@@ -122,7 +122,7 @@ static sotto_status join_population(struct audit_sides *s, const struct sotto_au
                                           .width = in->population_features ? in->feature_count : 0};
     if (!in->population_reference || !in->reference_losses)
         return SOTTO_OK;
-    TRY(take(&copy, s, SLOT_POPULATION_REFERENCE, in->n_population, in->reference_models, sizeof(double)));
+    TRY(take(&copy, s, ARRAY_POPULATION_REFERENCE, in->n_population, in->reference_models, sizeof(double)));
     for (size_t i = 0; i < count; i++)
         ((double *)copy)[i] = signal_of_loss(in->population_reference[i]);
     s->population.reference = copy;
@@ -130,19 +130,19 @@ done:
     return status;
 }
 
-sotto_status audit_join(struct audit_sides *s, const struct sotto_audit_input *in)
+sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     const void *outputs = NULL, *labels = NULL, *losses = NULL, *scores = NULL, *reference = NULL,
                *trained = NULL, *features = NULL;
-    TRY(join(&outputs, s, SLOT_OUTPUTS, in->member_f8, in->nonmember_f8, in->classes, sizeof(double)));
-    TRY(join(&labels, s, SLOT_LABELS, in->member_labels, in->nonmember_labels, 1, sizeof(int64_t)));
-    TRY(join(&losses, s, SLOT_LOSSES, in->member_losses, in->nonmember_losses, 1, sizeof(double)));
-    TRY(join(&scores, s, SLOT_SCORES, in->member_scores, in->nonmember_scores, 1, sizeof(double)));
-    TRY(join(&reference, s, SLOT_REFERENCE, in->member_reference, in->nonmember_reference,
+    TRY(join(&outputs, s, ARRAY_OUTPUTS, in->member_f8, in->nonmember_f8, in->classes, sizeof(double)));
+    TRY(join(&labels, s, ARRAY_LABELS, in->member_labels, in->nonmember_labels, 1, sizeof(int64_t)));
+    TRY(join(&losses, s, ARRAY_LOSSES, in->member_losses, in->nonmember_losses, 1, sizeof(double)));
+    TRY(join(&scores, s, ARRAY_SCORES, in->member_scores, in->nonmember_scores, 1, sizeof(double)));
+    TRY(join(&reference, s, ARRAY_REFERENCE, in->member_reference, in->nonmember_reference,
              in->reference_models, sizeof(double)));
-    TRY(join(&trained, s, SLOT_TRAINED, in->member_trained, in->nonmember_trained, in->reference_models, 1));
-    TRY(join(&features, s, SLOT_FEATURES, in->member_features, in->nonmember_features, in->feature_count,
+    TRY(join(&trained, s, ARRAY_TRAINED, in->member_trained, in->nonmember_trained, in->reference_models, 1));
+    TRY(join(&features, s, ARRAY_FEATURES, in->member_features, in->nonmember_features, in->feature_count,
              sizeof(float)));
     s->all.outputs = outputs;
     s->all.labels = labels;
@@ -161,12 +161,12 @@ done:
     return status;
 }
 
-sotto_status audit_join_references(struct audit_sides *s, const struct sotto_audit_input *in)
+sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     if (in->reference_outputs || in->reference_outputs_f8)
         return join_references(s, in);
-    if (in->reference_losses && s->owned[SLOT_REFERENCE]) {
-        double *signal = s->owned[SLOT_REFERENCE];
+    if (in->reference_losses && s->owned[ARRAY_REFERENCE]) {
+        double *signal = s->owned[ARRAY_REFERENCE];
         for (size_t i = 0; i < s->all.n * s->all.models; i++)
             signal[i] = signal_of_loss(signal[i]);
     }

@@ -37,8 +37,8 @@ void audit_halves_clear(struct audit_halves *h)
 
 /* Attacks that only read a record's answers can be tried on a shadow model's records, whose membership is
  * known: the threshold that is best there is the attacker's own. */
-static sotto_status shadow_threshold(double *threshold, const struct attack *attack,
-                                     const struct audit_sides *sides)
+static sotto_status shadow_threshold(double *threshold, const struct score_attack *attack,
+                                     const struct audit_arrays *sides)
 {
     sotto_status status = SOTTO_OK;
     double *thresholds = NULL;
@@ -58,9 +58,9 @@ done:
     return status;
 }
 
-sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback, const struct attack *attack,
-                           size_t index, const struct audit_sides *sides, const struct audit_halves *halves,
-                           const struct audit_settings *settings)
+sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback,
+                           const struct score_attack *attack, size_t index, const struct audit_arrays *sides,
+                           const struct audit_halves *halves, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     size_t members = sides->member.n;

@@ -64,9 +64,9 @@ static struct json *repeats(const struct audit_support *s, size_t row)
     return j;
 }
 
-sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
-                           const uint8_t *fallback, const struct audit_support *support,
-                           const struct audit_sides *sides, const struct audit_settings *settings)
+sotto_status audit_most_vulnerable(struct json **out, const char *attack, const double *scores,
+                                   const uint8_t *fallback, const struct audit_support *support,
+                                   const struct audit_arrays *sides, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array(), *doc = json_make_object();

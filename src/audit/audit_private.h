@@ -29,35 +29,35 @@ sotto_status audit_settings_resolve(struct audit_settings *out, const struct sot
  * nonmember are its two parts. EUSAGE: nothing to audit, or one side has what the other lacks; EINVAL: values
  * that are not finite, not probabilities, or labels out of range. */
 enum audit_slot {
-    SLOT_OUTPUTS,
-    SLOT_LABELS,
-    SLOT_LOSSES,
-    SLOT_SCORES,
-    SLOT_REFERENCE,
-    SLOT_TRAINED,
-    SLOT_FEATURES,
-    SLOT_POPULATION_REFERENCE,
-    SLOT_VIEW_SIGNALS,
-    SLOT_VIEW_REFERENCE,
-    SLOT_POPULATION_VIEW_SIGNALS,
-    SLOT_POPULATION_VIEW_REFERENCE,
+    ARRAY_OUTPUTS,
+    ARRAY_LABELS,
+    ARRAY_LOSSES,
+    ARRAY_SCORES,
+    ARRAY_REFERENCE,
+    ARRAY_TRAINED,
+    ARRAY_FEATURES,
+    ARRAY_POPULATION_REFERENCE,
+    ARRAY_VIEW_SIGNALS,
+    ARRAY_VIEW_REFERENCE,
+    ARRAY_POPULATION_VIEW_SIGNALS,
+    ARRAY_POPULATION_VIEW_REFERENCE,
     SLOTS
 };
-struct audit_sides {
+struct audit_arrays {
     struct attack_input all, member, nonmember, population;
     unsigned have;
     const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
     const double *reference_outputs_f8;
     void *owned[SLOTS]; /* the arrays of `all` */
 };
-sotto_status audit_check(struct audit_sides *out, const struct sotto_audit_input *in);
-void audit_sides_clear(struct audit_sides *s);
+sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in);
+void audit_arrays_clear(struct audit_arrays *s);
 /* Fills s->owned and s->all from in; nothing is checked but sizes. ENOMEM. */
-sotto_status audit_join(struct audit_sides *s, const struct sotto_audit_input *in);
+sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *in);
 /* After the checks: reference models' outputs or losses become signals. */
-sotto_status audit_join_references(struct audit_sides *s, const struct sotto_audit_input *in);
+sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in);
 /* Views, checked and turned into signals, once the references are there. EUSAGE, EINVAL, ENOMEM. */
-sotto_status audit_join_views(struct audit_sides *s, const struct sotto_audit_input *in);
+sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in);
 
 /* The random halves, the same for every attack: order[0 .. n/2) chooses thresholds, the rest is scored. */
 struct audit_halves {
@@ -80,39 +80,39 @@ sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t i
                        const struct audit_halves *halves, const struct audit_settings *settings);
 /* Runs an attack of the table and measures it. scores, fallback (all.n; 0 before): its own, for what needs
  * them later. */
-sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback, const struct attack *attack,
-                           size_t index, const struct audit_sides *sides, const struct audit_halves *halves,
-                           const struct audit_settings *settings);
+sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback,
+                           const struct score_attack *attack, size_t index, const struct audit_arrays *sides,
+                           const struct audit_halves *halves, const struct audit_settings *settings);
 
 /* {"estimate", "lower", "upper"}. */
 struct json *audit_estimate(struct sotto_estimate e);
 /* "n_member", "n_nonmember" of a curve. */
-void audit_put_counts(struct json **j, const struct curve *scored);
+void audit_encode_counts(struct json **j, const struct roc *scored);
 /* Rates at low false-positive rates: "tpr_at_fpr", "tpr_at_fpr_refused", "tpr_at_fpr_bootstrap",
  * "tpr_at_zero_false_positives", each with its realised FPR, PPV at three priors and the least TPR that could
  * have been told from guessing. */
 struct audit_curves {
-    struct curve all, choosing, scored; /* of all records; of the two halves */
+    struct roc all, calibration, scored; /* of all records; of the two halves */
 };
-void audit_put_rates(struct json **entry, const struct audit_curves *c, size_t index,
-                     const struct audit_settings *settings);
+void audit_encode_rates(struct json **entry, const struct audit_curves *c, size_t index,
+                        const struct audit_settings *settings);
 /* By prior, the share of members among those flagged above a threshold that was not chosen on this curve. */
-struct json *audit_ppv(const struct curve *scored, double threshold, double confidence);
+struct json *audit_ppv(const struct roc *scored, double threshold, double confidence);
 /* Bounds on epsilon: "epsilon_lower_bound" and its detail, and on demand "claim", "one_run", "odds_ratio". */
-sotto_status audit_put_bounds(struct json **entry, const struct audit_curves *c, const struct audit_scored *s,
-                              const struct audit_settings *settings);
+sotto_status audit_encode_bounds(struct json **entry, const struct audit_curves *c,
+                                 const struct audit_scored *s, const struct audit_settings *settings);
 /* "duplicates", "distribution", "classes", "generalisation": what would make every other number mean
  * something else. */
-sotto_status audit_lint(struct json **out, const struct audit_sides *sides,
-                        const struct audit_settings *settings, const struct sotto_context *ctx);
+sotto_status audit_sanity(struct json **out, const struct audit_arrays *sides,
+                          const struct audit_settings *settings, const struct sotto_context *ctx);
 /* Per class and per correctness, for one attack chosen beforehand. */
 sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
-                          const struct audit_sides *sides, const struct audit_halves *halves,
+                          const struct audit_arrays *sides, const struct audit_halves *halves,
                           const struct audit_settings *settings);
 /* The members that an attack is surest of; fallback (all.n): which scores rest on others' statistics. */
-sotto_status audit_exposed(struct json **out, const char *attack, const double *scores,
-                           const uint8_t *fallback, const struct audit_support *support,
-                           const struct audit_sides *sides, const struct audit_settings *settings);
+sotto_status audit_most_vulnerable(struct json **out, const char *attack, const double *scores,
+                                   const uint8_t *fallback, const struct audit_support *support,
+                                   const struct audit_arrays *sides, const struct audit_settings *settings);
 /* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the
  * model. */
 sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,
@@ -122,8 +122,8 @@ sotto_status audit_attribute(struct json **out, const struct sotto_attribute_inp
  * those. */
 typedef const double *(*audit_scores_of)(const void *arg, const char *attack);
 /* support (clear it): how steadily `closer` flags each record, at the first rate. */
-sotto_status audit_spread(struct json **out, struct audit_support *support, const char *closer,
-                          const struct audit_sides *sides, audit_scores_of scores_of, const void *arg,
-                          const struct audit_settings *settings, const struct sotto_context *ctx);
+sotto_status leave_one_model_out(struct json **out, struct audit_support *support, const char *closer,
+                                 const struct audit_arrays *sides, audit_scores_of scores_of, const void *arg,
+                                 const struct audit_settings *settings, const struct sotto_context *ctx);
 
 #endif

@@ -15,7 +15,7 @@ static double ppv(double prior, double tpr, double fpr)
 
 /* Share of true members among the flagged if a fraction `prior` of all people are members; null where nobody
  * is flagged. Each end takes one end of both intervals, which therefore spend half of the error each. */
-struct json *audit_ppv(const struct curve *scored, double threshold, double confidence)
+struct json *audit_ppv(const struct roc *scored, double threshold, double confidence)
 {
     struct rates r = curve_rates(scored, threshold, 1 - (1 - confidence) / 2);
     struct json *j = json_make_object();
@@ -55,7 +55,7 @@ static struct json *rate_json(const struct audit_curves *c, double threshold,
     json_put_real(&j, "threshold", threshold);
     json_put(&j, "realised_fpr", audit_estimate(r.fpr));
     json_put(&j, "ppv", audit_ppv(&c->scored, threshold, settings->confidence));
-    audit_put_counts(&j, &c->scored);
+    audit_encode_counts(&j, &c->scored);
     return j;
 }
 
@@ -71,12 +71,12 @@ static struct json *bootstrap_json(const struct audit_curves *c, double fpr, uin
     struct json *j = audit_estimate(e);
     json_put_real(&j, "realised_fpr", r.fpr.estimate);
     json_put_integer(&j, "draws", (int64_t)settings->draws);
-    audit_put_counts(&j, &c->all);
+    audit_encode_counts(&j, &c->all);
     return j;
 }
 
-void audit_put_rates(struct json **entry, const struct audit_curves *c, size_t index,
-                     const struct audit_settings *settings)
+void audit_encode_rates(struct json **entry, const struct audit_curves *c, size_t index,
+                        const struct audit_settings *settings)
 {
     struct json *rates = json_make_object(), *refused = json_make_object(), *resampled = json_make_object();
     size_t n = c->all.n_nonmember;
@@ -91,7 +91,7 @@ void audit_put_rates(struct json **entry, const struct audit_curves *c, size_t i
             json_put_text(&refused, key, reason);
             continue;
         }
-        struct json *j = rate_json(c, curve_threshold_at_fpr(&c->choosing, fpr), settings);
+        struct json *j = rate_json(c, curve_threshold_at_fpr(&c->calibration, fpr), settings);
         json_put_boolean(&j, "weak", (double)n < 10 * needed);
         json_put(&j, "least_detectable",
                  json_make_real(least_detectable(fpr, c->scored.n_member, settings->confidence)));
@@ -102,5 +102,5 @@ void audit_put_rates(struct json **entry, const struct audit_curves *c, size_t i
     json_put(entry, "tpr_at_fpr_refused", refused);
     json_put(entry, "tpr_at_fpr_bootstrap", resampled);
     json_put(entry, "tpr_at_zero_false_positives",
-             rate_json(c, curve_threshold_at_fpr(&c->choosing, 0), settings));
+             rate_json(c, curve_threshold_at_fpr(&c->calibration, 0), settings));
 }

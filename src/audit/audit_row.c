@@ -16,7 +16,7 @@ struct json *audit_estimate(struct sotto_estimate e)
     return j;
 }
 
-static struct json *auc_json(const struct curve *all, double confidence)
+static struct json *auc_json(const struct roc *all, double confidence)
 {
     bool exact;
     struct sotto_estimate auc = curve_auc(all, confidence, &exact);
@@ -26,20 +26,20 @@ static struct json *auc_json(const struct curve *all, double confidence)
     return j;
 }
 
-void audit_put_counts(struct json **j, const struct curve *scored)
+void audit_encode_counts(struct json **j, const struct roc *scored)
 {
     json_put_integer(j, "n_member", (int64_t)scored->n_member);
     json_put_integer(j, "n_nonmember", (int64_t)scored->n_nonmember);
 }
 
-static void put_balanced(struct json **entry, const struct curve *choosing, const struct curve *scored,
-                         const struct curve *all, double confidence)
+static void put_balanced(struct json **entry, const struct roc *calibration, const struct roc *scored,
+                         const struct roc *all, double confidence)
 {
-    double threshold = curve_threshold_balanced(choosing), advantage = curve_advantage(all);
+    double threshold = curve_threshold_balanced(calibration), advantage = curve_advantage(all);
     struct sotto_estimate e = curve_balanced(scored, threshold, confidence);
     struct json *detail = audit_estimate(e);
     json_put_real(&detail, "threshold", threshold);
-    audit_put_counts(&detail, scored);
+    audit_encode_counts(&detail, scored);
     json_put_real(&detail, "oracle", (1 + advantage) / 2);
     json_put_real(entry, "balanced_accuracy", e.estimate);
     json_put(entry, "balanced_accuracy_detail", detail);
@@ -47,7 +47,7 @@ static void put_balanced(struct json **entry, const struct curve *choosing, cons
 }
 
 /* The attack decided by itself, from other data: all records may be scored. */
-static void put_own_decision(struct json **entry, const struct audit_scored *s, const struct curve *all,
+static void put_own_decision(struct json **entry, const struct audit_scored *s, const struct roc *all,
                              double confidence)
 {
     struct rates r = curve_rates(all, s->own_threshold, confidence);
@@ -56,7 +56,7 @@ static void put_own_decision(struct json **entry, const struct audit_scored *s, 
     json_put_text(&j, "from", s->threshold_of);
     json_put(&j, "tpr", audit_estimate(r.tpr));
     json_put(&j, "fpr", audit_estimate(r.fpr));
-    audit_put_counts(&j, all);
+    audit_encode_counts(&j, all);
     json_put(entry, "own_decision", j);
 }
 
@@ -92,7 +92,7 @@ static struct json *point(double x, double y)
     return json_make_reals(pair, 2);
 }
 
-static void put_roc(struct json **entry, const struct curve *c)
+static void put_roc(struct json **entry, const struct roc *c)
 {
     size_t kept[ROC_POINTS], count = curve_thin(kept, ROC_POINTS - 1, c);
     struct json *roc = json_make_array();
@@ -100,18 +100,18 @@ static void put_roc(struct json **entry, const struct curve *c)
         json_push(&roc, point(0, 0));
     for (size_t i = 0; i < count; i++)
         json_push(&roc, point((double)c->false_flags[kept[i]] / (double)c->n_nonmember,
-                              (double)c->true_flags[kept[i]] / (double)c->n_member));
+                              (double)c->true_positives[kept[i]] / (double)c->n_member));
     json_put(entry, "roc", roc);
 }
 
-static void put_histogram(struct json **entry, const struct curve *c)
+static void put_histogram(struct json **entry, const struct roc *c)
 {
     double upper = c->score[0], lower = c->score[c->points - 1], width = (upper - lower) / BINS;
     size_t member[BINS] = {0}, nonmember[BINS] = {0};
     for (size_t i = 0; i < c->points; i++) {
         double position = width > 0 ? (c->score[i] - lower) / width : 0;
         size_t bin = position < BINS ? (size_t)position : BINS - 1;
-        member[bin] += c->true_flags[i] - (i ? c->true_flags[i - 1] : 0);
+        member[bin] += c->true_positives[i] - (i ? c->true_positives[i - 1] : 0);
         nonmember[bin] += c->false_flags[i] - (i ? c->false_flags[i - 1] : 0);
     }
     struct json *j = json_make_object();
@@ -144,7 +144,7 @@ static sotto_status curves_make(struct audit_curves *c, const struct audit_score
     TRY(reorder(&member, s->member, halves->member, m));
     TRY(reorder(&nonmember, s->nonmember, halves->nonmember, n));
     TRY(curve_make(&c->all, s->member, m, s->nonmember, n));
-    TRY(curve_make(&c->choosing, member, m0, nonmember, n0));
+    TRY(curve_make(&c->calibration, member, m0, nonmember, n0));
     TRY(curve_make(&c->scored, member + m0, m - m0, nonmember + n0, n - n0));
 done:
     base_free(member);
@@ -162,13 +162,13 @@ sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t i
     json_put_text(&entry, "name", s->name);
     json_put_text(&entry, "title", s->title ? s->title : s->name);
     json_put_text(&entry, "source", s->source ? s->source : "caller");
-    audit_put_counts(&entry, &c.all);
+    audit_encode_counts(&entry, &c.all);
     json_put(&entry, "auc", auc_json(&c.all, settings->confidence));
-    audit_put_rates(&entry, &c, index, settings);
-    put_balanced(&entry, &c.choosing, &c.scored, &c.all, settings->confidence);
+    audit_encode_rates(&entry, &c, index, settings);
+    put_balanced(&entry, &c.calibration, &c.scored, &c.all, settings->confidence);
     if (!isnan(s->own_threshold))
         put_own_decision(&entry, s, &c.all, settings->confidence);
-    TRY(audit_put_bounds(&entry, &c, s, settings));
+    TRY(audit_encode_bounds(&entry, &c, s, settings));
     if (s->fallback)
         put_fallback(&entry, s, settings->include_indices);
     put_roc(&entry, &c.all);
@@ -180,7 +180,7 @@ sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t i
 done:
     json_free(entry);
     curve_clear(&c.all);
-    curve_clear(&c.choosing);
+    curve_clear(&c.calibration);
     curve_clear(&c.scored);
     return status;
 }

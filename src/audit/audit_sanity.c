@@ -18,7 +18,7 @@ static struct json *finding(const char *name, const char *level, const char *tex
     return j;
 }
 
-static sotto_status lint_duplicates(struct json **list, const struct audit_sides *sides)
+static sotto_status lint_duplicates(struct json **list, const struct audit_arrays *sides)
 {
     sotto_status status = SOTTO_OK;
     const struct attack_input *all = &sides->all;
@@ -50,7 +50,7 @@ done:
     return status;
 }
 
-static sotto_status lint_distribution(struct json **list, const struct audit_sides *sides,
+static sotto_status lint_distribution(struct json **list, const struct audit_arrays *sides,
                                       const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -64,8 +64,8 @@ static sotto_status lint_distribution(struct json **list, const struct audit_sid
                                       "from one distribution was not checked"));
         return SOTTO_OK;
     }
-    TRY(two_sets_auc(&e, sides->all.features, sides->member.n, sides->nonmember.n, sides->all.width,
-                     settings->confidence, settings->seed, ctx));
+    TRY(distribution_shift_auc(&e, sides->all.features, sides->member.n, sides->nonmember.n, sides->all.width,
+                               settings->confidence, settings->seed, ctx));
     bool differ = e.lower > 0.5;
     snprintf(
         text, sizeof text,
@@ -82,7 +82,7 @@ done:
     return status;
 }
 
-static sotto_status lint_classes(struct json **list, const struct audit_sides *sides)
+static sotto_status lint_classes(struct json **list, const struct audit_arrays *sides)
 {
     sotto_status status = SOTTO_OK;
     size_t classes = sides->all.classes, *count = NULL, widest = 0;
@@ -102,7 +102,7 @@ static sotto_status lint_classes(struct json **list, const struct audit_sides *s
         if (g > gap)
             gap = g, widest = k;
     }
-    double p = two_sets_classes_p(count, count + classes, classes);
+    double p = distribution_shift_classes_p(count, count + classes, classes);
     bool differ = p < 0.001;
     snprintf(text, sizeof text,
              "%s (largest difference: class %zu, %.3g %% of members, %.3g %% of non-members; p = %.2g)",
@@ -128,7 +128,7 @@ static size_t count_right(const struct attack_input *side)
 }
 
 /* The gap by itself gives an attack a balanced accuracy of 1/2 + gap/2. */
-static void lint_gap(struct json **list, const struct audit_sides *sides, double confidence)
+static void lint_gap(struct json **list, const struct audit_arrays *sides, double confidence)
 {
     char text[256];
     if (!sides->all.outputs || !sides->all.labels) {
@@ -153,8 +153,8 @@ static void lint_gap(struct json **list, const struct audit_sides *sides, double
     json_push(list, j);
 }
 
-sotto_status audit_lint(struct json **out, const struct audit_sides *sides,
-                        const struct audit_settings *settings, const struct sotto_context *ctx)
+sotto_status audit_sanity(struct json **out, const struct audit_arrays *sides,
+                          const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();

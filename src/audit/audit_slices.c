@@ -46,7 +46,7 @@ static size_t gather(double *out, const struct slice *s, const struct half_of *s
 }
 
 struct slicer {
-    const struct audit_sides *sides;
+    const struct audit_arrays *sides;
     const struct audit_halves *halves;
     const double *scores;
     double *member, *nonmember; /* room for one side each */
@@ -56,14 +56,16 @@ struct slicer {
     double threshold, confidence;
 };
 
-static sotto_status curve_of(struct curve *c, const struct slicer *r, const struct slice *s, bool scored_half)
+static sotto_status curve_of(struct roc *c, const struct slicer *r, const struct slice *s,
+                             bool evaluation_half)
 {
     size_t of_members = r->sides->member.n;
     struct half_of members = {&r->sides->member, r->loss},
                    others = {&r->sides->nonmember, r->loss + of_members};
-    size_t m = gather(r->member, s, &members, r->scores, r->halves->member, scored_half ? of_members / 2 : 0);
+    size_t m =
+        gather(r->member, s, &members, r->scores, r->halves->member, evaluation_half ? of_members / 2 : 0);
     size_t n = gather(r->nonmember, s, &others, r->scores + of_members, r->halves->nonmember,
-                      scored_half ? r->sides->nonmember.n / 2 : 0);
+                      evaluation_half ? r->sides->nonmember.n / 2 : 0);
     return curve_make(c, r->member, m, r->nonmember, n);
 }
 
@@ -72,13 +74,13 @@ static sotto_status curve_of(struct curve *c, const struct slicer *r, const stru
 static sotto_status measure(struct json **out, const struct slicer *r, const struct slice *s)
 {
     sotto_status status = SOTTO_OK;
-    struct curve all = {0}, scored = {0};
+    struct roc all = {0}, scored = {0};
     bool exact;
     struct json *j = json_make_object();
     TRY(curve_of(&all, r, s, false));
     TRY(curve_of(&scored, r, s, true));
     json_put_text(&j, "name", s->name);
-    audit_put_counts(&j, &all);
+    audit_encode_counts(&j, &all);
     if (all.n_member < AUDIT_LEAST_PER_SLICE || all.n_nonmember < AUDIT_LEAST_PER_SLICE || !scored.n_member ||
         !scored.n_nonmember) {
         json_put(&j, "auc", json_make_null());
@@ -104,7 +106,7 @@ done:
 static sotto_status choose_threshold(struct slicer *r)
 {
     size_t m = r->sides->member.n / 2, n = r->sides->nonmember.n / 2;
-    struct curve c = {0};
+    struct roc c = {0};
     for (size_t i = 0; i < m; i++)
         r->member[i] = r->scores[r->halves->member[i]];
     for (size_t i = 0; i < n; i++)
@@ -162,7 +164,7 @@ static struct slice slice_at(const struct slicer *r, size_t i)
 }
 
 sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
-                          const struct audit_sides *sides, const struct audit_halves *halves,
+                          const struct audit_arrays *sides, const struct audit_halves *halves,
                           const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;

@@ -85,7 +85,7 @@ static sotto_status fill_model(void *arg, size_t model, int thread)
     return fill(m->signals + model, m->views->n, 0, m->count, m->views, &own);
 }
 
-static sotto_status take(double **out, struct audit_sides *s, enum audit_slot slot, size_t a, size_t b,
+static sotto_status take(double **out, struct audit_arrays *s, enum audit_slot slot, size_t a, size_t b,
                          size_t c)
 {
     sotto_status status = SOTTO_OK;
@@ -98,7 +98,7 @@ done:
     return status;
 }
 
-static sotto_status check(const struct audit_sides *s, const struct sotto_audit_input *in)
+static sotto_status check(const struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     bool references = in->reference_views || in->reference_views_f8,
@@ -123,7 +123,7 @@ done:
     return status;
 }
 
-sotto_status audit_join_views(struct audit_sides *s, const struct sotto_audit_input *in)
+sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t n = s->all.n, models = in->reference_models, z = in->n_population;
@@ -131,14 +131,14 @@ sotto_status audit_join_views(struct audit_sides *s, const struct sotto_audit_in
     TRY(check(s, in));
     if (!in->member_views)
         return SOTTO_OK;
-    TRY(take(&own, s, SLOT_VIEW_SIGNALS, in->views, n, 1));
+    TRY(take(&own, s, ARRAY_VIEW_SIGNALS, in->views, n, 1));
     struct views members = {in, s->all.labels, "views of members", in->n_member},
                  others = {in, s->all.labels + in->n_member, "views of non-members", in->n_nonmember},
                  all = {in, s->all.labels, "views of reference models", n},
                  population = {in, s->population.labels, "views of the population", z};
     TRY(fill(own, n, 0, 1, &members, &(struct answers){.f8 = in->member_views}));
     TRY(fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
-    TRY(take(&of_models, s, SLOT_VIEW_REFERENCE, in->views, n, models));
+    TRY(take(&of_models, s, ARRAY_VIEW_REFERENCE, in->views, n, models));
     struct models m = {&all, {in->reference_views, in->reference_views_f8}, of_models, models};
     TRY(par_chunks(models, par_threads(NULL), fill_model, &m));
     s->all.views = in->views;
@@ -146,9 +146,9 @@ sotto_status audit_join_views(struct audit_sides *s, const struct sotto_audit_in
     s->all.view_reference = of_models;
     if (!in->population_views)
         return SOTTO_OK;
-    TRY(take(&own, s, SLOT_POPULATION_VIEW_SIGNALS, in->views, z, 1));
+    TRY(take(&own, s, ARRAY_POPULATION_VIEW_SIGNALS, in->views, z, 1));
     TRY(fill(own, z, 0, 1, &population, &(struct answers){.f8 = in->population_views}));
-    TRY(take(&of_models, s, SLOT_POPULATION_VIEW_REFERENCE, in->views, z, models));
+    TRY(take(&of_models, s, ARRAY_POPULATION_VIEW_REFERENCE, in->views, z, models));
     m = (struct models){
         &population, {in->population_reference_views, in->population_reference_views_f8}, of_models, models};
     TRY(par_chunks(models, par_threads(NULL), fill_model, &m));

@@ -19,7 +19,7 @@ enum { DRAWS = 2000, MOST_VALUES = 1000, NETWORK_EPOCHS = 100 };
 static const double confidence = 0.95;
 
 /* One sitting: from which rows is learned, on which is judged. */
-struct sitting {
+struct defence_trial {
     const float *train, *test;
     const struct sotto_defence_trial *trial;
     size_t values;
@@ -59,10 +59,10 @@ static sotto_status judge_scores(struct json **list, const char *name, const dou
     if (!split)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", rows->n);
     for (size_t i = 0; i < rows->n; i++)
-        in += rows->secret[i] == 1;
+        in += rows->protected_label[i] == 1;
     for (size_t i = 0, first = 0; i < rows->n; i++) {
-        split[rows->secret[i] == 1 ? first++ : in + out++] = scores[i];
-        right += (scores[i] > threshold) == (rows->secret[i] == 1);
+        split[rows->protected_label[i] == 1 ? first++ : in + out++] = scores[i];
+        right += (scores[i] > threshold) == (rows->protected_label[i] == 1);
     }
     TRY(sotto_auc(&auc, split, in, split + in, out, confidence));
     struct json *one = json_make_object();
@@ -94,7 +94,7 @@ static bool sort_rows(float *out, const float *x, size_t n, size_t d)
 }
 
 /* The network on sorted rows of the attacker; stays NULL where these are all the same. */
-static sotto_status teach(struct sitting *s)
+static sotto_status teach(struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker;
@@ -112,13 +112,13 @@ static sotto_status teach(struct sitting *s)
     s->net = NULL;
     s->learned = s->train;
     if (sort_rows(x, s->train, own->n, own->d))
-        TRY(sotto_head_train(&s->net, x, own->secret, own->n, own->d, 2, &recipe, s->ctx));
+        TRY(sotto_head_train(&s->net, x, own->protected_label, own->n, own->d, 2, &recipe, s->ctx));
 done:
     base_free(x);
     return status;
 }
 
-static sotto_status by_network(double *scores, struct sitting *s)
+static sotto_status by_network(double *scores, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *rows = &s->trial->rows;
@@ -156,20 +156,20 @@ static double minus_entropy(const float *p, size_t d)
 }
 
 /* A threshold on one number of a row, the best one on the attacker's rows. */
-static sotto_status by_threshold(struct json **list, const char *name, const struct sitting *s,
+static sotto_status by_threshold(struct json **list, const char *name, const struct defence_trial *s,
                                  double (*score)(const float *, size_t), double *scores)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
-    struct curve curve = {0};
+    struct roc curve = {0};
     size_t in = 0, first = 0, second = 0;
     double *known = base_alloc(own->n, sizeof *known);
     if (!known)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", own->n);
     for (size_t i = 0; i < own->n; i++)
-        in += own->secret[i] == 1;
+        in += own->protected_label[i] == 1;
     for (size_t i = 0; i < own->n; i++)
-        known[own->secret[i] == 1 ? first++ : in + second++] = score(s->train + i * own->d, own->d);
+        known[own->protected_label[i] == 1 ? first++ : in + second++] = score(s->train + i * own->d, own->d);
     TRY(curve_make(&curve, known, in, known + in, own->n - in));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = score(s->test + i * rows->d, rows->d);
@@ -180,7 +180,7 @@ done:
     return status;
 }
 
-static sotto_status seek_members(struct json **list, struct sitting *s)
+static sotto_status seek_members(struct json **list, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     double *scores = base_alloc(s->trial->rows.n, sizeof *scores);
@@ -197,14 +197,14 @@ done:
 
 /* ---- attributes ---- */
 
-static sotto_status seek_attribute(struct json **list, const struct sitting *s)
+static sotto_status seek_attribute(struct json **list, const struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
     size_t most = own->n > rows->n ? own->n : rows->n, *row = base_alloc(most, sizeof *row);
     int64_t *guess = base_alloc(rows->n, sizeof *guess);
-    struct linear_rows train = {s->train, own->secret, row, own->n, own->d},
-                       test = {s->test, rows->secret, row, rows->n, rows->d};
+    struct linear_rows train = {s->train, own->protected_label, row, own->n, own->d},
+                       test = {s->test, rows->protected_label, row, rows->n, rows->d};
     if (!row || !guess)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", most);
     for (size_t i = 0; i < most; i++)
@@ -212,7 +212,7 @@ static sotto_status seek_attribute(struct json **list, const struct sitting *s)
     for (int kind = ATTRIBUTE_LOGISTIC; kind <= ATTRIBUTE_MLP; kind++) {
         struct confusion_scores scores;
         TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1));
-        TRY(confusion_measure(&scores, rows->secret, guess, rows->n, s->values, DRAWS, confidence,
+        TRY(confusion_measure(&scores, rows->protected_label, guess, rows->n, s->values, DRAWS, confidence,
                               s->trial->seed, 0));
         struct json *one = json_make_object();
         json_put_text(&one, "name", attribute_kind_name((enum attribute_kind)kind));
@@ -229,7 +229,7 @@ done:
 
 /* ---- the three sittings ---- */
 
-static sotto_status sit(struct json **doc, const char *key, struct sitting *s)
+static sotto_status run_trial(struct json **doc, const char *key, struct defence_trial *s)
 {
     struct json *list = json_make_array(), *view = json_make_object();
     sotto_status status = s->trial->posteriors ? seek_members(&list, s) : seek_attribute(&list, s);
@@ -241,7 +241,7 @@ static sotto_status sit(struct json **doc, const char *key, struct sitting *s)
     return status;
 }
 
-static sotto_status check(struct sitting *s)
+static sotto_status check(struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *sides[2] = {&s->trial->rows, s->trial->attacker};
@@ -251,23 +251,25 @@ static sotto_status check(struct sitting *s)
         const struct sotto_defence_known *k = sides[side];
         const char *whose = side ? "the attacker's rows" : "the rows to defend";
         bool varies = false;
-        REQUIRE(k->n > 0 && k->secret, "defend: %s need secrets", whose);
+        REQUIRE(k->n > 0 && k->protected_label, "defend: %s need secrets", whose);
         for (size_t i = 0; i < k->n; i++) {
-            REQUIRE(k->secret[i] >= 0 && k->secret[i] < (s->trial->posteriors ? 2 : MOST_VALUES),
+            REQUIRE(k->protected_label[i] >= 0 &&
+                        k->protected_label[i] < (s->trial->posteriors ? 2 : MOST_VALUES),
                     "defend: row %zu of %s has the secret %lld; expected 0 .. %d", i, whose,
-                    (long long)k->secret[i], s->trial->posteriors ? 1 : MOST_VALUES - 1);
-            varies |= k->secret[i] != k->secret[0];
-            s->values = (size_t)k->secret[i] >= s->values ? (size_t)k->secret[i] + 1 : s->values;
+                    (long long)k->protected_label[i], s->trial->posteriors ? 1 : MOST_VALUES - 1);
+            varies |= k->protected_label[i] != k->protected_label[0];
+            s->values =
+                (size_t)k->protected_label[i] >= s->values ? (size_t)k->protected_label[i] + 1 : s->values;
         }
         REQUIRE(varies, "defend: all of %s have the secret %lld; there is nothing to infer", whose,
-                (long long)k->secret[0]);
+                (long long)k->protected_label[0]);
     }
 done:
     return status;
 }
 
 /* What is known without looking at numbers: the commonest secret; members by whether the label is right. */
-static sotto_status put_baselines(struct json **doc, const struct sitting *s)
+static sotto_status put_baselines(struct json **doc, const struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *rows = &s->trial->rows;
@@ -276,7 +278,7 @@ static sotto_status put_baselines(struct json **doc, const struct sitting *s)
     if (!count)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu values", s->values);
     for (size_t i = 0; i < rows->n; i++)
-        most = ++count[rows->secret[i]] > most ? count[rows->secret[i]] : most;
+        most = ++count[rows->protected_label[i]] > most ? count[rows->protected_label[i]] : most;
     json_put_text(&one, "name", "commonest");
     put_interval(&one, "accuracy", share(most, rows->n));
     json_push(&list, one);
@@ -288,7 +290,7 @@ static sotto_status put_baselines(struct json **doc, const struct sitting *s)
             size_t top = 0;
             for (size_t k = 1; k < rows->d; k++)
                 top = p[k] > p[top] ? k : top;
-            right += ((int64_t)top == rows->label[i]) == (rows->secret[i] == 1);
+            right += ((int64_t)top == rows->label[i]) == (rows->protected_label[i] == 1);
         }
         one = json_make_object();
         json_put_text(&one, "name", "label only");
@@ -312,17 +314,17 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = json_make_object();
-    struct sitting s = {.trial = trial, .ctx = ctx};
+    struct defence_trial s = {.trial = trial, .ctx = ctx};
     TRY(check(&s));
     json_put_text(&doc, "secret", trial->posteriors ? "membership" : "attribute");
     json_put_integer(&doc, "attacker_rows", (int64_t)trial->attacker->n);
     s.train = trial->attacker->x, s.test = trial->rows.x;
-    TRY(sit(&doc, "before", &s));
+    TRY(run_trial(&doc, "before", &s));
     s.test = trial->after;
-    TRY(sit(&doc, "after", &s));
+    TRY(run_trial(&doc, "after", &s));
     s.train = trial->attacker_after;
     if (s.train)
-        TRY(sit(&doc, "adaptive", &s));
+        TRY(run_trial(&doc, "adaptive", &s));
     TRY(put_baselines(&doc, &s));
     TRY(json_dump(json, doc, JSON_LINE));
 done:

@@ -24,7 +24,7 @@ static bool in_fold(size_t position, size_t fold)
 static sotto_status score(struct folds *f, size_t fold, const struct linear_model *m)
 {
     sotto_status status = SOTTO_OK;
-    struct curve c = {0};
+    struct roc c = {0};
     double *x = base_alloc(f->count[0] + f->count[1], sizeof *x), logits[2];
     size_t n[2] = {0, 0};
     if (!x)
@@ -88,9 +88,9 @@ done:
     return status;
 }
 
-sotto_status two_sets_auc(struct sotto_estimate *out, const float *features, size_t n_member,
-                          size_t n_nonmember, size_t width, double confidence, uint64_t seed,
-                          const struct sotto_context *ctx)
+sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *features, size_t n_member,
+                                    size_t n_nonmember, size_t width, double confidence, uint64_t seed,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct folds f = {.features = features, .width = width};
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-double two_sets_classes_p(const size_t *member, const size_t *nonmember, size_t classes)
+double distribution_shift_classes_p(const size_t *member, const size_t *nonmember, size_t classes)
 {
     double m = 0, n = 0, statistic = 0, freedom = -1;
     for (size_t k = 0; k < classes; k++)

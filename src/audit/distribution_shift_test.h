@@ -11,11 +11,11 @@ enum { TWO_SETS_FOLDS = 5, TWO_SETS_MOST = 1000 };
  * by a model that did not see it: the mean over five folds, with the interval from DeLong's variance in each.
  * At most TWO_SETS_MOST records of a side take part, drawn with `seed`. Needs at least 10 of each. EINVAL,
  * ENOMEM. */
-sotto_status two_sets_auc(struct sotto_estimate *out, const float *features, size_t n_member,
-                          size_t n_nonmember, size_t width, double confidence, uint64_t seed,
-                          const struct sotto_context *ctx);
+sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *features, size_t n_member,
+                                    size_t n_nonmember, size_t width, double confidence, uint64_t seed,
+                                    const struct sotto_context *ctx);
 /* Pearson's chi-squared test of equal class shares: its p-value (Wilson and Hilferty's approximation), 1 if
  * there is one class only. */
-double two_sets_classes_p(const size_t *member, const size_t *nonmember, size_t classes);
+double distribution_shift_classes_p(const size_t *member, const size_t *nonmember, size_t classes);
 
 #endif

@@ -19,10 +19,10 @@ struct outcome {
     double auc, tpr[RATES], threshold[RATES];
 };
 struct spread {
-    const struct audit_sides *sides;
+    const struct audit_arrays *sides;
     const struct audit_settings *settings;
-    const struct attack **kind; /* (kinds): attacks that a reference model can be the target of */
-    const double **scores;      /* (kinds): of the real target */
+    const struct score_attack **kind; /* (kinds): attacks that a reference model can be the target of */
+    const double **scores;            /* (kinds): of the real target */
     size_t kinds, targets, model[TARGETS], rates;
     struct outcome *outcome; /* (targets, kinds) */
     const char *closer;      /* whose flags are kept, */
@@ -31,7 +31,7 @@ struct spread {
 
 /* What is known of a reference model as a target: its signals on the records, and where the audit got its
  * whole answers, those; on the population and on views where they were given. */
-static unsigned playable(const struct audit_sides *s)
+static unsigned playable(const struct audit_arrays *s)
 {
     unsigned have = s->have & (NEED_LOSSES | NEED_IN | NEED_OUT | NEED_VIEWS);
     if (s->reference_outputs || s->reference_outputs_f8)
@@ -69,7 +69,7 @@ done:
     return status;
 }
 
-static sotto_status widen(struct role *r, const struct audit_sides *s, size_t t)
+static sotto_status widen(struct role *r, const struct audit_arrays *s, size_t t)
 {
     sotto_status status = SOTTO_OK;
     size_t count = s->all.n * s->all.classes;
@@ -85,7 +85,7 @@ done:
 }
 
 /* Model t as the target, the others as its references. Clear in any case. */
-static sotto_status role_make(struct role *r, const struct audit_sides *s, size_t t)
+static sotto_status role_make(struct role *r, const struct audit_arrays *s, size_t t)
 {
     sotto_status status = SOTTO_OK;
     size_t n = s->all.n, models = s->all.models;
@@ -125,11 +125,12 @@ done:
     return status;
 }
 
-static sotto_status measure(struct outcome *out, const struct attack *attack, const struct attack_input *in,
-                            const struct spread *s, size_t t, double *scores, double *sides, uint8_t *marks)
+static sotto_status measure(struct outcome *out, const struct score_attack *attack,
+                            const struct attack_input *in, const struct spread *s, size_t t, double *scores,
+                            double *sides, uint8_t *marks)
 {
     sotto_status status = SOTTO_OK;
-    struct curve c = {0};
+    struct roc c = {0};
     const struct attack_input *all = &s->sides->all;
     size_t count[2] = {0, 0};
     double args[ATTACK_PARAMS];
@@ -223,7 +224,7 @@ static double median(double *x, size_t n)
 }
 
 /* The attacker never saw who is a member of the real target, so all of its records may be scored. */
-static struct json *transferred(const struct curve *c, double threshold, double confidence)
+static struct json *transferred(const struct roc *c, double threshold, double confidence)
 {
     struct rates r = curve_rates(c, threshold, confidence);
     struct json *j = json_make_object();
@@ -231,7 +232,7 @@ static struct json *transferred(const struct curve *c, double threshold, double 
     json_put(&j, "tpr", audit_estimate(r.tpr));
     json_put(&j, "fpr", audit_estimate(r.fpr));
     json_put(&j, "ppv", audit_ppv(c, threshold, confidence));
-    audit_put_counts(&j, c);
+    audit_encode_counts(&j, c);
     return j;
 }
 
@@ -239,7 +240,7 @@ static sotto_status kind_json(struct json **out, const struct spread *s, size_t 
 {
     sotto_status status = SOTTO_OK;
     double x[TARGETS];
-    struct curve c = {0};
+    struct roc c = {0};
     size_t n = collect(x, s, kind, RATES, false), members = s->sides->member.n;
     struct json *j = json_make_object(), *tpr = json_make_object(), *applied = json_make_object();
     const double *scores = s->scores[kind];
@@ -310,9 +311,9 @@ static sotto_status make_support(struct audit_support *out, struct spread *s)
                               s->rates ? s->settings->fpr[0] : NAN);
 }
 
-sotto_status audit_spread(struct json **out, struct audit_support *support, const char *closer,
-                          const struct audit_sides *sides, audit_scores_of scores_of, const void *arg,
-                          const struct audit_settings *settings, const struct sotto_context *ctx)
+sotto_status leave_one_model_out(struct json **out, struct audit_support *support, const char *closer,
+                                 const struct audit_arrays *sides, audit_scores_of scores_of, const void *arg,
+                                 const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();

@@ -92,7 +92,8 @@ static sotto_status retire_certificate(const char *path)
     snprintf(certificate, capacity, "%s.certificate.json", path);
     snprintf(old, capacity, "%s.certificate.json.old", path);
     if (rename(certificate, old) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
-        FAIL(SOTTO_ECREATE, "%s: is the certificate of a file that is overwritten, and cannot be moved aside: %s",
+        FAIL(SOTTO_ECREATE,
+             "%s: is the certificate of a file that is overwritten, and cannot be moved aside: %s",
              certificate, strerror(errno));
 done:
     base_free(certificate);

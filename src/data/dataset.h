@@ -24,7 +24,7 @@ struct dataset {
     char label_column[128];   /* of a table: its name; "": unknown */
     struct json *encoding;    /* of a table: the schema it was imported by, as sotto.encoding/1, or NULL */
     struct sotto_provenance provenance; /* what the arrays it was read from say of themselves, or {0} */
-    bool may_stream;          /* the caller takes images by `stream` instead of `images` */
+    bool may_stream;                    /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
 };
 

@@ -19,8 +19,8 @@ sotto_status identity_check(const char *dataset_id)
              SOTTO_DATASET_ID - 1);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)dataset_id[i] < 0x20 || dataset_id[i] == 0x7f)
-            FAIL(SOTTO_EUSAGE, "data set identity: byte %zu is a control character; expected a printable name",
-                 i);
+            FAIL(SOTTO_EUSAGE,
+                 "data set identity: byte %zu is a control character; expected a printable name", i);
     if (sotto_dataset_is_public(dataset_id))
         FAIL(SOTTO_EUSAGE, "data set identity '%s' stands for a public set; choose another name", dataset_id);
 done:
@@ -44,7 +44,8 @@ sotto_status identity_of_arrays(struct dataset *d, const char *values, const cha
     struct sotto_provenance p = {0};
     TRY(sotto_provenance_load_pair(&p, values, labels));
     if (p.n > 0 && p.n != d->set.n)
-        FAIL(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; the array has %zu", values, p.n, d->set.n);
+        FAIL(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; the array has %zu", values, p.n,
+             d->set.n);
     if (p.dataset_id[0])
         memcpy(d->set.dataset_id, p.dataset_id, sizeof d->set.dataset_id);
     sotto_provenance_clear(&d->provenance);

@@ -10,7 +10,8 @@ enum { HIDDEN = 64 }; /* as the adversary of Talos: two layers below the logits 
 static sotto_status train(struct attriguard *a, const struct defence_fit *in)
 {
     struct sotto_head_recipe recipe;
-    struct head_data data = {in->known->x, in->known->secret, in->known->n, in->known->d, in->values};
+    struct head_data data = {in->known->x, in->known->protected_label, in->known->n, in->known->d,
+                             in->values};
     sotto_head_defaults(&recipe);
     recipe.hidden_count = 2;
     recipe.hidden[0] = recipe.hidden[1] = HIDDEN;
@@ -34,7 +35,7 @@ sotto_status attriguard_fit(void **model, const struct defence_fit *in, attrigua
     if (!a->prior)
         FAIL(SOTTO_ENOMEM, "attriguard: out of memory for %zu values", a->values);
     for (size_t i = 0; i < in->known->n; i++)
-        a->prior[in->known->secret[i]] += 1 / (double)in->known->n;
+        a->prior[in->known->protected_label[i]] += 1 / (double)in->known->n;
     for (size_t v = 0; in->args[ATTRIGUARD_PRIOR] == 0 && v < a->values; v++)
         a->prior[v] = 1 / (double)a->values;
     TRY(train(a, in));
@@ -136,7 +137,7 @@ static void defend(float *out, double *cost, struct attriguard_look *look)
     *cost = 0;
     find_changes(look);
     spread_prior(look);
-    if (!phase_two(look->q, look->prior, look->cost, a->values, a->budget))
+    if (!attriguard_sample(look->q, look->prior, look->cost, a->values, a->budget))
         return;
     for (size_t v = 0; v < a->values; v++) {
         expected += look->q[v] * look->cost[v];

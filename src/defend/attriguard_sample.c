@@ -20,7 +20,7 @@ static void cheapest(double *q, const double *prior, const double *cost, size_t 
         q[i] /= sum;
 }
 
-bool phase_two(double *q, const double *prior, const double *cost, size_t n, double budget)
+bool attriguard_sample(double *q, const double *prior, const double *cost, size_t n, double budget)
 {
     double least = INFINITY, mean = 0, sum = 0;
     for (size_t i = 0; i < n; i++)

@@ -13,6 +13,6 @@
  * untouched: nothing with a positive prior costs as little as the budget. Source: Jia and Gong 2018, section
  * 5; with mu found by bisection on (0, 1 / (budget - least cost)), where the sum is convex, 1 at 0 and falls
  * at first. */
-bool phase_two(double *q, const double *prior, const double *cost, size_t n, double budget);
+bool attriguard_sample(double *q, const double *prior, const double *cost, size_t n, double budget);
 
 #endif

@@ -38,7 +38,7 @@ double defence_coin(uint64_t key, const float *row, size_t d)
     return ldexp((double)strtoull(hex, NULL, 16), -52);
 }
 
-double defence_pay(float *out, const float *row, size_t d, double budget, uint64_t key)
+double budget_mix(float *out, const float *row, size_t d, double budget, uint64_t key)
 {
     double distance = 0;
     for (size_t k = 0; k < d; k++)
@@ -108,10 +108,10 @@ static sotto_status check_known(struct defence_fit *fit, const struct defence *k
     if (known->n)
         TRY(defence_check_rows(known->x, known->n, known->d, kind->needs, "known rows"));
     if (kind->needs & DEFENCE_SECRETS) {
-        if (known->n == 0 || !known->secret)
+        if (known->n == 0 || !known->protected_label)
             FAIL(SOTTO_EUSAGE, "defend: %s learns from rows whose secret is known (--known ROWS.npy:SECRET)",
                  kind->name);
-        TRY(count_values(&fit->values, known->secret, known->n, "secret"));
+        TRY(count_values(&fit->values, known->protected_label, known->n, "secret"));
         REQUIRE(!(kind->needs & DEFENCE_MEMBERSHIP) || fit->values == 2,
                 "defend: %s hides membership, so secrets are 0 and 1; found %zu", kind->name,
                 fit->values - 1);

@@ -74,7 +74,7 @@ double defence_coin(uint64_t key, const float *row, size_t d);
 /* A budget on a row's expected L1 distance, as in MemGuard's second phase: out (d) holds what the row is to
  * become, and stays so with probability min(budget / distance, 1), by the row's coin; else the row itself
  * goes there. Returns the expected distance. */
-double defence_pay(float *out, const float *row, size_t d, double budget, uint64_t key);
+double budget_mix(float *out, const float *row, size_t d, double budget, uint64_t key);
 /* The lowest of the largest. */
 size_t defence_top(const float *row, size_t d);
 

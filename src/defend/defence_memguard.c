@@ -207,7 +207,7 @@ static bool find(struct search *q, const float *row)
 static void defend(float *out, double *cost, struct search *q, const float *row)
 {
     memcpy(out, find(q, row) ? q->best : row, q->k * sizeof *out);
-    *cost = defence_pay(out, row, q->k, q->m->budget, q->m->key);
+    *cost = budget_mix(out, row, q->k, q->m->budget, q->m->key);
 }
 
 static sotto_status apply(float *out, double *cost, const void *model, const float *x, size_t n, size_t d)
@@ -247,7 +247,7 @@ static sotto_status train(struct model *m, const struct defence_fit *in)
         for (size_t j = 0; j < k; j++)
             x[i * k + j] = (float)s[k + j];
     }
-    struct head_data data = {x, known->secret, known->n, k, 2};
+    struct head_data data = {x, known->protected_label, known->n, k, 2};
     TRY(defence_net_train(&m->net, &data, &recipe, false, in->ctx));
 done:
     base_free(place);

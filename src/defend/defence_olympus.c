@@ -91,7 +91,7 @@ static sotto_status training_make(struct training *t)
         FAIL(SOTTO_ENOMEM, "olympus: out of memory for %zu known rows", n);
     standardise(t->m, t->rows, in->known->x, n);
     for (size_t i = 0; i < n; i++) {
-        t->prior[in->known->secret[i]] += 1 / (double)n;
+        t->prior[in->known->protected_label[i]] += 1 / (double)n;
         t->order[i] = (int64_t)i;
     }
     for (size_t v = 0; v < in->values; v++)
@@ -131,7 +131,7 @@ static void serve(struct training *t, const int64_t *labels)
 
 static double turn_of_adversary(struct training *t)
 {
-    serve(t, t->in->known->secret);
+    serve(t, t->in->known->protected_label);
     const float *shown = dense_stack_forward(&t->m->coder, t->x, t->batch);
     const float *answer = dense_stack_forward(&t->adversary, shown, t->batch);
     double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->values);

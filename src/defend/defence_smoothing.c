@@ -42,7 +42,7 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
         smooth(out, x, d, m->temperature);
         if (defence_top(out, d) != defence_top(x, d)) /* two that became equal in single precision */
             memcpy(out, x, d * sizeof *out);
-        cost[i] = defence_pay(out, x, d, m->budget, m->key);
+        cost[i] = budget_mix(out, x, d, m->budget, m->key);
     }
     return SOTTO_OK;
 }

@@ -37,7 +37,7 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
         size_t top = defence_top(x, d);
         for (size_t k = 0; k < d; k++)
             out[k] = k == top ? first : other;
-        cost[i] = defence_pay(out, x, d, m->budget, m->key);
+        cost[i] = budget_mix(out, x, d, m->budget, m->key);
     }
     return SOTTO_OK;
 }

@@ -124,7 +124,7 @@ sotto_status sotto_report_audit(const char *folder, const char *audit_json,
     TRY(folder_make(folder));
     TRY(write_text(folder, "result.json", audit_json));
     TRY(write_text(folder, "report.json", judged));
-    TRY(sotto_report_companions(folder, judged));
+    TRY(sotto_report_files(folder, judged));
     TRY(sotto_report_render(page, judged));
 done:
     sotto_text_free(plain);

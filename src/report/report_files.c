@@ -181,7 +181,7 @@ done:
     return status;
 }
 
-sotto_status sotto_report_companions(const char *folder, const char *report_json)
+sotto_status sotto_report_files(const char *folder, const char *report_json)
 {
     sotto_status status = SOTTO_OK;
     struct report r = {0};

@@ -17,7 +17,8 @@ enum { LANES = VECTOR_BYTES / 4 };
 
 typedef uint32_t vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef uint8_t byte_vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef vec stored_vec __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
+typedef vec stored_vec
+    __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -13,7 +13,7 @@
 #include "sotto/io.h"
 #include "sotto/report.h"
 
-static struct json *run_facts(const struct run *r)
+static struct json *dpsgd_facts(const struct run *r)
 {
     struct json *j = json_make_object();
     const struct json *pretrain = run_result(r, "pretrain"),
@@ -298,7 +298,7 @@ sotto_status run_report(struct run *r)
     snprintf(title, sizeof title, "%s", r->config.title[0] ? r->config.title : r->config.name);
     json_put_text(&report, "schema", "sotto.report/1");
     json_put_text(&report, "title", title);
-    json_put(&report, "run", run_facts(r));
+    json_put(&report, "run", dpsgd_facts(r));
     json_put(&report, "data", data_facts(r));
     json_put(&report, "splits", split_facts(r));
     json_put(&report, "encoder", encoder_facts(r));
@@ -316,7 +316,7 @@ sotto_status run_report(struct run *r)
     TRY(sotto_report_judge(&judged, text));
     TRY(run_folder_path(path, &r->folder, "report.json"));
     TRY(file_write(path, judged, strlen(judged)));
-    TRY(sotto_report_companions(r->folder.path, judged));
+    TRY(sotto_report_files(r->folder.path, judged));
     TRY(run_folder_path(path, &r->folder, "report.html"));
     TRY(sotto_report_render(path, judged));
     TRY(run_folder_path(path, &r->folder, "metrics.jsonl"));

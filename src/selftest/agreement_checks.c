@@ -30,11 +30,11 @@ void selftest_agreement(struct checks *c)
 {
     c->group = "agreement";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct agreement a;
+        struct crosscheck a;
         char name[80], figures[200];
         snprintf(name, sizeof name, "logistic: %zu releases of shift %g at delta 1e-5", cases[i].releases,
                  cases[i].shift);
-        sotto_status status = agreement_measure(&a, cases[i].shift, cases[i].releases, 1e-5);
+        sotto_status status = accountant_crosscheck(&a, cases[i].shift, cases[i].releases, 1e-5);
         bool ok = status == SOTTO_OK && agreement_holds(&a, figures, sizeof figures);
         checks_note(c, name, ok, "%s", status == SOTTO_OK ? figures : sotto_error_text());
     }

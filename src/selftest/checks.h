@@ -29,7 +29,7 @@ void selftest_samplers(struct checks *c);
 void selftest_randomness(struct checks *c);
 void selftest_files(struct checks *c, const char *folder);
 /** With the draws and runs of `options`, which are not 0. */
-sotto_status selftest_falsify(struct checks *c, const char *folder, const struct sotto_selftest_options *options,
-                              const struct sotto_context *ctx);
+sotto_status selftest_falsify(struct checks *c, const char *folder,
+                              const struct sotto_selftest_options *options, const struct sotto_context *ctx);
 
 #endif

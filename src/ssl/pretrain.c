@@ -91,8 +91,8 @@ static void announce(const struct run *r)
                 "pretrain: %s, %s on %zux%zux%zu, %zu images of %s, %llu steps of %zu, %s, %s, %d threads, "
                 "%.0f MiB planned",
                 s->objective->name, s->options.encoder, s->input.channels, s->input.height, s->input.width,
-                s->images, r->data->name, (unsigned long long)s->steps, s->options.batch,
-                line, nn_backend_title(autotune_backend(&s->choice)), s->threads,
+                s->images, r->data->name, (unsigned long long)s->steps, s->options.batch, line,
+                nn_backend_title(autotune_backend(&s->choice)), s->threads,
                 (double)r->planned_bytes / (1 << 20));
     if (r->loop.resumed)
         context_log(r->ctx, SOTTO_LOG_INFO, "pretrain: continuing at step %llu from %s",

@@ -81,8 +81,8 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
              "temperature=%.17g\nmin_area=%.17g\nbrightness=%.17g\njitter=%.17g\ndtype=%s\ndata=%s\nimages=%"
              "zu\nrows=%s\n",
              o->method, o->encoder, o->loss, (unsigned long long)o->seed, o->epochs, o->batch, o->lr,
-             o->schedule, o->temperature, o->min_area, o->brightness, o->jitter,
-             s->choice.dtype, data->sha256, s->images, chosen);
+             o->schedule, o->temperature, o->min_area, o->brightness, o->jitter, s->choice.dtype,
+             data->sha256, s->images, chosen);
     size_t used = strlen(s->recipe);
     if (s->augmentation == AUGMENT_SIMCLR)
         snprintf(s->recipe + used, sizeof s->recipe - used,
@@ -110,9 +110,8 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
 
 struct nn_model_config pretrain_model(const struct pretrain_setup *s)
 {
-    struct nn_model_config config = {.name = s->options.encoder,
-                                     .input = s->input,
-                                     .projector_count = s->objective->projector_count};
+    struct nn_model_config config = {
+        .name = s->options.encoder, .input = s->input, .projector_count = s->objective->projector_count};
     if (s->talos.on)
         config.adversary = talos_adversary(&s->talos);
     memcpy(config.projector, s->objective->projector, sizeof config.projector);
@@ -125,8 +124,8 @@ static sotto_status choose(struct pretrain_setup *s, const struct sotto_context 
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,
                                              .model = &model,
-                                             .batch = (s->objective->views + s->talos.images) *
-                                                      s->options.batch,
+                                             .batch =
+                                                 (s->objective->views + s->talos.images) * s->options.batch,
                                              .records = s->options.batch,
                                              .steps = s->steps,
                                              .threads = s->threads,

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bundle b = {.origin = base_strdup("folder")};
-    struct picture_list l;
+    struct image_list l;
     size_t twice;
     for (size_t at = 0; at < size;) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += length + 1;
     }
     if (idc_list(&l, &twice, &b) == SOTTO_OK)
-        pictures_clear(&l);
+        images_clear(&l);
     bundle_clear(&b);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* JPEG and PNG through probe, decode and resize. Big pictures are left out: they only cost time. */
+/* JPEG and PNG through probe, decode and resize. Big images are left out: they only cost time. */
 #include "data/image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

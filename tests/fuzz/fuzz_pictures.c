@@ -1,4 +1,4 @@
-/* Two labels of pictures: 'U' and a UTKFace name; 'C' and CelebA's table, perhaps '|' and its partition; 'P'
+/* Two labels of images: 'U' and a UTKFace name; 'C' and CelebA's table, perhaps '|' and its partition; 'P'
  * and Places' list; 'T' and labels.csv. */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct picture_facts facts = {0};
+    struct image_facts facts = {0};
     struct utkface_name name;
     char base[64] = "";
     if (size == 0)
@@ -30,11 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)places_from_memory(&facts, text, length, "list.json");
         break;
     case 'T':
-        (void)picture_table_from_memory(&facts, text, length, "labels.csv", NULL, NULL);
+        (void)image_table_from_memory(&facts, text, length, "labels.csv", NULL, NULL);
         break;
     default:
         break;
     }
-    picture_facts_clear(&facts);
+    image_facts_clear(&facts);
     return 0;
 }

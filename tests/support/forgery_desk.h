@@ -100,7 +100,8 @@ static inline void train_dp(const char *output, const char *ledger)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {.target = {3, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = ledger};
+    struct sotto_head_privacy p = {
+        .target = {3, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = ledger};
     char *certificate;
     sotto_head_defaults(&r);
     r.trainer = "dp-sgd";

@@ -1,4 +1,4 @@
-/* What tests of pre-training runs share: a few pictures, a folder for checkpoints, runs that stop in the
+/* What tests of pre-training runs share: a few images, a folder for checkpoints, runs that stop in the
  * middle. */
 #ifndef TESTS_PRETRAINING_H
 #define TESTS_PRETRAINING_H

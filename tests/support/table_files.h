@@ -70,7 +70,9 @@ static inline void import_people(const char *name, size_t at, const char *other,
         strcat(text, "\n");
     }
     files_write_text(folder, "people.csv", text);
-    struct sotto_import_options options = {.schema = schema, .label = schema ? NULL : "ill", .dataset_id = strcmp(name, "declared") == 0 ? "people" : NULL};
+    struct sotto_import_options options = {.schema = schema,
+                                           .label = schema ? NULL : "ill",
+                                           .dataset_id = strcmp(name, "declared") == 0 ? "people" : NULL};
     succeed(sotto_data_import(in_folder("people.csv"), name, &options, NULL));
 }
 

@@ -291,7 +291,7 @@ done:
 static sotto_status set_threshold(struct encoder_attack *a, int k)
 {
     sotto_status status = SOTTO_OK;
-    struct curve c = {0};
+    struct roc c = {0};
     size_t members = 0, others = 0, n = a->shadow.n - a->taught;
     double *score = base_alloc(2 * n, sizeof *score);
     bool exact;

@@ -33,7 +33,7 @@ done:
     return status;
 }
 
-sotto_status attack_net_scores(double *scores, const struct answer_table *train, const float *rows, size_t n,
+sotto_status attack_net_scores(double *scores, const struct output_table *train, const float *rows, size_t n,
                                uint64_t seed, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -57,7 +57,7 @@ static double loss_of(const double *odds, const int64_t *member, size_t n)
     return sum / (double)n;
 }
 
-sotto_status attack_net_scores_best(double *scores, double *chosen, const struct answer_table *train,
+sotto_status attack_net_scores_best(double *scores, double *chosen, const struct output_table *train,
                                     const float *rows, size_t n, const double *rates, size_t rate_count,
                                     uint64_t seed, const struct sotto_context *ctx)
 {
@@ -89,7 +89,7 @@ done:
 /* Networks of the classes, one a chunk. */
 struct bench {
     double *scores;
-    const struct answer_table *train;
+    const struct output_table *train;
     const float *rows;
     const int64_t *labels;
     size_t n;
@@ -129,7 +129,7 @@ static sotto_status train_class(void *arg, size_t class, int thread)
     (void)thread;
     sotto_status status = SOTTO_OK;
     struct bench *b = arg;
-    const struct answer_table *t = b->train;
+    const struct output_table *t = b->train;
     float *known = NULL, *asked = NULL;
     int64_t *member = NULL, *none = NULL;
     size_t *places = NULL, *where = NULL, rows, count, in = 0;
@@ -144,7 +144,7 @@ static sotto_status train_class(void *arg, size_t class, int thread)
     b->without[class] = in == 0 || in == rows || same;
     if (b->without[class] || count == 0)
         goto done;
-    struct answer_table own = {rows, t->width, known, NULL, member};
+    struct output_table own = {rows, t->width, known, NULL, member};
     scores = base_alloc(count, sizeof *scores);
     if (!scores)
         FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", count);
@@ -162,7 +162,7 @@ done:
     return status;
 }
 
-sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const struct answer_table *train,
+sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const struct output_table *train,
                                         const float *rows, const int64_t *labels, size_t n, size_t classes,
                                         uint64_t seed, const struct sotto_context *ctx)
 {

@@ -8,17 +8,17 @@
  * al. and Salem et al. give the layers; the epochs [50] and the rate are chosen here. */
 struct sotto_head_recipe attack_net_recipe(uint64_t seed);
 /* Log-odds of membership by a network that learnt from `train`, of n rows (n, train->width). */
-sotto_status attack_net_scores(double *scores, const struct answer_table *train, const float *rows, size_t n,
+sotto_status attack_net_scores(double *scores, const struct output_table *train, const float *rows, size_t n,
                                uint64_t seed, const struct sotto_context *ctx);
 /* The same by the best of several learning rates, which is the one with the least loss on `train`: a large
  * rate may leave a network that answers the same to everything, and an attack must not fail for that.
  * *chosen: the rate. */
-sotto_status attack_net_scores_best(double *scores, double *chosen, const struct answer_table *train,
+sotto_status attack_net_scores_best(double *scores, double *chosen, const struct output_table *train,
                                     const float *rows, size_t n, const double *rates, size_t rate_count,
                                     uint64_t seed, const struct sotto_context *ctx);
 /* One network for each class, and a global one for records of a class that no shadow has both in and out.
  * *fallback: how many such classes. */
-sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const struct answer_table *train,
+sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const struct output_table *train,
                                         const float *rows, const int64_t *labels, size_t n, size_t classes,
                                         uint64_t seed, const struct sotto_context *ctx);
 

@@ -26,7 +26,7 @@ done:
 }
 
 /* What the target's budget leaves for one record. */
-static sotto_status share_out(size_t *queries, const struct model_input *in, size_t reserved)
+static sotto_status share_out(size_t *queries, const struct query_input *in, size_t reserved)
 {
     const struct sotto_target *t = in->target;
     uint64_t left = t->budget - (t->used < t->budget ? t->used : t->budget);
@@ -41,7 +41,7 @@ static sotto_status share_out(size_t *queries, const struct model_input *in, siz
     return SOTTO_OK;
 }
 
-sotto_status label_setting_make(struct label_setting *out, const struct model_input *in, size_t queries,
+sotto_status label_setting_make(struct label_setting *out, const struct query_input *in, size_t queries,
                                 size_t reserved)
 {
     sotto_status status = SOTTO_OK;

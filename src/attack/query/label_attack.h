@@ -21,7 +21,7 @@ struct label_setting {
 };
 /* queries: unless options say otherwise. A budget of the target is shared out among the records, after
  * `reserved` rows for other uses: EBUDGET if not even one query a record is left. */
-sotto_status label_setting_make(struct label_setting *out, const struct model_input *in, size_t queries,
+sotto_status label_setting_make(struct label_setting *out, const struct query_input *in, size_t queries,
                                 size_t reserved);
 void label_setting_clear(struct label_setting *s);
 

@@ -2,7 +2,7 @@
 
 enum { BLOCK = 64 };
 
-sotto_status label_shape(struct picture_shape *out, const struct model_input *in)
+sotto_status label_shape(struct image_shape *out, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -11,13 +11,13 @@ sotto_status label_shape(struct picture_shape *out, const struct model_input *in
                 pixels == in->records.d,
             "attack: images of %zux%zux%zu do not fill rows of %zu", o->channels, o->height, o->width,
             in->records.d);
-    *out = (struct picture_shape){o->channels, o->height, o->width};
+    *out = (struct image_shape){o->channels, o->height, o->width};
 done:
     return status;
 }
 
 sotto_status label_moves(float *bits, struct sotto_target *t, const struct head_data *records,
-                         const struct picture_shape *shape, const struct sotto_context *ctx)
+                         const struct image_shape *shape, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t d = records->d;
@@ -31,7 +31,7 @@ sotto_status label_moves(float *bits, struct sotto_target *t, const struct head_
             FAIL(SOTTO_ESTOPPED, "attack: stopped after %zu of %zu records", first, records->n);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < PICTURE_MOVES; k++)
-                picture_move(rows + (i * PICTURE_MOVES + k) * d, records->x + (first + i) * d, shape, k);
+                image_move(rows + (i * PICTURE_MOVES + k) * d, records->x + (first + i) * d, shape, k);
         TRY(target_labels(t, label, rows, count * PICTURE_MOVES));
         for (size_t b = 0; b < count * PICTURE_MOVES; b++)
             bits[first * PICTURE_MOVES + b] = label[b] == records->y[first + b / PICTURE_MOVES];

@@ -6,9 +6,9 @@
 #include "data/augment/image_moves.h"
 
 /* How a row is an image, as the options say (channels > 0). EINVAL: it does not fill a row. */
-sotto_status label_shape(struct picture_shape *out, const struct model_input *in);
+sotto_status label_shape(struct image_shape *out, const struct query_input *in);
 /* bits (n, PICTURE_MOVES): 1 where the target still gives the moved copy the record's class. */
 sotto_status label_moves(float *bits, struct sotto_target *t, const struct head_data *records,
-                         const struct picture_shape *shape, const struct sotto_context *ctx);
+                         const struct image_shape *shape, const struct sotto_context *ctx);
 
 #endif

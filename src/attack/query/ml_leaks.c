@@ -8,8 +8,8 @@ size_t ml_leaks_width(size_t classes, size_t other_classes)
     return fewer < LOOKED_AT ? fewer : LOOKED_AT;
 }
 
-sotto_status ml_leaks_judge(double *scores, struct model_result *result, const struct answer_table *answers,
-                            const struct model_input *in)
+sotto_status ml_leaks_judge(double *scores, struct query_result *result, const struct output_table *answers,
+                            const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;

@@ -8,7 +8,7 @@
 /* How many posteriors are looked at: 3, or fewer where a model has fewer classes. */
 size_t ml_leaks_width(size_t classes, size_t other_classes);
 /* Scores of the records by a network that learnt from `answers`; fixes the threshold. */
-sotto_status ml_leaks_judge(double *scores, struct model_result *result, const struct answer_table *answers,
-                            const struct model_input *in);
+sotto_status ml_leaks_judge(double *scores, struct query_result *result, const struct output_table *answers,
+                            const struct query_input *in);
 
 #endif

@@ -50,7 +50,7 @@ done:
     return status;
 }
 
-static sotto_status check_input(const struct model_attack *a, const struct sotto_attack_input *in)
+static sotto_status check_input(const struct query_attack *a, const struct sotto_attack_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t d = in->target->inputs, classes = in->target->classes;
@@ -60,12 +60,12 @@ static sotto_status check_input(const struct model_attack *a, const struct sotto
     TRY(check_records(&in->nonmember, d, classes, "non-members"));
     TRY(check_records(&in->attacker, d, classes, "attacker's records"));
     TRY(check_records(&in->other, in->other_inputs, in->other_classes, "other set"));
-    if ((a->needs & MODEL_WEIGHTS) && !in->target->head && !in->target->network)
+    if ((a->needs & QUERY_WEIGHTS) && !in->target->head && !in->target->network)
         FAIL(SOTTO_EUSAGE, "attack: %s looks inside a model; this target only answers queries", a->name);
-    if ((a->needs & MODEL_ATTACKER) && in->attacker.n == 0)
+    if ((a->needs & QUERY_ATTACKER) && in->attacker.n == 0)
         FAIL(SOTTO_EUSAGE, "attack: %s needs records of the attacker's own (--attacker-features, -labels)",
              a->name);
-    if ((a->needs & MODEL_OTHER) && in->other.n == 0)
+    if ((a->needs & QUERY_OTHER) && in->other.n == 0)
         FAIL(SOTTO_EUSAGE, "attack: %s needs records of another set (--other-features, --other-labels)",
              a->name);
 done:
@@ -84,7 +84,7 @@ static bool same_recipe(const struct sotto_head_recipe *a, const struct sotto_he
 }
 
 /* The shadows' recipe: as asked, else the target's. */
-static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct model_attack *a,
+static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct query_attack *a,
                                   const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -97,7 +97,7 @@ static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct mo
              a->name);
     *out = o->recipe ? *o->recipe : *own;
     TRY(head_recipe_check(out));
-    if (own && !same_recipe(own, out) && !o->mismatch && !(a->needs & MODEL_OTHER)) {
+    if (own && !same_recipe(own, out) && !o->mismatch && !(a->needs & QUERY_OTHER)) {
         char theirs[HEAD_RECIPE_TEXT], ours[HEAD_RECIPE_TEXT];
         head_recipe_text(theirs, own, in->target->inputs, in->target->classes);
         head_recipe_text(ours, out, in->target->inputs, in->target->classes);
@@ -143,7 +143,7 @@ done:
 }
 
 /* The same for networks. */
-static sotto_status choose_network(struct sotto_train_options *out, const struct model_attack *a,
+static sotto_status choose_network(struct sotto_train_options *out, const struct query_attack *a,
                                    const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -158,7 +158,7 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
         n.channels = o->channels, n.height = o->height, n.width = o->width;
     TRY(train_options_check(&n));
     TRY(choose_kernels(&n, own));
-    if (own && !mismatch && !(a->needs & MODEL_OTHER)) {
+    if (own && !mismatch && !(a->needs & QUERY_OTHER)) {
         struct sotto_train_options other = n;
         other.seed = own->seed;
         TRY(train_recipe_text(theirs, own));
@@ -177,7 +177,7 @@ done:
 
 /* A target of DP-SGD has shadows of DP-SGD, by the fast sampler: the law is the same. Those who ask for
  * another recipe, or none of its noise, have shadows without. */
-static sotto_status choose_privacy(struct model_input *out, struct model_work *w,
+static sotto_status choose_privacy(struct query_input *out, struct model_work *w,
                                    const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -199,11 +199,11 @@ static bool can_rehearse(const struct sotto_attack_input *in, const struct sotto
            (o->recipe || (h && sotto_head_get_recipe(h)) || shadows_are_networks(in, o));
 }
 
-static sotto_status choose(struct model_input *out, struct model_work *w, const struct model_attack *a,
+static sotto_status choose(struct query_input *out, struct model_work *w, const struct query_attack *a,
                            const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
-    if (!(a->needs & MODEL_SHADOWS) && !((a->needs & MODEL_SHADOW_IF_ANY) && can_rehearse(in, o)))
+    if (!(a->needs & QUERY_SHADOWS) && !((a->needs & QUERY_SHADOW_IF_ANY) && can_rehearse(in, o)))
         goto done;
     REQUIRE(!o->recipe || !o->network, "attack: shadows are either heads or networks");
     if (shadows_are_networks(in, o)) {
@@ -234,7 +234,7 @@ done:
 }
 
 /* Members first, then non-members: one table, and the target's answers on it. */
-static sotto_status gather(struct model_work *w, const struct model_attack *a,
+static sotto_status gather(struct model_work *w, const struct query_attack *a,
                            const struct sotto_attack_input *in)
 {
     sotto_status status = SOTTO_OK;
@@ -251,11 +251,11 @@ static sotto_status gather(struct model_work *w, const struct model_attack *a,
     memcpy(w->x + m * d, in->nonmember.x, (n - m) * d * sizeof *w->x);
     memcpy(w->y, in->member.y, m * sizeof *w->y);
     memcpy(w->y + m, in->nonmember.y, (n - m) * sizeof *w->y);
-    if (a->needs & MODEL_POSTERIORS) {
+    if (a->needs & QUERY_POSTERIORS) {
         TRY(sotto_target_query(t, w->answers, w->x, n));
         for (size_t i = 0; i < n * k; i++)
             w->posteriors[i] = (double)w->answers[i];
-    } else if (a->needs & MODEL_DECISIONS) {
+    } else if (a->needs & QUERY_DECISIONS) {
         TRY(ask_decisions(w, t, n));
     }
 done:
@@ -275,7 +275,7 @@ static struct json *ours_first(const struct json *attacks)
 /* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
  */
 static sotto_status measure(struct json **out, const double *scores, double threshold,
-                            const struct model_attack *a, const struct model_input *in,
+                            const struct query_attack *a, const struct query_input *in,
                             const struct sotto_attack_input *given)
 {
     sotto_status status = SOTTO_OK;
@@ -304,7 +304,7 @@ static sotto_status measure(struct json **out, const double *scores, double thre
     if (in->posteriors) {
         arrays.member_f8 = in->posteriors, arrays.nonmember_f8 = in->posteriors + m * k;
         arrays.member_labels = given->member.y, arrays.nonmember_labels = given->nonmember.y;
-        options.names = baselines + !(a->needs & MODEL_POSTERIORS); /* a decision has no loss */
+        options.names = baselines + !(a->needs & QUERY_POSTERIORS); /* a decision has no loss */
     }
     options.seed = in->options->seed;
     if (options.fpr_count == 0)
@@ -347,14 +347,14 @@ done:
 
 /* Precision and recall at each of the attack's further thresholds. */
 static sotto_status describe_thresholds(struct json **facts, const double *scores,
-                                        const struct model_result *r, const struct model_input *in,
+                                        const struct query_result *r, const struct query_input *in,
                                         size_t n_member)
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array(), *one = NULL;
     double confidence = in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95;
     for (size_t t = 0; t < r->also_count; t++) {
-        TRY(model_decision(&one, scores, in->records.y, n_member, in->records.n, in->records.classes,
+        TRY(query_decision(&one, scores, in->records.y, n_member, in->records.n, in->records.classes,
                            r->also[t], confidence));
         json_push(&list, one);
         one = NULL;
@@ -366,8 +366,8 @@ done:
     return status;
 }
 
-static sotto_status describe(struct json **doc, const double *scores, struct model_result *r,
-                             const struct model_attack *a, const struct model_input *in, size_t n_member)
+static sotto_status describe(struct json **doc, const double *scores, struct query_result *r,
+                             const struct query_attack *a, const struct query_input *in, size_t n_member)
 {
     sotto_status status = SOTTO_OK;
     struct json *facts = r->facts ? r->facts : json_make_object(), *decision = json_make_null();
@@ -379,7 +379,7 @@ static sotto_status describe(struct json **doc, const double *scores, struct mod
     if (!isnan(r->threshold)) {
         json_free(decision);
         decision = NULL;
-        TRY(model_decision(&decision, scores, in->records.y, n_member, in->records.n, in->records.classes,
+        TRY(query_decision(&decision, scores, in->records.y, n_member, in->records.n, in->records.classes,
                            r->threshold,
                            in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95));
     }
@@ -404,15 +404,15 @@ static void take_image_shape(struct sotto_attack_options *o, const struct sotto_
     }
 }
 
-static sotto_status find(const struct model_attack **out, const char *name)
+static sotto_status find(const struct query_attack **out, const char *name)
 {
     sotto_status status = SOTTO_OK;
     char known[512];
     size_t used = 0;
-    *out = name ? model_attack_find(name) : NULL;
-    for (size_t i = 0; model_attack_table[i] && used < sizeof known - 64; i++)
+    *out = name ? query_attack_find(name) : NULL;
+    for (size_t i = 0; query_attack_table[i] && used < sizeof known - 64; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 model_attack_table[i]->name);
+                                 query_attack_table[i]->name);
     if (!*out)
         FAIL(SOTTO_EUSAGE, "attack: unknown attack '%s'; expected one of %s", name ? name : "", known);
 done:
@@ -423,14 +423,14 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
                           const struct sotto_attack_options *o, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct model_attack *a;
+    const struct query_attack *a;
     struct model_work w = {0};
-    struct model_result result = {.threshold = NAN};
+    struct query_result result = {.threshold = NAN};
     struct json *doc = NULL;
     double *fresh = NULL;
     size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
     struct sotto_attack_options own = *o;
-    struct model_input in = {.target = given->target, .options = &own, .ctx = ctx};
+    struct query_input in = {.target = given->target, .options = &own, .ctx = ctx};
     if (o->channels == 0)
         take_image_shape(&own, given->target->network);
     TRY(find(&a, o->name));
@@ -443,7 +443,7 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     given->target->repeats = o->repeats;
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
-    in.posteriors = a->needs & (MODEL_POSTERIORS | MODEL_DECISIONS) ? w.posteriors : NULL;
+    in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;
     in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
     in.other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
                                   given->other_classes};

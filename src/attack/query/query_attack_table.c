@@ -4,21 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROW(name) extern const struct model_attack model_##name;
+#define ROW(name) extern const struct query_attack query_##name;
 #include "attack/query/query_attack_list.h"
 #undef ROW
 
-const struct model_attack *const model_attack_table[] = {
-#define ROW(name) &model_##name,
+const struct query_attack *const query_attack_table[] = {
+#define ROW(name) &query_##name,
 #include "attack/query/query_attack_list.h"
 #undef ROW
     NULL};
 
-const struct model_attack *model_attack_find(const char *name)
+const struct query_attack *query_attack_find(const char *name)
 {
-    for (size_t i = 0; model_attack_table[i]; i++)
-        if (strcmp(model_attack_table[i]->name, name) == 0)
-            return model_attack_table[i];
+    for (size_t i = 0; query_attack_table[i]; i++)
+        if (strcmp(query_attack_table[i]->name, name) == 0)
+            return query_attack_table[i];
     return NULL;
 }
 
@@ -27,13 +27,13 @@ sotto_status sotto_attack_table(char **text)
     enum { LINE = 256 };
     sotto_status status = SOTTO_OK;
     size_t rows = 0, used = 0;
-    while (model_attack_table[rows])
+    while (query_attack_table[rows])
         rows++;
     char *out = base_alloc(rows + 1, LINE);
     if (!out)
         FAIL(SOTTO_ENOMEM, "attack: out of memory");
     for (size_t i = 0; i < rows; i++) {
-        const struct model_attack *m = model_attack_table[i];
+        const struct query_attack *m = query_attack_table[i];
         char shadows[48] = "";
         if (m->default_shadows)
             snprintf(shadows, sizeof shadows, " (%zu model%s)", m->default_shadows,

@@ -7,8 +7,8 @@
 
 enum { REHEARSED = 5000 };
 
-static sotto_status learn(struct answer_table *t, const struct rehearsal *r,
-                          const struct picture_shape *shape, const struct sotto_context *ctx)
+static sotto_status learn(struct output_table *t, const struct shadow_calibration *r,
+                          const struct image_shape *shape, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t n = r->records.n;
@@ -25,13 +25,13 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
-    struct picture_shape shape;
-    struct rehearsal r = {0};
-    struct answer_table known = {0};
+    struct image_shape shape;
+    struct shadow_calibration r = {0};
+    struct output_table known = {0};
     size_t n = in->records.n;
     float *bits = base_alloc(n * PICTURE_MOVES, sizeof *bits);
     if (!bits)
@@ -40,7 +40,7 @@ static sotto_status run(double *scores, struct model_result *result, const struc
         FAIL(SOTTO_EUSAGE,
              "attack: augmentation turns and shifts images; say how a row is one (--image C,H,W)");
     TRY(label_shape(&shape, in));
-    TRY(rehearsal_make(&r, result, in, REHEARSED));
+    TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)
         goto done;
     TRY(learn(&known, &r, &shape, in->ctx));
@@ -49,16 +49,16 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     result->threshold = 0;
     json_put_integer(&result->facts, "queries_per_record", PICTURE_MOVES);
 done:
-    answer_table_clear(&known);
-    rehearsal_clear(&r);
+    output_table_clear(&known);
+    shadow_calibration_clear(&r);
     base_free(bits);
     return status;
 }
 
-const struct model_attack model_augmentation = {
+const struct query_attack query_augmentation = {
     .name = "augmentation",
     .title = "Label only: turned and shifted copies that keep the class",
     .source = "Choquette-Choo et al. 2021",
-    .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_SHADOWS | MODEL_QUERIES,
+    .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,
     .run = run};

@@ -14,7 +14,7 @@ static int falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static sotto_status random_threshold(double *out, const struct model_input *in, struct label_setting *s)
+static sotto_status random_threshold(double *out, const struct query_input *in, struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
     size_t d = in->records.d;
@@ -37,20 +37,20 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct label_setting s = {0};
-    struct rehearsal r = {0};
+    struct shadow_calibration r = {0};
     double auc = NAN;
     bool shadow = model_has_recipe(in);
     size_t usual = in->options->queries ? in->options->queries : QUERIES;
     TRY(label_setting_make(&s, in, QUERIES, shadow ? 0 : RANDOM_INPUTS * (usual + 1)));
     if (shadow) {
-        TRY(rehearsal_make(&r, result, in, REHEARSED));
+        TRY(shadow_calibration_make(&r, result, in, REHEARSED));
         if (result->pending)
             goto done;
-        TRY(rehearsal_run(&auc, &result->threshold, &r, label_boundary, 0, &s));
+        TRY(shadow_calibration_run(&auc, &result->threshold, &r, label_boundary, 0, &s));
     } else {
         result->facts = json_make_object();
         TRY(random_threshold(&result->threshold, in, &s));
@@ -62,15 +62,15 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     json_put_integer(&result->facts, "queries_per_record", (int64_t)s.queries);
     json_put_integer(&result->facts, "without_boundary", (int64_t)s.unreachable);
 done:
-    rehearsal_clear(&r);
+    shadow_calibration_clear(&r);
     label_setting_clear(&s);
     return status;
 }
 
-const struct model_attack model_boundary = {
+const struct query_attack query_boundary = {
     .name = "boundary",
     .title = "Label only: distance to the decision boundary (HopSkipJump)",
     .source = "Choquette-Choo et al. 2021; Li and Zhang 2021",
-    .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_QUERIES | MODEL_SHADOW_IF_ANY,
+    .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_QUERIES | QUERY_SHADOW_IF_ANY,
     .default_shadows = 1,
     .run = run};

@@ -47,7 +47,7 @@ static void put_medians(struct json **out, const struct tally *by_class, double 
     json_put(out, "recall_class_median", with ? json_make_real(median(work, with)) : json_make_null());
 }
 
-sotto_status model_decision(struct json **out, const double *scores, const int64_t *labels, size_t n_member,
+sotto_status query_decision(struct json **out, const double *scores, const int64_t *labels, size_t n_member,
                             size_t n, size_t classes, double threshold, double confidence)
 {
     sotto_status status = SOTTO_OK;

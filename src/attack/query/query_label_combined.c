@@ -16,7 +16,7 @@ static const double ridge = 1e-2;
 
 struct plan {
     bool image;
-    struct picture_shape shape;
+    struct image_shape shape;
     size_t distances, width; /* columns: distances, shares of noisy copies, bits of moved copies */
     size_t each, copies;     /* queries for a distance; noisy copies at each strength */
     struct label_setting *setting;
@@ -24,7 +24,7 @@ struct plan {
 
 /* Cuts the queries of one record: a quarter for noise (of an image a twentieth), one for each moved copy, the
  * rest for distances. */
-static sotto_status cut(struct plan *p, const struct model_input *in, struct label_setting *s)
+static sotto_status cut(struct plan *p, const struct query_input *in, struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
     *p = (struct plan){.image = in->options->channels > 0, .setting = s};
@@ -65,7 +65,7 @@ static sotto_status ask_distances(float *rows, struct sotto_target *t, const str
         FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", records->n);
     for (size_t k = 0; k < p->distances; k++) {
         for (size_t i = 0; k && i < records->n; i++)
-            picture_move(x + i * d, records->x + i * d, &p->shape, FIRST_SHIFT + k - 1);
+            image_move(x + i * d, records->x + i * d, &p->shape, FIRST_SHIFT + k - 1);
         moved.x = k ? x : records->x;
         p->setting->seed = seed + k;
         TRY(label_boundary(column, t, &moved, 0, p->setting));
@@ -103,7 +103,7 @@ done:
     return status;
 }
 
-static sotto_status weigh(struct linear_model *out, const struct rehearsal *r, const struct plan *p,
+static sotto_status weigh(struct linear_model *out, const struct shadow_calibration *r, const struct plan *p,
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -126,18 +126,18 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct label_setting s = {0};
-    struct rehearsal r = {0};
+    struct shadow_calibration r = {0};
     struct linear_model m = {0};
     struct plan p;
     size_t n = in->records.n;
     float *rows = NULL;
     TRY(label_setting_make(&s, in, QUERIES, 0));
     TRY(cut(&p, in, &s));
-    TRY(rehearsal_make(&r, result, in, REHEARSED));
+    TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)
         goto done;
     if (!(rows = base_alloc(n, p.width * sizeof *rows)))
@@ -159,15 +159,15 @@ static sotto_status run(double *scores, struct model_result *result, const struc
 done:
     base_free(rows);
     linear_model_clear(&m);
-    rehearsal_clear(&r);
+    shadow_calibration_clear(&r);
     label_setting_clear(&s);
     return status;
 }
 
-const struct model_attack model_label_combined = {
+const struct query_attack query_label_combined = {
     .name = "label-combined",
     .title = "Label only: distances, noise and moved copies, weighed together",
     .source = "Choquette-Choo et al. 2021, combined attack",
-    .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_SHADOWS | MODEL_QUERIES,
+    .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,
     .run = run};

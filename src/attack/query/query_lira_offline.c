@@ -1,14 +1,14 @@
 #include "attack/query/query_reference.h"
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
-    return model_reference_run(scores, result, in, "lira-offline", true);
+    return query_reference_run(scores, result, in, "lira-offline", true);
 }
 
-const struct model_attack model_lira_offline = {
+const struct query_attack query_lira_offline = {
     .name = "lira-offline",
     .title = "LiRA, offline, shadows trained on the attacker's records",
     .source = "Carlini et al. 2022",
-    .needs = MODEL_OFFLINE_NEEDS,
-    .default_shadows = MODEL_REFERENCES,
+    .needs = QUERY_OFFLINE_NEEDS,
+    .default_shadows = QUERY_REFERENCES,
     .run = run};

@@ -18,7 +18,7 @@ static const double smallest = 1e-12; /* p-value that is still told apart */
 static const double abstains = -1;    /* score of a record that is not rare: below every other */
 
 /* Unit vectors (n, looker answers) of what the first references say about each record. */
-static sotto_status portraits(float *out, const struct shadow_army *a, const struct head_data *data,
+static sotto_status portraits(float *out, const struct shadow_set *a, const struct head_data *data,
                               size_t lookers)
 {
     sotto_status status = SOTTO_OK;
@@ -95,7 +95,7 @@ static double p_value(double *losses, size_t k, double loss)
     return fmax(rank / (double)(k + 1), smallest);
 }
 
-static sotto_status test(double *scores, size_t *selected, const struct model_input *in,
+static sotto_status test(double *scores, size_t *selected, const struct query_input *in,
                          const struct crowd *c, const double *signals, size_t models)
 {
     sotto_status status = SOTTO_OK;
@@ -124,38 +124,38 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
+    struct shadow_set shadows = {0};
     struct crowd c = {.n = in->records.n};
     float *judged = NULL, *pool = NULL;
     double *signals = NULL;
     size_t selected = 0;
-    TRY(shadow_army_make(&army, in, REFERENCES, NULL));
-    shadow_army_report(result, &army);
+    TRY(shadow_set_make(&shadows, in, REFERENCES, NULL));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    size_t lookers = army.pool.models < LOOKERS ? army.pool.models : LOOKERS;
+    size_t lookers = shadows.pool.models < LOOKERS ? shadows.pool.models : LOOKERS;
     c.width = lookers * in->records.classes;
-    c.pool_n = army.data.n;
+    c.pool_n = shadows.data.n;
     c.judged = judged = base_alloc(c.n * c.width, sizeof *judged);
     c.pool = pool = base_alloc(c.pool_n * c.width, sizeof *pool);
     c.count = base_alloc(c.n, sizeof *c.count);
-    signals = base_alloc(c.n * army.pool.models, sizeof *signals);
+    signals = base_alloc(c.n * shadows.pool.models, sizeof *signals);
     if (!judged || !pool || !c.count || !signals)
         FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", c.n);
-    TRY(portraits(judged, &army, &in->records, lookers));
-    TRY(portraits(pool, &army, &army.data, lookers));
+    TRY(portraits(judged, &shadows, &in->records, lookers));
+    TRY(portraits(pool, &shadows, &shadows.data, lookers));
     TRY(par_chunks(c.n, par_threads(in->ctx), count_near, &c));
-    TRY(shadow_pool_signals(signals, &army.pool, &in->records, NULL, in->ctx));
-    TRY(test(scores, &selected, in, &c, signals, army.pool.models));
+    TRY(shadow_pool_signals(signals, &shadows.pool, &in->records, NULL, in->ctx));
+    TRY(test(scores, &selected, in, &c, signals, shadows.pool.models));
     result->threshold = -log(level);
     json_put_integer(&result->facts, "rare_records", (int64_t)selected);
     json_put_real(&result->facts, "neighbour_distance", near);
     json_put_real(&result->facts, "level", level);
 done:
-    shadow_army_clear(&army);
+    shadow_set_clear(&shadows);
     base_free(judged);
     base_free(pool);
     base_free(c.count);
@@ -163,9 +163,9 @@ done:
     return status;
 }
 
-const struct model_attack model_long = {.name = "long",
+const struct query_attack query_long = {.name = "long",
                                         .title = "Rare records of a well-generalised model",
                                         .source = "Long et al. 2018",
-                                        .needs = MODEL_POSTERIORS | MODEL_LABELS | MODEL_SHADOWS,
+                                        .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
                                         .default_shadows = REFERENCES,
                                         .run = run};

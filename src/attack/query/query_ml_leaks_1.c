@@ -1,26 +1,27 @@
 /* ML-Leaks, adversary 1: a single shadow on half of the attacker's records, which are like the target's. */
 #include "attack/query/ml_leaks.h"
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
-    struct answer_table answers = {0};
-    TRY(shadow_army_make(&army, in, 1, NULL));
-    shadow_army_report(result, &army);
+    struct shadow_set shadows = {0};
+    struct output_table answers = {0};
+    TRY(shadow_set_make(&shadows, in, 1, NULL));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    TRY(answer_table_add(&answers, &army, ml_leaks_width(in->records.classes, in->records.classes), in->ctx));
+    TRY(output_table_add(&answers, &shadows, ml_leaks_width(in->records.classes, in->records.classes),
+                         in->ctx));
     TRY(ml_leaks_judge(scores, result, &answers, in));
 done:
-    answer_table_clear(&answers);
-    shadow_army_clear(&army);
+    output_table_clear(&answers);
+    shadow_set_clear(&shadows);
     return status;
 }
 
-const struct model_attack model_ml_leaks_1 = {.name = "ml-leaks-1",
+const struct query_attack query_ml_leaks_1 = {.name = "ml-leaks-1",
                                               .title = "One shadow model, three largest posteriors",
                                               .source = "Salem et al. 2019, adversary 1",
-                                              .needs = MODEL_POSTERIORS | MODEL_SHADOWS,
+                                              .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
                                               .default_shadows = 1,
                                               .run = run};

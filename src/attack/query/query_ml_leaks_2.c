@@ -2,26 +2,27 @@
  * transferring"). It works because sorted posteriors carry no class. */
 #include "attack/query/ml_leaks.h"
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
-    struct answer_table answers = {0};
-    TRY(shadow_army_make_on(&army, in, &in->other, 1, NULL));
-    shadow_army_report(result, &army);
+    struct shadow_set shadows = {0};
+    struct output_table answers = {0};
+    TRY(shadow_set_make_on(&shadows, in, &in->other, 1, NULL));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    TRY(answer_table_add(&answers, &army, ml_leaks_width(in->records.classes, in->other.classes), in->ctx));
+    TRY(output_table_add(&answers, &shadows, ml_leaks_width(in->records.classes, in->other.classes),
+                         in->ctx));
     TRY(ml_leaks_judge(scores, result, &answers, in));
 done:
-    answer_table_clear(&answers);
-    shadow_army_clear(&army);
+    output_table_clear(&answers);
+    shadow_set_clear(&shadows);
     return status;
 }
 
-const struct model_attack model_ml_leaks_2 = {.name = "ml-leaks-2",
+const struct query_attack query_ml_leaks_2 = {.name = "ml-leaks-2",
                                               .title = "One shadow model of another data set",
                                               .source = "Salem et al. 2019, adversary 2",
-                                              .needs = MODEL_POSTERIORS | MODEL_SHADOWS | MODEL_OTHER,
+                                              .needs = QUERY_POSTERIORS | QUERY_SHADOWS | QUERY_OTHER,
                                               .default_shadows = 1,
                                               .run = run};

@@ -22,7 +22,7 @@ static double largest(const float *p, size_t classes)
     return top;
 }
 
-static sotto_status random_threshold(double *out, const struct model_input *in)
+static sotto_status random_threshold(double *out, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t d = in->records.d, classes = in->records.classes;
@@ -49,7 +49,7 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     for (size_t i = 0; i < in->records.n; i++) {
         scores[i] = 0;
@@ -62,9 +62,9 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     return random_threshold(&result->threshold, in);
 }
 
-const struct model_attack model_ml_leaks_3 = {
+const struct query_attack query_ml_leaks_3 = {
     .name = "ml-leaks-3",
     .title = "Largest posterior against that of random inputs (no shadow model)",
     .source = "Salem et al. 2019, adversary 3",
-    .needs = MODEL_POSTERIORS | MODEL_QUERIES,
+    .needs = QUERY_POSTERIORS | QUERY_QUERIES,
     .run = run};

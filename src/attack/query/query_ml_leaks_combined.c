@@ -9,7 +9,7 @@
 enum { KINDS = 3, HEADS = 2 };
 
 /* The IN records of one shadow, copied out. */
-static sotto_status own_records(struct head_data *out, float **x, int64_t **y, const struct shadow_army *a,
+static sotto_status own_records(struct head_data *out, float **x, int64_t **y, const struct shadow_set *a,
                                 size_t model)
 {
     sotto_status status = SOTTO_OK;
@@ -34,7 +34,7 @@ done:
 }
 
 /* Grows the forest of one shadow and asks it. arg: the seed. */
-static sotto_status answer_of_forest(float *p, const struct shadow_army *a, size_t model, const float *x,
+static sotto_status answer_of_forest(float *p, const struct shadow_set *a, size_t model, const float *x,
                                      size_t n, void *arg)
 {
     sotto_status status = SOTTO_OK;
@@ -46,7 +46,8 @@ static sotto_status answer_of_forest(float *p, const struct shadow_army *a, size
     struct sotto_context quiet = {.threads = 1, /* shadows are asked side by side */
                                   .stop = a->plan.ctx ? a->plan.ctx->stop : NULL};
     TRY(own_records(&own, &own_x, &own_y, a, model));
-    TRY(random_forest_fit(&forest, &(struct forest_data){own.x, own.y, own.n, own.d, own.classes}, FOREST_TREES, *seed + model, &quiet));
+    TRY(random_forest_fit(&forest, &(struct forest_data){own.x, own.y, own.n, own.d, own.classes},
+                          FOREST_TREES, *seed + model, &quiet));
     random_forest_predict(p, forest, x, n);
 done:
     random_forest_free(forest);
@@ -55,7 +56,7 @@ done:
     return status;
 }
 
-static struct json *forest_facts(const struct shadow_army *a)
+static struct json *forest_facts(const struct shadow_set *a)
 {
     struct json *j = json_make_object();
     json_put_integer(&j, "models", (int64_t)a->pool.models);
@@ -66,17 +67,17 @@ static struct json *forest_facts(const struct shadow_army *a)
 }
 
 /* The shadow by the given recipe, or a linear one trained like it. */
-static sotto_status make_heads(struct shadow_army *a, const struct model_input *in, bool linear)
+static sotto_status make_heads(struct shadow_set *a, const struct query_input *in, bool linear)
 {
     struct sotto_head_recipe recipe = *in->recipe;
     if (head_recipe_convex(&recipe))
         return status_fail(SOTTO_EUSAGE, "ml-leaks-combined: shadows need --trainer adam or sgd, not %s",
                            recipe.trainer);
     recipe.hidden_count = linear ? 0 : recipe.hidden_count;
-    return shadow_army_make(a, in, 1, &recipe);
+    return shadow_set_make(a, in, 1, &recipe);
 }
 
-static sotto_status make_networks(struct shadow_army *a, const struct model_input *in, bool linear)
+static sotto_status make_networks(struct shadow_set *a, const struct query_input *in, bool linear)
 {
     struct sotto_train_options network = *in->network;
     if (linear) {
@@ -84,32 +85,32 @@ static sotto_status make_networks(struct shadow_army *a, const struct model_inpu
         network.norm = "batch";
         network.hidden_count = 0;
     }
-    return shadow_army_make_networks(a, in, 1, &network);
+    return shadow_set_make_networks(a, in, 1, &network);
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct answer_table answers = {0};
-    struct shadow_army army = {0};
+    struct output_table answers = {0};
+    struct shadow_set shadows = {0};
     uint64_t seed = in->options->seed;
     bool pending = false;
     size_t width = ml_leaks_width(in->records.classes, in->records.classes);
     struct json *all = json_make_array();
     for (size_t i = 0; i < HEADS; i++) {
-        struct model_result part = {0};
-        shadow_army_clear(&army);
-        TRY(in->network ? make_networks(&army, in, i == 1) : make_heads(&army, in, i == 1));
-        shadow_army_report(&part, &army);
+        struct query_result part = {0};
+        shadow_set_clear(&shadows);
+        TRY(in->network ? make_networks(&shadows, in, i == 1) : make_heads(&shadows, in, i == 1));
+        shadow_set_report(&part, &shadows);
         json_push(&all, json_clone(json_member(part.facts, "shadows")));
         json_free(part.facts);
         pending |= part.pending;
         if (!pending)
-            TRY(answer_table_add(&answers, &army, width, in->ctx));
+            TRY(output_table_add(&answers, &shadows, width, in->ctx));
     }
     if (!pending) {
-        json_push(&all, forest_facts(&army));
-        TRY(answer_table_add_of(&answers, &army, width, answer_of_forest, &seed, in->ctx));
+        json_push(&all, forest_facts(&shadows));
+        TRY(output_table_add_of(&answers, &shadows, width, answer_of_forest, &seed, in->ctx));
     }
     result->facts = json_make_object();
     json_put(&result->facts, "shadows", all);
@@ -119,15 +120,15 @@ static sotto_status run(double *scores, struct model_result *result, const struc
         TRY(ml_leaks_judge(scores, result, &answers, in));
 done:
     json_free(all);
-    answer_table_clear(&answers);
-    shadow_army_clear(&army);
+    output_table_clear(&answers);
+    shadow_set_clear(&shadows);
     return status;
 }
 
-const struct model_attack model_ml_leaks_combined = {
+const struct query_attack query_ml_leaks_combined = {
     .name = "ml-leaks-combined",
     .title = "A network, logistic regression and a forest as shadows",
     .source = "Salem et al. 2019, combining attack",
-    .needs = MODEL_POSTERIORS | MODEL_SHADOWS,
+    .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
     .default_shadows = KINDS,
     .run = run};

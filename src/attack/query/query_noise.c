@@ -7,7 +7,7 @@
 enum { QUERIES = 500, REHEARSED = 300, TUNING = 100, UNTUNED = 3 };
 
 /* Tries every strength with fewer queries, then rehearses the best in full for its threshold. */
-static sotto_status tune(size_t *level, double *auc, double *threshold, const struct rehearsal *r,
+static sotto_status tune(size_t *level, double *auc, double *threshold, const struct shadow_calibration *r,
                          struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
@@ -16,28 +16,28 @@ static sotto_status tune(size_t *level, double *auc, double *threshold, const st
     s->queries = full < TUNING ? full : TUNING;
     for (size_t l = 0; l < LABEL_LEVELS; l++) {
         double area;
-        TRY(rehearsal_run(&area, &at, r, label_noise, (double)l, s));
+        TRY(shadow_calibration_run(&area, &at, r, label_noise, (double)l, s));
         if (area > best) {
             best = area;
             *level = l;
         }
     }
     s->queries = full;
-    TRY(rehearsal_run(auc, threshold, r, label_noise, (double)*level, s));
+    TRY(shadow_calibration_run(auc, threshold, r, label_noise, (double)*level, s));
 done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     struct label_setting s = {0};
-    struct rehearsal r = {0};
+    struct shadow_calibration r = {0};
     size_t level = UNTUNED;
     double auc = NAN;
     TRY(label_setting_make(&s, in, QUERIES, 0));
     if (model_has_recipe(in)) {
-        TRY(rehearsal_make(&r, result, in, REHEARSED));
+        TRY(shadow_calibration_make(&r, result, in, REHEARSED));
         if (result->pending)
             goto done;
         TRY(tune(&level, &auc, &result->threshold, &r, &s));
@@ -51,15 +51,15 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     json_put_real(&result->facts, "shadow_auc", auc);
     json_put_integer(&result->facts, "queries_per_record", (int64_t)s.queries);
 done:
-    rehearsal_clear(&r);
+    shadow_calibration_clear(&r);
     label_setting_clear(&s);
     return status;
 }
 
-const struct model_attack model_noise = {.name = "noise",
+const struct query_attack query_noise = {.name = "noise",
                                          .title = "Label only: share of noisy copies that keep the class",
                                          .source = "Choquette-Choo et al. 2021",
-                                         .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_QUERIES |
-                                                  MODEL_SHADOW_IF_ANY,
+                                         .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_QUERIES |
+                                                  QUERY_SHADOW_IF_ANY,
                                          .default_shadows = 1,
                                          .run = run};

@@ -10,7 +10,7 @@
 enum { SHIFT = 2, MIRRORED = 2, SHIFTED = 18 }; /* how many views there may be */
 
 /* (n, models): 1 where a shadow trained on the record. Online, the pool starts with the n records. */
-static uint8_t *trained_on(const struct shadow_army *a, size_t n, bool offline)
+static uint8_t *trained_on(const struct shadow_set *a, size_t n, bool offline)
 {
     uint8_t *trained = base_alloc(n * a->pool.models, 1);
     for (size_t i = 0; trained && !offline && i < n; i++)
@@ -27,7 +27,7 @@ static struct record_view view_of(size_t number)
     return (struct record_view){shift[at / 3], shift[at % 3], number % 2 == 1};
 }
 
-static sotto_status check_views(struct nn_shape *shape, const struct model_input *in)
+static sotto_status check_views(struct nn_shape *shape, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -48,7 +48,7 @@ done:
 }
 
 /* Signals of the target on records x: its posteriors' log odds of the true class. */
-static sotto_status ask_target(double *signals, const struct model_input *in, const float *x, float *answers)
+static sotto_status ask_target(double *signals, const struct query_input *in, const float *x, float *answers)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, k = in->records.classes;
@@ -94,8 +94,8 @@ static void to_planes(float *out, const float *pixels, size_t n, struct nn_shape
                 out[c * plane + p] = pixels[p * s.channels + c];
 }
 
-static sotto_status view_table_make(struct view_table *t, const struct model_input *in, struct nn_shape shape,
-                                    const struct shadow_army *a)
+static sotto_status view_table_make(struct view_table *t, const struct query_input *in, struct nn_shape shape,
+                                    const struct shadow_set *a)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, d = in->records.d, cells;
@@ -131,8 +131,8 @@ done:
     return status;
 }
 
-static sotto_status judge(double *scores, const struct model_input *in, const char *name,
-                          const struct shadow_army *army, const uint8_t *trained, struct nn_shape shape)
+static sotto_status judge(double *scores, const struct query_input *in, const char *name,
+                          const struct shadow_set *shadows, const uint8_t *trained, struct nn_shape shape)
 {
     sotto_status status = SOTTO_OK;
     struct view_table table = {.views = in->options->views};
@@ -147,18 +147,19 @@ static sotto_status judge(double *scores, const struct model_input *in, const ch
                                   .trained = trained,
                                   .n = n,
                                   .classes = in->records.classes,
-                                  .models = army->pool.models};
+                                  .models = shadows->pool.models};
     if (several) {
-        TRY(view_table_make(&table, in, shape, army));
+        TRY(view_table_make(&table, in, shape, shadows));
         arrays.views = table.views;
         arrays.view_signals = table.signals;
         arrays.view_reference = table.reference;
         arrays.reference = table.reference;
     } else {
-        if (!size_multiply(&cells, n, army->pool.models) || !(signals = base_alloc(cells, sizeof *signals)))
+        if (!size_multiply(&cells, n, shadows->pool.models) ||
+            !(signals = base_alloc(cells, sizeof *signals)))
             FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, n,
-                 army->pool.models);
-        TRY(shadow_pool_signals(signals, &army->pool, &in->records, NULL, in->ctx));
+                 shadows->pool.models);
+        TRY(shadow_pool_signals(signals, &shadows->pool, &in->records, NULL, in->ctx));
         arrays.reference = signals;
     }
     TRY(attack_run(scores, attack_find(key), &arrays));
@@ -168,29 +169,29 @@ done:
     return status;
 }
 
-sotto_status model_reference_run(double *scores, struct model_result *result, const struct model_input *in,
+sotto_status query_reference_run(double *scores, struct query_result *result, const struct query_input *in,
                                  const char *name, bool offline)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
+    struct shadow_set shadows = {0};
     struct nn_shape shape;
     uint8_t *trained = NULL;
     TRY(check_views(&shape, in));
     if (offline)
-        TRY(shadow_army_make(&army, in, MODEL_REFERENCES, NULL));
+        TRY(shadow_set_make(&shadows, in, QUERY_REFERENCES, NULL));
     else
-        TRY(shadow_army_halves(&army, in, MODEL_REFERENCES));
-    shadow_army_report(result, &army);
+        TRY(shadow_set_halves(&shadows, in, QUERY_REFERENCES));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    trained = trained_on(&army, in->records.n, offline);
+    trained = trained_on(&shadows, in->records.n, offline);
     if (!trained)
         FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, in->records.n,
-             army.pool.models);
-    TRY(judge(scores, in, name, &army, trained, shape));
+             shadows.pool.models);
+    TRY(judge(scores, in, name, &shadows, trained, shape));
     json_put_integer(&result->facts, "views", in->options->views > 1 ? (int64_t)in->options->views : 1);
 done:
     base_free(trained);
-    shadow_army_clear(&army);
+    shadow_set_clear(&shadows);
     return status;
 }

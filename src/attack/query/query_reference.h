@@ -9,13 +9,13 @@
 /* Trains the pool (or finds it in the cache) and runs the attack on arrays of that name ("NAME-views" when
  * options ask for several). Online: shadows trained on half of the records to judge each. Offline: on half of
  * the attacker's records each, so that none saw a record to judge. */
-sotto_status model_reference_run(double *scores, struct model_result *result, const struct model_input *in,
+sotto_status query_reference_run(double *scores, struct query_result *result, const struct query_input *in,
                                  const char *name, bool offline);
 
 enum {
-    MODEL_REFERENCE_NEEDS = MODEL_POSTERIORS | MODEL_LABELS | MODEL_SHADOWS,
-    MODEL_OFFLINE_NEEDS = MODEL_REFERENCE_NEEDS | MODEL_ATTACKER,
-    MODEL_REFERENCES = 64
+    QUERY_REFERENCE_NEEDS = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
+    QUERY_OFFLINE_NEEDS = QUERY_REFERENCE_NEEDS | QUERY_ATTACKER,
+    QUERY_REFERENCES = 64
 };
 
 #endif

@@ -15,8 +15,8 @@
 static const double thresholds[] = {0.5, 0.6, 0.7, 0.8};
 static const double rates[] = {0.1, 0.01, 0.001};
 
-static sotto_status judge(double *scores, double *rate, const struct answer_table *answers,
-                          const struct model_input *in)
+static sotto_status judge(double *scores, double *rate, const struct output_table *answers,
+                          const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;
@@ -36,17 +36,18 @@ done:
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
-    struct answer_table answers = {0};
+    struct shadow_set shadows = {0};
+    struct output_table answers = {0};
     double rate;
-    TRY(shadow_army_make(&army, in, 1, NULL));
-    shadow_army_report(result, &army);
+    TRY(shadow_set_make(&shadows, in, 1, NULL));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    TRY(answer_table_add(&answers, &army, ml_leaks_width(in->records.classes, in->records.classes), in->ctx));
+    TRY(output_table_add(&answers, &shadows, ml_leaks_width(in->records.classes, in->records.classes),
+                         in->ctx));
     TRY(judge(scores, &rate, &answers, in));
     result->threshold = 0;
     result->also_count = sizeof thresholds / sizeof *thresholds;
@@ -55,15 +56,15 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     json_put_real(&result->facts, "rate", rate);
     json_put_boolean(&result->facts, "plain_shadows", in->options->plain_shadows != 0);
 done:
-    answer_table_clear(&answers);
-    shadow_army_clear(&army);
+    output_table_clear(&answers);
+    shadow_set_clear(&shadows);
     return status;
 }
 
-const struct model_attack model_residual_mia = {.name = "residual-mia",
+const struct query_attack query_residual_mia = {.name = "residual-mia",
                                                 .title =
                                                     "One shadow, three largest posteriors, four thresholds",
                                                 .source = "Residual perturbation, section IV",
-                                                .needs = MODEL_POSTERIORS | MODEL_SHADOWS,
+                                                .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
                                                 .default_shadows = 1,
                                                 .run = run};

@@ -1,13 +1,13 @@
 #include "attack/query/query_reference.h"
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
-    return model_reference_run(scores, result, in, "rmia", false);
+    return query_reference_run(scores, result, in, "rmia", false);
 }
 
-const struct model_attack model_rmia = {.name = "rmia",
+const struct query_attack query_rmia = {.name = "rmia",
                                         .title = "RMIA, online, shadows trained on halves of the records",
                                         .source = "Zarifzadeh, Liu and Shokri 2024",
-                                        .needs = MODEL_REFERENCE_NEEDS,
-                                        .default_shadows = MODEL_REFERENCES,
+                                        .needs = QUERY_REFERENCE_NEEDS,
+                                        .default_shadows = QUERY_REFERENCES,
                                         .run = run};

@@ -2,36 +2,36 @@
  * like; one network for each class learns to tell them apart from the whole posterior. */
 #include "attack/query/attack_net.h"
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
-    struct answer_table answers = {0};
+    struct shadow_set shadows = {0};
+    struct output_table answers = {0};
     size_t n = in->records.n, classes = in->records.classes, fallback;
     float *rows = base_alloc(n * classes, sizeof *rows);
     if (!rows)
         FAIL(SOTTO_ENOMEM, "shokri: out of memory for %zu records", n);
     for (size_t i = 0; i < n * classes; i++)
         rows[i] = (float)in->posteriors[i];
-    TRY(shadow_army_make(&army, in, 20, NULL));
-    shadow_army_report(result, &army);
+    TRY(shadow_set_make(&shadows, in, 20, NULL));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    TRY(answer_table_add(&answers, &army, 0, in->ctx));
+    TRY(output_table_add(&answers, &shadows, 0, in->ctx));
     TRY(attack_net_scores_by_class(scores, &fallback, &answers, rows, in->records.y, n, classes,
                                    in->options->seed, in->ctx));
     result->threshold = 0; /* posterior of "in" above one half */
     json_put_integer(&result->facts, "classes_without_network", (int64_t)fallback);
 done:
-    answer_table_clear(&answers);
-    shadow_army_clear(&army);
+    output_table_clear(&answers);
+    shadow_set_clear(&shadows);
     base_free(rows);
     return status;
 }
 
-const struct model_attack model_shokri = {.name = "shokri",
+const struct query_attack query_shokri = {.name = "shokri",
                                           .title = "Shadow models and a network for each class",
                                           .source = "Shokri et al. 2017",
-                                          .needs = MODEL_POSTERIORS | MODEL_LABELS | MODEL_SHADOWS,
+                                          .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
                                           .default_shadows = 20,
                                           .run = run};

@@ -17,21 +17,21 @@
 enum { PROXIES = 10 };
 
 /* Inputs of the last layer (n, width). */
-static sotto_status features(float *out, const struct white_side *side)
+static sotto_status features(float *out, const struct whitebox_layer *side)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head *h = side->head;
     const struct head_data *data = &side->records;
-    struct white_view v = {0};
+    struct whitebox_features v = {0};
     size_t width = h->width[h->layers - 1];
-    TRY(white_view_make(&v, h));
+    TRY(whitebox_features_make(&v, h));
     for (size_t i = 0; i < data->n; i++) {
-        white_view_look(&v, data->x + i * data->d, data->y[i]);
+        whitebox_features_look(&v, data->x + i * data->d, data->y[i]);
         for (size_t j = 0; j < width; j++)
             out[i * width + j] = (float)v.value[h->layers - 1][j];
     }
 done:
-    white_view_clear(&v);
+    whitebox_features_clear(&v);
     return status;
 }
 
@@ -64,7 +64,7 @@ static void add_scores(double *scores, const float *target, const float *proxy, 
 }
 
 /* The proxy layers' recipe: the target's, without hidden layers. */
-static void proxy_recipe(struct sotto_head_recipe *out, const struct model_input *in)
+static void proxy_recipe(struct sotto_head_recipe *out, const struct query_input *in)
 {
     if (in->recipe) {
         *out = *in->recipe;
@@ -78,13 +78,13 @@ static void proxy_recipe(struct sotto_head_recipe *out, const struct model_input
     out->hidden_count = 0;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t width, n = in->records.n, classes = in->records.classes;
     size_t proxies = in->options->shadows ? in->options->shadows : PROXIES;
     struct head_data own = in->attacker;
-    struct white_side judged = {0}, attackers = {0};
+    struct whitebox_layer judged = {0}, attackers = {0};
     struct sotto_head_recipe recipe;
     struct rng draw = rng_stream(in->options->seed, RNG_SPLIT, 5, 0);
     struct sotto_head *proxy = NULL;
@@ -92,8 +92,8 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     double *mean = NULL;
     proxy_recipe(&recipe, in);
     TRY(head_recipe_check(&recipe));
-    TRY(white_side_make(&judged, in->target->head, in->target->network, &in->records, in->ctx));
-    TRY(white_side_make(&attackers, in->target->head, in->target->network, &own, in->ctx));
+    TRY(whitebox_layer_make(&judged, in->target->head, in->target->network, &in->records, in->ctx));
+    TRY(whitebox_layer_make(&attackers, in->target->head, in->target->network, &own, in->ctx));
     const struct sotto_head *h = judged.head;
     width = h->width[h->layers - 1];
     rows = base_alloc(n, width * sizeof *rows);
@@ -118,18 +118,18 @@ static sotto_status run(double *scores, struct model_result *result, const struc
     json_put_integer(&result->facts, "layer_inputs", (int64_t)width);
 done:
     sotto_head_free(proxy);
-    white_side_clear(&judged);
-    white_side_clear(&attackers);
+    whitebox_layer_clear(&judged);
+    whitebox_layer_clear(&attackers);
     base_free(rows);
     base_free(known);
     base_free(mean);
     return status;
 }
 
-const struct model_attack model_stolen_memories = {
+const struct query_attack query_stolen_memories = {
     .name = "stolen-memories",
     .title = "White box: the last layer against one trained on other records",
     .source = "Leino and Fredrikson 2020",
-    .needs = MODEL_POSTERIORS | MODEL_LABELS | MODEL_WEIGHTS | MODEL_ATTACKER | MODEL_SHADOWS,
+    .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_ATTACKER | QUERY_SHADOWS,
     .default_shadows = PROXIES,
     .run = run};

@@ -10,7 +10,7 @@
 static const double WRONG = 100;
 
 /* logits (n, classes): what one shadow, trained by the seed, says about the records. */
-static sotto_status ask_shadow(float *logits, const struct model_input *in, const struct head_data *own,
+static sotto_status ask_shadow(float *logits, const struct query_input *in, const struct head_data *own,
                                uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
@@ -50,7 +50,7 @@ static void add_losses(double *scores, const float *logits, const int64_t *decis
     }
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;
@@ -83,10 +83,10 @@ done:
     return status;
 }
 
-const struct model_attack model_transfer = {
+const struct query_attack query_transfer = {
     .name = "transfer",
     .title = "Label only: loss under shadows trained on the target's decisions",
     .source = "Li and Zhang 2021",
-    .needs = MODEL_DECISIONS | MODEL_LABELS | MODEL_ATTACKER | MODEL_SHADOWS | MODEL_QUERIES,
+    .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_ATTACKER | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 4,
     .run = run};

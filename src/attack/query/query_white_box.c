@@ -30,7 +30,7 @@ static double log_norm(const double *x, size_t n)
     return 0.5 * log(squares);
 }
 
-static size_t put_once(float *out, const struct white_view *v)
+static size_t put_once(float *out, const struct whitebox_features *v)
 {
     size_t layers = v->head->layers, classes = v->head->width[layers], best = 0;
     int64_t y = (int64_t)v->y;
@@ -54,12 +54,12 @@ static size_t put_once(float *out, const struct white_view *v)
     return ONCE;
 }
 
-static void put_features(float *out, const struct white_view *v)
+static void put_features(float *out, const struct whitebox_features *v)
 {
     const struct sotto_head *h = v->head;
     size_t at = put_once(out, v);
     for (size_t l = 1; l <= h->layers; l++) {
-        out[at++] = (float)white_view_gradient(v, l);
+        out[at++] = (float)whitebox_features_gradient(v, l);
         out[at++] = (float)log_norm(v->diff[l], h->width[l]);
         out[at++] = (float)log_norm(v->value[l - 1], h->width[l - 1]);
     }
@@ -77,33 +77,33 @@ static void put_features(float *out, const struct white_view *v)
 }
 
 /* Adds the IN and OUT records of one shadow to the table. */
-static sotto_status learn_from(struct answer_table *t, const struct shadow_army *a, size_t model)
+static sotto_status learn_from(struct output_table *t, const struct shadow_set *a, size_t model)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *data = &a->data;
     struct sotto_head *h = NULL;
-    struct white_side side = {0};
-    struct white_view v = {0};
+    struct whitebox_layer side = {0};
+    struct whitebox_features v = {0};
     if (!a->pool.networks)
         TRY(shadow_pool_head(&h, &a->pool, model));
-    TRY(white_side_make(&side, h, h ? NULL : a->pool.networks[model], data, a->plan.ctx));
-    TRY(white_view_make(&v, side.head));
+    TRY(whitebox_layer_make(&side, h, h ? NULL : a->pool.networks[model], data, a->plan.ctx));
+    TRY(whitebox_features_make(&v, side.head));
     for (size_t i = 0; i < data->n; i++) {
         enum shadow_use use = a->use[model * data->n + i];
         if (use == SHADOW_UNUSED)
             continue;
-        white_view_look(&v, side.records.x + i * side.records.d, data->y[i]);
+        whitebox_features_look(&v, side.records.x + i * side.records.d, data->y[i]);
         put_features(t->x + t->n * t->width, &v);
         t->member[t->n++] = use == SHADOW_IN;
     }
 done:
-    white_view_clear(&v);
-    white_side_clear(&side);
+    whitebox_features_clear(&v);
+    whitebox_layer_clear(&side);
     sotto_head_free(h);
     return status;
 }
 
-static sotto_status learn(struct answer_table *t, const struct shadow_army *a, size_t width)
+static sotto_status learn(struct output_table *t, const struct shadow_set *a, size_t width)
 {
     sotto_status status = SOTTO_OK;
     size_t most = a->pool.models * a->data.n;
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-static void standardise(float *rows, size_t n, struct answer_table *t)
+static void standardise(float *rows, size_t n, struct output_table *t)
 {
     for (size_t j = 0; j < t->width; j++) {
         double mean = 0, squares = 0;
@@ -136,60 +136,61 @@ static void standardise(float *rows, size_t n, struct answer_table *t)
     }
 }
 
-static sotto_status look_at_target(float *rows, const struct white_side *side, size_t width)
+static sotto_status look_at_target(float *rows, const struct whitebox_layer *side, size_t width)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *records = &side->records;
-    struct white_view v = {0};
-    TRY(white_view_make(&v, side->head));
+    struct whitebox_features v = {0};
+    TRY(whitebox_features_make(&v, side->head));
     for (size_t i = 0; i < records->n; i++) {
-        white_view_look(&v, records->x + i * records->d, records->y[i]);
+        whitebox_features_look(&v, records->x + i * records->d, records->y[i]);
         put_features(rows + i * width, &v);
     }
 done:
-    white_view_clear(&v);
+    whitebox_features_clear(&v);
     return status;
 }
 
-static sotto_status run(double *scores, struct model_result *result, const struct model_input *in)
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
-    struct shadow_army army = {0};
-    struct answer_table known = {0};
-    struct white_side side = {0};
+    struct shadow_set shadows = {0};
+    struct output_table known = {0};
+    struct whitebox_layer side = {0};
     size_t n = in->records.n, width;
     float *rows = NULL;
-    TRY(white_side_make(&side, in->target->head, in->target->network, &in->records, in->ctx));
+    TRY(whitebox_layer_make(&side, in->target->head, in->target->network, &in->records, in->ctx));
     width = width_of(side.head);
     rows = base_alloc(n, width * sizeof *rows);
     if (!rows)
         FAIL(SOTTO_ENOMEM, "white box: out of memory for %zu records", n);
-    TRY(shadow_army_make(&army, in, 4, NULL));
-    shadow_army_report(result, &army);
+    TRY(shadow_set_make(&shadows, in, 4, NULL));
+    shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    size_t shadow_layers = army.pool.networks ? 1 : army.pool.shape->layers; /* of networks, the last alone */
+    size_t shadow_layers =
+        shadows.pool.networks ? 1 : shadows.pool.shape->layers; /* of networks, the last alone */
     REQUIRE(shadow_layers == side.head->layers,
             "attack: white-box needs shadows of as many layers as the target (%zu); they have %zu",
             side.head->layers, shadow_layers);
-    TRY(learn(&known, &army, width));
+    TRY(learn(&known, &shadows, width));
     TRY(look_at_target(rows, &side, width));
     standardise(rows, n, &known);
     TRY(attack_net_scores(scores, &known, rows, n, in->options->seed, in->ctx));
     result->threshold = 0;
     json_put_integer(&result->facts, "features", (int64_t)width);
 done:
-    answer_table_clear(&known);
-    shadow_army_clear(&army);
-    white_side_clear(&side);
+    output_table_clear(&known);
+    shadow_set_clear(&shadows);
+    whitebox_layer_clear(&side);
     base_free(rows);
     return status;
 }
 
-const struct model_attack model_white_box = {
+const struct query_attack query_white_box = {
     .name = "white-box",
     .title = "White box: a network on gradients and activations, learnt on shadows",
     .source = "Nasr et al. 2019, reduced",
-    .needs = MODEL_POSTERIORS | MODEL_LABELS | MODEL_WEIGHTS | MODEL_SHADOWS,
+    .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_SHADOWS,
     .default_shadows = 4,
     .run = run};

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-sotto_status white_view_make(struct white_view *out, const struct sotto_head *head)
+sotto_status whitebox_features_make(struct whitebox_features *out, const struct sotto_head *head)
 {
     sotto_status status = SOTTO_OK;
     size_t numbers = head->width[head->layers];
-    struct white_view v = {.head = head, .record = base_alloc(head->width[0], sizeof *v.record)};
+    struct whitebox_features v = {.head = head, .record = base_alloc(head->width[0], sizeof *v.record)};
     for (size_t l = 0; l <= head->layers; l++)
         numbers += 2 * head->width[l];
     double *next = v.memory = base_alloc(numbers, sizeof *next);
@@ -26,18 +26,18 @@ sotto_status white_view_make(struct white_view *out, const struct sotto_head *he
     *out = v;
 done:
     if (status != SOTTO_OK)
-        white_view_clear(&v);
+        whitebox_features_clear(&v);
     return status;
 }
 
-void white_view_clear(struct white_view *v)
+void whitebox_features_clear(struct whitebox_features *v)
 {
     base_free(v->memory);
     base_free(v->record);
-    *v = (struct white_view){0};
+    *v = (struct whitebox_features){0};
 }
 
-static void forward(struct white_view *v)
+static void forward(struct whitebox_features *v)
 {
     const struct sotto_head *h = v->head;
     for (size_t l = 0; l < h->layers; l++) {
@@ -52,7 +52,7 @@ static void forward(struct white_view *v)
     }
 }
 
-static void softmax(struct white_view *v)
+static void softmax(struct whitebox_features *v)
 {
     size_t layers = v->head->layers, classes = v->head->width[layers];
     const double *z = v->value[layers];
@@ -70,7 +70,7 @@ static void softmax(struct white_view *v)
     v->loss = -v->log_p[v->y];
 }
 
-static void backward(struct white_view *v)
+static void backward(struct whitebox_features *v)
 {
     const struct sotto_head *h = v->head;
     for (size_t l = h->layers - 1; l > 0; l--) {
@@ -85,7 +85,7 @@ static void backward(struct white_view *v)
     }
 }
 
-void white_view_look(struct white_view *v, const float *x, int64_t y)
+void whitebox_features_look(struct whitebox_features *v, const float *x, int64_t y)
 {
     const struct sotto_head *h = v->head;
     v->y = (size_t)y;
@@ -99,7 +99,7 @@ void white_view_look(struct white_view *v, const float *x, int64_t y)
     backward(v);
 }
 
-static double log_input_norm(const struct white_view *v, size_t l)
+static double log_input_norm(const struct whitebox_features *v, size_t l)
 {
     double sum = 1; /* the bias */
     for (size_t i = 0; i < v->head->width[l - 1]; i++)
@@ -109,7 +109,7 @@ static double log_input_norm(const struct white_view *v, size_t l)
 
 /* ln ||p - e_y|| from logarithms: p_k and 1 - p_y, which is the sum of the others, may be smaller than any
  * double. */
-static double log_last_norm(const struct white_view *v)
+static double log_last_norm(const struct whitebox_features *v)
 {
     size_t classes = v->head->width[v->head->layers];
     double top = -INFINITY, sum = 0, squares = 0;
@@ -125,7 +125,7 @@ static double log_last_norm(const struct white_view *v)
     return top + 0.5 * log(sum * sum + squares);
 }
 
-double white_view_gradient(const struct white_view *v, size_t l)
+double whitebox_features_gradient(const struct whitebox_features *v, size_t l)
 {
     double squares = 0;
     if (l == v->head->layers)

@@ -5,7 +5,7 @@
 #include "head/model/head_model.h"
 
 /* All in double: loss differences between a member and another live in the last digits of a float. */
-struct white_view {
+struct whitebox_features {
     const struct sotto_head *head;      /* borrowed */
     double *value[HEAD_MAX_LAYERS + 1]; /* [0] the record as the head sees it (clipped by convex trainers),
                                            [l] ReLU outputs of layer l, [layers] logits */
@@ -18,13 +18,13 @@ struct white_view {
     void *memory;
 };
 /* ENOMEM. */
-sotto_status white_view_make(struct white_view *out, const struct sotto_head *head);
-void white_view_look(struct white_view *v, const float *x, int64_t y);
+sotto_status whitebox_features_make(struct whitebox_features *out, const struct sotto_head *head);
+void whitebox_features_look(struct whitebox_features *v, const float *x, int64_t y);
 /* ln of the L2 norm of the loss's gradient with respect to weights and bias of layer l = 1 .. layers: for a
  * dense layer
  * ||diff_l|| ||(value_(l-1), 1)||. The last layer's needs no clamp, whatever the logits; others at least
  * ln(1e-300). */
-double white_view_gradient(const struct white_view *v, size_t l);
-void white_view_clear(struct white_view *v);
+double whitebox_features_gradient(const struct whitebox_features *v, size_t l);
+void whitebox_features_clear(struct whitebox_features *v);
 
 #endif

@@ -6,7 +6,7 @@
 #include "attack/query/whitebox_features.h"
 #include "train/network/network.h"
 
-struct white_side {
+struct whitebox_layer {
     const struct sotto_head *head; /* what is looked into */
     struct head_data records;      /* labels and classes are those of the records given */
     struct sotto_head *last;       /* of a network: behind head */
@@ -14,9 +14,9 @@ struct white_side {
 };
 /* Of a head: itself, and the records as they are. Of a network (head NULL): its last layer, and embeddings.
  */
-sotto_status white_side_make(struct white_side *out, const struct sotto_head *head,
-                             const struct sotto_network *network, const struct head_data *records,
-                             const struct sotto_context *ctx);
-void white_side_clear(struct white_side *s);
+sotto_status whitebox_layer_make(struct whitebox_layer *out, const struct sotto_head *head,
+                                 const struct sotto_network *network, const struct head_data *records,
+                                 const struct sotto_context *ctx);
+void whitebox_layer_clear(struct whitebox_layer *s);
 
 #endif

@@ -21,7 +21,7 @@ static void close_shadow(struct sotto_target *t)
     base_free(s);
 }
 
-static sotto_status open_shadow(struct sotto_target **out, const struct shadow_army *a)
+static sotto_status open_shadow(struct sotto_target **out, const struct shadow_set *a)
 {
     sotto_status status = SOTTO_OK;
     if (a->pool.networks)
@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-static size_t count(const struct shadow_army *a, enum shadow_use kind)
+static size_t count(const struct shadow_set *a, enum shadow_use kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < a->data.n; i++)
@@ -49,55 +49,55 @@ static size_t count(const struct shadow_army *a, enum shadow_use kind)
     return n;
 }
 
-static void gather(struct rehearsal *r, enum shadow_use kind, size_t first, size_t n)
+static void gather(struct shadow_calibration *r, enum shadow_use kind, size_t first, size_t n)
 {
-    const struct head_data *data = &r->army.data;
+    const struct head_data *data = &r->shadows.data;
     for (size_t i = 0, at = 0; i < data->n && at < n; i++)
-        if (r->army.use[i] == kind) {
+        if (r->shadows.use[i] == kind) {
             memcpy(r->x + (first + at) * data->d, data->x + i * data->d, data->d * sizeof *r->x);
             r->y[first + at++] = data->y[i];
         }
 }
 
-sotto_status rehearsal_make(struct rehearsal *out, struct model_result *result, const struct model_input *in,
-                            size_t most)
+sotto_status shadow_calibration_make(struct shadow_calibration *out, struct query_result *result,
+                                     const struct query_input *in, size_t most)
 {
     sotto_status status = SOTTO_OK;
-    *out = (struct rehearsal){0};
-    TRY(shadow_army_make(&out->army, in, 1, NULL));
-    shadow_army_report(result, &out->army);
+    *out = (struct shadow_calibration){0};
+    TRY(shadow_set_make(&out->shadows, in, 1, NULL));
+    shadow_set_report(result, &out->shadows);
     if (result->pending)
         goto done;
-    size_t n = count(&out->army, SHADOW_IN), n_out = count(&out->army, SHADOW_OUT);
+    size_t n = count(&out->shadows, SHADOW_IN), n_out = count(&out->shadows, SHADOW_OUT);
     n = n_out < n ? n_out : n;
     n = most < n ? most : n;
-    out->x = base_alloc(2 * n * out->army.data.d, sizeof *out->x);
+    out->x = base_alloc(2 * n * out->shadows.data.d, sizeof *out->x);
     out->y = base_alloc(2 * n, sizeof *out->y);
     if (!out->x || !out->y)
         FAIL(SOTTO_ENOMEM, "rehearsal: out of memory for %zu records", 2 * n);
     gather(out, SHADOW_IN, 0, n);
     gather(out, SHADOW_OUT, n, n);
     out->n_member = n;
-    out->records = (struct head_data){out->x, out->y, 2 * n, out->army.data.d, out->army.data.classes};
-    TRY(open_shadow(&out->target, &out->army));
+    out->records = (struct head_data){out->x, out->y, 2 * n, out->shadows.data.d, out->shadows.data.classes};
+    TRY(open_shadow(&out->target, &out->shadows));
 done:
     return status;
 }
 
-void rehearsal_clear(struct rehearsal *r)
+void shadow_calibration_clear(struct shadow_calibration *r)
 {
     sotto_target_close(r->target);
-    shadow_army_clear(&r->army);
+    shadow_set_clear(&r->shadows);
     base_free(r->x);
     base_free(r->y);
-    *r = (struct rehearsal){0};
+    *r = (struct shadow_calibration){0};
 }
 
-sotto_status rehearsal_run(double *auc, double *threshold, const struct rehearsal *r, rehearsal_score score,
-                           double parameter, void *arg)
+sotto_status shadow_calibration_run(double *auc, double *threshold, const struct shadow_calibration *r,
+                                    shadow_calibration_score score, double parameter, void *arg)
 {
     sotto_status status = SOTTO_OK;
-    struct curve c = {0};
+    struct roc c = {0};
     size_t m = r->n_member;
     bool exact;
     double *scores = base_alloc(2 * m, sizeof *scores);

@@ -5,8 +5,8 @@
 
 #include "attack/shadow/shadow_set.h"
 
-struct rehearsal {
-    struct shadow_army army;
+struct shadow_calibration {
+    struct shadow_set shadows;
     struct sotto_target *target; /* the first shadow; its weights can be seen */
     struct head_data records;    /* IN first, then OUT, as many of each */
     size_t n_member;
@@ -14,16 +14,17 @@ struct rehearsal {
     int64_t *y;
 };
 /* An attack with its parameter: fills scores (records->n) from what it learns from t. */
-typedef sotto_status (*rehearsal_score)(double *scores, struct sotto_target *t,
-                                        const struct head_data *records, double parameter, void *arg);
+typedef sotto_status (*shadow_calibration_score)(double *scores, struct sotto_target *t,
+                                                 const struct head_data *records, double parameter,
+                                                 void *arg);
 
 /* Trains the shadow and keeps at most `most` records of each side. Adds to result->facts; result->pending if
  * other shards are not done, and then nothing else is there. Clear in any case. */
-sotto_status rehearsal_make(struct rehearsal *out, struct model_result *result, const struct model_input *in,
-                            size_t most);
-void rehearsal_clear(struct rehearsal *r);
+sotto_status shadow_calibration_make(struct shadow_calibration *out, struct query_result *result,
+                                     const struct query_input *in, size_t most);
+void shadow_calibration_clear(struct shadow_calibration *r);
 /* What the attack reaches on the shadow: its area, and the threshold of the largest TPR - FPR. */
-sotto_status rehearsal_run(double *auc, double *threshold, const struct rehearsal *r, rehearsal_score score,
-                           double parameter, void *arg);
+sotto_status shadow_calibration_run(double *auc, double *threshold, const struct shadow_calibration *r,
+                                    shadow_calibration_score score, double parameter, void *arg);
 
 #endif

@@ -382,7 +382,7 @@ done:
     return status;
 }
 
-struct asker {
+struct query {
     double *signals;
     const struct shadow_pool *pool;
     const struct head_data *data;
@@ -390,13 +390,13 @@ struct asker {
     const struct sotto_context *ctx;
 };
 
-static sotto_status ask_noised(float *logits, const struct asker *a, size_t model)
+static sotto_status ask_noised(float *logits, const struct query *a, size_t model)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL;
     REQUIRE(!a->pool->networks, "shadows: noise belongs to heads; these are networks");
     TRY(shadow_pool_head(&head, a->pool, model));
-    TRY(sotto_noise_evaluate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
+    TRY(sotto_noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
                              a->noise->seed, model));
     TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1));
 done:
@@ -408,7 +408,7 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
-    const struct asker *a = arg;
+    const struct query *a = arg;
     size_t n = a->data->n, classes = a->data->classes;
     float *logits = base_alloc(n * classes, sizeof *logits);
     double *row = base_alloc(classes, sizeof *row);
@@ -433,7 +433,7 @@ done:
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
                                  const struct shadow_noise *noise, const struct sotto_context *ctx)
 {
-    struct asker a = {signals, s, data, noise, ctx};
+    struct query a = {signals, s, data, noise, ctx};
     return shadow_pool_each(s, ask_one, &a, ctx);
 }
 

@@ -4,7 +4,7 @@
 
 #include "par/par.h"
 
-static sotto_status make_up(struct shadow_army *a, const struct model_input *in)
+static sotto_status synthesise(struct shadow_set *a, const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -40,32 +40,32 @@ done:
 }
 
 /* How the shadows are trained: heads by `recipe`, or networks. */
-struct drill {
+struct shadow_spec {
     const struct sotto_head_recipe *recipe;
     const struct sotto_train_options *network;
     const struct sotto_train_privacy *privacy;
 };
 
-static struct drill usual_drill(const struct model_input *in, const struct sotto_head_recipe *recipe)
+static struct shadow_spec default_spec(const struct query_input *in, const struct sotto_head_recipe *recipe)
 {
-    return (struct drill){recipe ? recipe : in->recipe, recipe ? NULL : in->network,
-                          recipe ? NULL : in->privacy};
+    return (struct shadow_spec){recipe ? recipe : in->recipe, recipe ? NULL : in->network,
+                                recipe ? NULL : in->privacy};
 }
 
 /* Records of another length than the target's are rows of a table, for all that is known. */
-static void take_network(struct shadow_army *a, const struct drill *drill)
+static void take_network(struct shadow_set *a, const struct shadow_spec *shadow_spec)
 {
-    const struct sotto_train_options *network = drill->network;
+    const struct sotto_train_options *network = shadow_spec->network;
     size_t record = network->channels * network->height * network->width;
     a->network = *network;
     if (record && record != a->data.d)
         a->network.channels = a->network.height = a->network.width = 0;
     a->plan.network = &a->network;
-    a->plan.privacy = drill->privacy;
+    a->plan.privacy = shadow_spec->privacy;
 }
 
-static sotto_status enlist(struct shadow_army *a, const struct model_input *in, size_t models,
-                           struct drill drill, bool halves)
+static sotto_status train_shadows(struct shadow_set *a, const struct query_input *in, size_t models,
+                                  struct shadow_spec shadow_spec, bool halves)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
@@ -77,12 +77,12 @@ static sotto_status enlist(struct shadow_army *a, const struct model_input *in, 
         TRY(shadow_split_halves(a->use, models, a->data.n, o->seed));
     else
         TRY(shadow_split_draw(a->use, models, a->data.n, own, o->disjoint != 0, o->seed));
-    if (drill.recipe)
-        a->recipe = *drill.recipe;
+    if (shadow_spec.recipe)
+        a->recipe = *shadow_spec.recipe;
     a->plan = (struct shadow_plan){.data = &a->data,
                                    .use = a->use,
                                    .models = models,
-                                   .recipe = drill.recipe ? &a->recipe : NULL,
+                                   .recipe = shadow_spec.recipe ? &a->recipe : NULL,
                                    .same_start = halves,
                                    .shard = o->shard,
                                    .shards = o->shards,
@@ -90,62 +90,62 @@ static sotto_status enlist(struct shadow_army *a, const struct model_input *in, 
                                    .seed = o->seed,
                                    .repeats = o->repeats,
                                    .ctx = in->ctx};
-    if (drill.network)
-        take_network(a, &drill);
+    if (shadow_spec.network)
+        take_network(a, &shadow_spec);
     TRY(shadow_pool_make(&a->pool, &a->plan));
 done:
     return status;
 }
 
-static size_t how_many(const struct model_input *in, size_t models)
+static size_t how_many(const struct query_input *in, size_t models)
 {
     return in->options->shadows ? in->options->shadows : models;
 }
 
-sotto_status shadow_army_make(struct shadow_army *out, const struct model_input *in, size_t models,
-                              const struct sotto_head_recipe *recipe)
+sotto_status shadow_set_make(struct shadow_set *out, const struct query_input *in, size_t models,
+                             const struct sotto_head_recipe *recipe)
 {
     sotto_status status = SOTTO_OK;
-    *out = (struct shadow_army){0};
-    TRY(make_up(out, in));
-    TRY(enlist(out, in, how_many(in, models), usual_drill(in, recipe), false));
+    *out = (struct shadow_set){0};
+    TRY(synthesise(out, in));
+    TRY(train_shadows(out, in, how_many(in, models), default_spec(in, recipe), false));
 done:
     if (status != SOTTO_OK)
-        shadow_army_clear(out);
+        shadow_set_clear(out);
     return status;
 }
 
-sotto_status shadow_army_make_networks(struct shadow_army *out, const struct model_input *in, size_t models,
-                                       const struct sotto_train_options *network)
+sotto_status shadow_set_make_networks(struct shadow_set *out, const struct query_input *in, size_t models,
+                                      const struct sotto_train_options *network)
 {
     sotto_status status = SOTTO_OK;
-    *out = (struct shadow_army){0};
-    TRY(make_up(out, in));
-    TRY(enlist(out, in, how_many(in, models), (struct drill){.network = network, .privacy = in->privacy},
-               false));
+    *out = (struct shadow_set){0};
+    TRY(synthesise(out, in));
+    TRY(train_shadows(out, in, how_many(in, models),
+                      (struct shadow_spec){.network = network, .privacy = in->privacy}, false));
 done:
     if (status != SOTTO_OK)
-        shadow_army_clear(out);
+        shadow_set_clear(out);
     return status;
 }
 
-sotto_status shadow_army_make_on(struct shadow_army *out, const struct model_input *in,
-                                 const struct head_data *data, size_t models,
-                                 const struct sotto_head_recipe *recipe)
+sotto_status shadow_set_make_on(struct shadow_set *out, const struct query_input *in,
+                                const struct head_data *data, size_t models,
+                                const struct sotto_head_recipe *recipe)
 {
-    *out = (struct shadow_army){.data = *data};
-    sotto_status status = enlist(out, in, how_many(in, models), usual_drill(in, recipe), false);
+    *out = (struct shadow_set){.data = *data};
+    sotto_status status = train_shadows(out, in, how_many(in, models), default_spec(in, recipe), false);
     if (status != SOTTO_OK)
-        shadow_army_clear(out);
+        shadow_set_clear(out);
     return status;
 }
 
-sotto_status shadow_army_halves(struct shadow_army *out, const struct model_input *in, size_t models)
+sotto_status shadow_set_halves(struct shadow_set *out, const struct query_input *in, size_t models)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *r = &in->records, *own = &in->attacker;
     size_t n = r->n + own->n, d = r->d;
-    *out = (struct shadow_army){0};
+    *out = (struct shadow_set){0};
     out->joined_x = base_alloc(n * d, sizeof *out->joined_x);
     out->joined_y = base_alloc(n, sizeof *out->joined_y);
     if (!out->joined_x || !out->joined_y)
@@ -157,24 +157,24 @@ sotto_status shadow_army_halves(struct shadow_army *out, const struct model_inpu
         memcpy(out->joined_y + r->n, own->y, own->n * sizeof *own->y);
     }
     out->data = (struct head_data){out->joined_x, out->joined_y, n, d, r->classes};
-    TRY(enlist(out, in, how_many(in, models), usual_drill(in, NULL), true));
+    TRY(train_shadows(out, in, how_many(in, models), default_spec(in, NULL), true));
 done:
     if (status != SOTTO_OK)
-        shadow_army_clear(out);
+        shadow_set_clear(out);
     return status;
 }
 
-void shadow_army_clear(struct shadow_army *a)
+void shadow_set_clear(struct shadow_set *a)
 {
     synthetic_clear(&a->made);
     shadow_pool_clear(&a->pool);
     base_free(a->use);
     base_free(a->joined_x);
     base_free(a->joined_y);
-    *a = (struct shadow_army){0};
+    *a = (struct shadow_set){0};
 }
 
-void shadow_army_report(struct model_result *result, const struct shadow_army *a)
+void shadow_set_report(struct query_result *result, const struct shadow_set *a)
 {
     struct json *shadows = shadow_pool_facts(&a->pool, &a->plan);
     if (!result->facts)
@@ -201,16 +201,16 @@ void answer_top(float *out, size_t width, const float *p, size_t classes)
 }
 
 /* What one thread works with: shadow m fills the rows from start[m] on. */
-struct asker {
-    struct answer_table *table;
-    const struct shadow_army *army;
+struct query {
+    struct output_table *table;
+    const struct shadow_set *shadows;
     const size_t *start;
     size_t width;
     shadow_answer answer;
     void *arg;
 };
 
-static sotto_status answer_of_shadow(float *p, const struct shadow_army *a, size_t model, const float *x,
+static sotto_status answer_of_shadow(float *p, const struct shadow_set *a, size_t model, const float *x,
                                      size_t n, void *unused)
 {
     (void)unused;
@@ -221,10 +221,10 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
-    const struct asker *q = arg;
-    const struct head_data *data = &q->army->data;
-    const uint8_t *use = q->army->use + model * data->n;
-    struct answer_table *t = q->table;
+    const struct query *q = arg;
+    const struct head_data *data = &q->shadows->data;
+    const uint8_t *use = q->shadows->use + model * data->n;
+    struct output_table *t = q->table;
     size_t rows = q->start[model + 1] - q->start[model], at = 0, classes = data->classes;
     float *x = base_alloc(rows * data->d, sizeof *x), *p = base_alloc(rows * classes, sizeof *p);
     if (!x || !p)
@@ -235,7 +235,7 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
             t->label[q->start[model] + at] = data->y[i];
             t->member[q->start[model] + at++] = use[i] == SHADOW_IN;
         }
-    TRY(q->answer(p, q->army, model, x, rows, q->arg));
+    TRY(q->answer(p, q->shadows, model, x, rows, q->arg));
     for (size_t i = 0; i < rows; i++) {
         float *out = t->x + (q->start[model] + i) * t->width;
         if (q->width)
@@ -249,7 +249,7 @@ done:
     return status;
 }
 
-static sotto_status grow(struct answer_table *t, size_t width, size_t more)
+static sotto_status grow(struct output_table *t, size_t width, size_t more)
 {
     sotto_status status = SOTTO_OK;
     size_t n = t->n + more, cells;
@@ -273,18 +273,18 @@ done:
     return status;
 }
 
-sotto_status answer_table_add(struct answer_table *t, const struct shadow_army *a, size_t width,
+sotto_status output_table_add(struct output_table *t, const struct shadow_set *a, size_t width,
                               const struct sotto_context *ctx)
 {
-    return answer_table_add_of(t, a, width, answer_of_shadow, NULL, ctx);
+    return output_table_add_of(t, a, width, answer_of_shadow, NULL, ctx);
 }
 
-sotto_status answer_table_add_of(struct answer_table *t, const struct shadow_army *a, size_t width,
+sotto_status output_table_add_of(struct output_table *t, const struct shadow_set *a, size_t width,
                                  shadow_answer answer, void *arg, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t models = a->pool.models, n = a->data.n;
-    struct asker q = {.table = t, .army = a, .width = width, .answer = answer, .arg = arg};
+    struct query q = {.table = t, .shadows = a, .width = width, .answer = answer, .arg = arg};
     size_t *start = base_alloc(models + 1, sizeof *start);
     if (!start)
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", models);
@@ -308,10 +308,10 @@ done:
     return status;
 }
 
-void answer_table_clear(struct answer_table *t)
+void output_table_clear(struct output_table *t)
 {
     base_free(t->x);
     base_free(t->label);
     base_free(t->member);
-    *t = (struct answer_table){0};
+    *t = (struct output_table){0};
 }

@@ -5,14 +5,14 @@ struct network_target {
     struct sotto_target target;
     struct sotto_network *network;
     bool owned;
-    struct network_asker asker;
+    struct network_query query;
     char *path; /* NULL: the name is somebody else's */
 };
 
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
     struct network_target *w = (struct network_target *)t;
-    network_asker_run(posteriors, &w->asker, rows, n, NULL);
+    network_query_run(posteriors, &w->query, rows, n, NULL);
     network_softmax(posteriors, n, t->classes);
     return SOTTO_OK;
 }
@@ -20,7 +20,7 @@ static sotto_status query(struct sotto_target *t, float *posteriors, const float
 static void close_network(struct sotto_target *t)
 {
     struct network_target *w = (struct network_target *)t;
-    network_asker_clear(&w->asker);
+    network_query_clear(&w->query);
     if (w->owned)
         sotto_network_free(w->network);
     base_free(w->path);
@@ -39,7 +39,7 @@ sotto_status target_network(struct sotto_target **out, const char *name, struct 
     }
     w->network = network;
     w->owned = owned;
-    TRY(network_asker_make(&w->asker, network, false, ctx));
+    TRY(network_query_make(&w->query, network, false, ctx));
     w->target = target_make(name, sotto_network_inputs(network), sotto_network_classes(network));
     w->target.network = network;
     w->target.query = query;

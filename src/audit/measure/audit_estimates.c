@@ -8,7 +8,7 @@ sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t 
                        const double *nonmember, size_t n_nonmember, double confidence)
 {
     sotto_status status = SOTTO_OK;
-    struct curve c = {0};
+    struct roc c = {0};
     bool exact;
     REQUIRE(n_member > 0 && n_nonmember > 0, "auc: %zu members and %zu non-members; both must be > 0",
             n_member, n_nonmember);

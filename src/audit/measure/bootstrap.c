@@ -49,7 +49,7 @@ size_t bootstrap_binomial(size_t n, double p, struct rng *r)
 }
 
 /* First point whose false flags exceed `rank`. */
-static size_t point_of(const struct curve *c, size_t rank)
+static size_t point_of(const struct roc *c, size_t rank)
 {
     size_t low = 0, high = c->points;
     while (low < high) {
@@ -62,14 +62,14 @@ static size_t point_of(const struct curve *c, size_t rank)
     return low;
 }
 
-double bootstrap_tpr_draw(const struct curve *c, double fpr, struct rng *r)
+double bootstrap_tpr_draw(const struct roc *c, double fpr, struct rng *r)
 {
     double n = (double)c->n_nonmember;
     size_t allowed = (size_t)floor(fpr * (1 + 1e-12) * n);
     allowed = allowed < c->n_nonmember ? allowed : c->n_nonmember - 1;
     double u = bootstrap_beta((double)allowed + 1, n - (double)allowed, r);
     size_t rank = (size_t)(u * n), point = point_of(c, rank < c->n_nonmember ? rank : c->n_nonmember - 1);
-    double share = point ? (double)c->true_flags[point - 1] / (double)c->n_member : 0;
+    double share = point ? (double)c->true_positives[point - 1] / (double)c->n_member : 0;
     return (double)bootstrap_binomial(c->n_member, share, r) / (double)c->n_member;
 }
 
@@ -83,7 +83,7 @@ void bootstrap_percentiles(struct sotto_estimate *out, double *draws, size_t cou
     out->upper = fmax(out->estimate, draws[count - 1 - cut]);
 }
 
-sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct curve *c, double fpr, size_t draws,
+sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, double fpr, size_t draws,
                            double confidence, uint64_t seed, uint64_t stream)
 {
     sotto_status status = SOTTO_OK;

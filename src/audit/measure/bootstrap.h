@@ -12,10 +12,10 @@
 #include "rng/rng.h"
 
 /* One draw of the rate, in [0, 1]. */
-double bootstrap_tpr_draw(const struct curve *c, double fpr, struct rng *r);
+double bootstrap_tpr_draw(const struct roc *c, double fpr, struct rng *r);
 /* Percentile interval of `draws` draws around the rate of the curve itself. Draw i is a function of (seed,
  * stream, i). ENOMEM. */
-sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct curve *c, double fpr, size_t draws,
+sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, double fpr, size_t draws,
                            double confidence, uint64_t seed, uint64_t stream);
 /* Sorts the draws and reads the percentile interval off. */
 void bootstrap_percentiles(struct sotto_estimate *out, double *draws, size_t count, double *scratch,

@@ -10,8 +10,9 @@ struct confusion_scores {
 };
 /* truth, guess (n), both 0 .. classes-1. Percentile intervals of `draws` draws: resampling n records is a multinomial draw
  * over the cells of the confusion table. ENOMEM. */
-sotto_status confusion_measure(struct confusion_scores *out, const int64_t *truth, const int64_t *guess, size_t n,
-                               size_t classes, size_t draws, double confidence, uint64_t seed, uint64_t stream);
+sotto_status confusion_measure(struct confusion_scores *out, const int64_t *truth, const int64_t *guess,
+                               size_t n, size_t classes, size_t draws, double confidence, uint64_t seed,
+                               uint64_t stream);
 /* How much more often `guess` is right than `other`, on the same records. ENOMEM. */
 sotto_status confusion_gain(struct sotto_estimate *out, const int64_t *truth, const int64_t *guess,
                             const int64_t *other, size_t n, size_t draws, double confidence, uint64_t seed,

@@ -14,7 +14,7 @@ static void sort_copy(double *out, const double *scores, size_t n, double *scrat
 }
 
 /* Both sides sorted, then merged from the top. */
-static void merge(struct curve *c, const double *member, const double *nonmember)
+static void merge(struct roc *c, const double *member, const double *nonmember)
 {
     size_t m = c->n_member, n = c->n_nonmember; /* how many are left */
     while (m > 0 || n > 0) {
@@ -24,22 +24,22 @@ static void merge(struct curve *c, const double *member, const double *nonmember
         while (n > 0 && nonmember[n - 1] == top)
             n--;
         c->score[c->points] = top;
-        c->true_flags[c->points] = c->n_member - m;
+        c->true_positives[c->points] = c->n_member - m;
         c->false_flags[c->points++] = c->n_nonmember - n;
     }
 }
 
-sotto_status curve_make(struct curve *out, const double *member, size_t n_member, const double *nonmember,
+sotto_status curve_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
                         size_t n_nonmember)
 {
     sotto_status status = SOTTO_OK;
     size_t n = n_member + n_nonmember;
-    struct curve c = {.n_member = n_member, .n_nonmember = n_nonmember};
+    struct roc c = {.n_member = n_member, .n_nonmember = n_nonmember};
     double *sorted = base_alloc(n, sizeof *sorted), *scratch = base_alloc(n, sizeof *scratch);
     c.score = base_alloc(n, sizeof *c.score);
-    c.true_flags = base_alloc(n, sizeof *c.true_flags);
+    c.true_positives = base_alloc(n, sizeof *c.true_positives);
     c.false_flags = base_alloc(n, sizeof *c.false_flags);
-    if (!sorted || !scratch || !c.score || !c.true_flags || !c.false_flags)
+    if (!sorted || !scratch || !c.score || !c.true_positives || !c.false_flags)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
     sort_copy(sorted, member, n_member, scratch);
     sort_copy(sorted + n_member, nonmember, n_nonmember, scratch);
@@ -53,26 +53,26 @@ done:
     return status;
 }
 
-void curve_clear(struct curve *c)
+void curve_clear(struct roc *c)
 {
     base_free(c->score);
-    base_free(c->true_flags);
+    base_free(c->true_positives);
     base_free(c->false_flags);
-    *c = (struct curve){0};
+    *c = (struct roc){0};
 }
 
-static double tpr_of(const struct curve *c, size_t i)
+static double tpr_of(const struct roc *c, size_t i)
 {
-    return (double)c->true_flags[i] / (double)c->n_member;
+    return (double)c->true_positives[i] / (double)c->n_member;
 }
 
-static double fpr_of(const struct curve *c, size_t i)
+static double fpr_of(const struct roc *c, size_t i)
 {
     return (double)c->false_flags[i] / (double)c->n_nonmember;
 }
 
 /* A threshold between point i and the next lower score: it flags exactly the records of points 0 .. i. */
-static double threshold_below(const struct curve *c, size_t i)
+static double threshold_below(const struct roc *c, size_t i)
 {
     if (i + 1 == c->points)
         return -INFINITY;
@@ -82,18 +82,18 @@ static double threshold_below(const struct curve *c, size_t i)
 
 /* Placements: for each record the share of the other side that it beats, ties counting half. DeLong's
  * variance is the variance of the mean of the members' placements plus that of the non-members'. */
-static void placements(const struct curve *c, double *area, double *of_members, double *of_nonmembers)
+static void placements(const struct roc *c, double *area, double *of_members, double *of_nonmembers)
 {
     double m = (double)c->n_member, n = (double)c->n_nonmember, wins = 0;
     for (size_t i = 0; i < c->points; i++) {
-        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_flags[i - 1] : 0;
-        wins += ((double)c->true_flags[i] - t0) * (n - (f0 + (double)c->false_flags[i]) / 2);
+        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_positives[i - 1] : 0;
+        wins += ((double)c->true_positives[i] - t0) * (n - (f0 + (double)c->false_flags[i]) / 2);
     }
     double a = wins / (m * n), squares_m = 0,
            squares_n = 0; /* the sum is exact: halves of integers below 2^53 */
     for (size_t i = 0; i < c->points; i++) {
-        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_flags[i - 1] : 0;
-        double f1 = (double)c->false_flags[i], t1 = (double)c->true_flags[i];
+        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_positives[i - 1] : 0;
+        double f1 = (double)c->false_flags[i], t1 = (double)c->true_positives[i];
         double v10 = 1 - (f0 + f1) / (2 * n) - a, v01 = (t0 + t1) / (2 * m) - a;
         squares_m += (t1 - t0) * v10 * v10;
         squares_n += (f1 - f0) * v01 * v01;
@@ -103,7 +103,7 @@ static void placements(const struct curve *c, double *area, double *of_members, 
     *of_nonmembers = n > 1 ? squares_n / (n - 1) / n : INFINITY;
 }
 
-struct sotto_estimate curve_auc(const struct curve *c, double confidence, bool *exact)
+struct sotto_estimate curve_auc(const struct roc *c, double confidence, bool *exact)
 {
     double a, vm, vn;
     placements(c, &a, &vm, &vn);
@@ -124,14 +124,14 @@ struct sotto_estimate curve_auc(const struct curve *c, double confidence, bool *
     return out;
 }
 
-double curve_auc_variance(const struct curve *c, double *area)
+double curve_auc_variance(const struct roc *c, double *area)
 {
     double vm, vn;
     placements(c, area, &vm, &vn);
     return vm + vn;
 }
 
-double curve_advantage(const struct curve *c)
+double curve_advantage(const struct roc *c)
 {
     double best = 0;
     for (size_t i = 0; i < c->points; i++)
@@ -141,7 +141,7 @@ double curve_advantage(const struct curve *c)
 
 /* Half of the points are spaced evenly in log FPR, half in FPR; between two grid values the highest vertex
  * stands. */
-size_t curve_thin(size_t *out, size_t limit, const struct curve *c)
+size_t curve_thin(size_t *out, size_t limit, const struct roc *c)
 {
     size_t kept = 0;
     if (c->points <= limit) {
@@ -173,7 +173,7 @@ size_t curve_thin(size_t *out, size_t limit, const struct curve *c)
     return kept;
 }
 
-double curve_threshold_at_fpr(const struct curve *c, double fpr)
+double curve_threshold_at_fpr(const struct roc *c, double fpr)
 {
     double threshold = INFINITY;
     /* Stops at the first point that flags too many: the records there are not flagged, ties included. */
@@ -185,7 +185,7 @@ double curve_threshold_at_fpr(const struct curve *c, double fpr)
     return threshold;
 }
 
-double curve_threshold_balanced(const struct curve *c)
+double curve_threshold_balanced(const struct roc *c)
 {
     double best = 0, threshold = INFINITY;
     for (size_t i = 0; i < c->points; i++) {
@@ -198,7 +198,7 @@ double curve_threshold_balanced(const struct curve *c)
     return threshold;
 }
 
-double curve_threshold_epsilon(const struct curve *c, double delta, double confidence)
+double curve_threshold_epsilon(const struct roc *c, double delta, double confidence)
 {
     enum { CANDIDATES = 100 };
     size_t candidates[CANDIDATES], count = curve_thin(candidates, CANDIDATES, c);
@@ -225,7 +225,7 @@ static struct sotto_estimate rate(size_t k, size_t n, double confidence)
     return e;
 }
 
-struct rates curve_rates(const struct curve *c, double threshold, double confidence)
+struct rates curve_rates(const struct roc *c, double threshold, double confidence)
 {
     size_t low = 0, high = c->points; /* points 0 .. low-1 lie above the threshold */
     while (low < high) {
@@ -235,7 +235,7 @@ struct rates curve_rates(const struct curve *c, double threshold, double confide
         else
             high = middle;
     }
-    size_t t = low ? c->true_flags[low - 1] : 0, f = low ? c->false_flags[low - 1] : 0;
+    size_t t = low ? c->true_positives[low - 1] : 0, f = low ? c->false_flags[low - 1] : 0;
     return (struct rates){rate(t, c->n_member, confidence), rate(f, c->n_nonmember, confidence), c->n_member,
                           c->n_nonmember};
 }
@@ -251,7 +251,7 @@ double rates_epsilon(const struct rates *r, double delta)
     return bound;
 }
 
-struct sotto_estimate curve_balanced(const struct curve *c, double threshold, double confidence)
+struct sotto_estimate curve_balanced(const struct roc *c, double threshold, double confidence)
 {
     struct rates r = curve_rates(c, threshold, 1 - (1 - confidence) / 2);
     return (struct sotto_estimate){(r.tpr.estimate + 1 - r.fpr.estimate) / 2,

@@ -18,7 +18,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
         for (size_t m = 0; m < in->models; m++)
             if (attack_compares(in, m)) {
                 double signal = in->reference[i * in->models + m];
-                sum += tiny ? exp(log_probability_of_signal(signal) - log_top) : probability_of_signal(signal);
+                sum +=
+                    tiny ? exp(log_probability_of_signal(signal) - log_top) : probability_of_signal(signal);
                 count++;
             }
         out->scores[i] = log_probability_of_signal(posterior_signal(in, i)) - log_top - log(sum / count);
@@ -26,8 +27,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_base = {.name = "base",
-                                   .title = "BASE: probability against the mean of the references",
-                                   .source = "Lassila et al. 2025",
-                                   .needs = NEED_LOSSES | NEED_OUT,
-                                   .run = run};
+const struct score_attack attack_base = {.name = "base",
+                                         .title = "BASE: probability against the mean of the references",
+                                         .source = "Lassila et al. 2025",
+                                         .needs = NEED_LOSSES | NEED_OUT,
+                                         .run = run};

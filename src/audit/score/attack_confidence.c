@@ -11,8 +11,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_confidence = {.name = "confidence",
-                                         .title = "Confidence in the true class",
-                                         .source = "Song and Mittal 2021",
-                                         .needs = NEED_OUTPUTS | NEED_LABELS,
-                                         .run = run};
+const struct score_attack attack_confidence = {.name = "confidence",
+                                               .title = "Confidence in the true class",
+                                               .source = "Song and Mittal 2021",
+                                               .needs = NEED_OUTPUTS | NEED_LABELS,
+                                               .run = run};

@@ -9,8 +9,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_correctness = {.name = "correctness",
-                                          .title = "Correct answer (gap baseline)",
-                                          .source = "Yeom et al. 2018",
-                                          .needs = NEED_OUTPUTS | NEED_LABELS,
-                                          .run = run};
+const struct score_attack attack_correctness = {.name = "correctness",
+                                                .title = "Correct answer (gap baseline)",
+                                                .source = "Yeom et al. 2018",
+                                                .needs = NEED_OUTPUTS | NEED_LABELS,
+                                                .run = run};

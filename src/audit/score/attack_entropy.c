@@ -9,8 +9,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_entropy = {.name = "entropy",
-                                      .title = "Prediction entropy (needs no labels)",
-                                      .source = "Song and Mittal 2021",
-                                      .needs = NEED_OUTPUTS,
-                                      .run = run};
+const struct score_attack attack_entropy = {.name = "entropy",
+                                            .title = "Prediction entropy (needs no labels)",
+                                            .source = "Song and Mittal 2021",
+                                            .needs = NEED_OUTPUTS,
+                                            .run = run};

@@ -24,8 +24,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_homer = {.name = "homer",
-                                    .title = "Closer to the released mean than to the population's",
-                                    .source = "Homer et al. 2008",
-                                    .needs = NEED_MEANS,
-                                    .run = run};
+const struct score_attack attack_homer = {.name = "homer",
+                                          .title = "Closer to the released mean than to the population's",
+                                          .source = "Homer et al. 2008",
+                                          .needs = NEED_MEANS,
+                                          .run = run};

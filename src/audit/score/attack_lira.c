@@ -6,9 +6,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return lira_online(out, in, (struct lira_settings){args[0], args[1], args[2] != 0});
 }
 
-const struct attack attack_lira = {.name = "lira",
-                                   .title = "LiRA, online, shrunk variances",
-                                   .source = "Carlini et al. 2022",
-                                   .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
-                                   .params = lira_params,
-                                   .run = run};
+const struct score_attack attack_lira = {.name = "lira",
+                                         .title = "LiRA, online, shrunk variances",
+                                         .source = "Carlini et al. 2022",
+                                         .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                         .params = lira_params,
+                                         .run = run};

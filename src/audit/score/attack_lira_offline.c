@@ -8,9 +8,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return lira_offline(out, in, (struct lira_settings){args[0], args[1], false});
 }
 
-const struct attack attack_lira_offline = {.name = "lira-offline",
-                                           .title = "LiRA, offline, one-sided",
-                                           .source = "Carlini et al. 2022",
-                                           .needs = NEED_LOSSES | NEED_OUT,
-                                           .params = lira_offline_params,
-                                           .run = run};
+const struct score_attack attack_lira_offline = {.name = "lira-offline",
+                                                 .title = "LiRA, offline, one-sided",
+                                                 .source = "Carlini et al. 2022",
+                                                 .needs = NEED_LOSSES | NEED_OUT,
+                                                 .params = lira_offline_params,
+                                                 .run = run};

@@ -12,9 +12,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return lira_online(out, in, (struct lira_settings){INFINITY, INFINITY, args[0] != 0});
 }
 
-const struct attack attack_lira_pooled = {.name = "lira-pooled",
-                                          .title = "LiRA, online, pooled variances",
-                                          .source = "Carlini et al. 2022, section VI-B",
-                                          .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
-                                          .params = params,
-                                          .run = run};
+const struct score_attack attack_lira_pooled = {.name = "lira-pooled",
+                                                .title = "LiRA, online, pooled variances",
+                                                .source = "Carlini et al. 2022, section VI-B",
+                                                .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                                .params = params,
+                                                .run = run};

@@ -6,9 +6,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return view_lira(out, in, true, (struct lira_settings){args[0], args[1], args[2] != 0});
 }
 
-const struct attack attack_lira_views = {.name = "lira-views",
-                                         .title = "LiRA, online, several views",
-                                         .source = "Carlini et al. 2022, section VI-D",
-                                         .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
-                                         .params = lira_params,
-                                         .run = run};
+const struct score_attack attack_lira_views = {.name = "lira-views",
+                                               .title = "LiRA, online, several views",
+                                               .source = "Carlini et al. 2022, section VI-D",
+                                               .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
+                                               .params = lira_params,
+                                               .run = run};

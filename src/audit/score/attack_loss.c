@@ -9,8 +9,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_loss = {.name = "loss",
-                                   .title = "Loss threshold",
-                                   .source = "Yeom et al. 2018",
-                                   .needs = NEED_LOSSES,
-                                   .run = run};
+const struct score_attack attack_loss = {.name = "loss",
+                                         .title = "Loss threshold",
+                                         .source = "Yeom et al. 2018",
+                                         .needs = NEED_LOSSES,
+                                         .run = run};

@@ -28,9 +28,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_mean_likelihood = {.name = "mean-likelihood",
-                                              .title = "Likelihood under the released frequencies",
-                                              .source = "Sankararaman et al. 2009",
-                                              .needs = NEED_MEANS | NEED_SHARES,
-                                              .params = params,
-                                              .run = run};
+const struct score_attack attack_mean_likelihood = {.name = "mean-likelihood",
+                                                    .title = "Likelihood under the released frequencies",
+                                                    .source = "Sankararaman et al. 2009",
+                                                    .needs = NEED_MEANS | NEED_SHARES,
+                                                    .params = params,
+                                                    .run = run};

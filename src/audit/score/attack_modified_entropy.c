@@ -9,8 +9,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_modified_entropy = {.name = "modified-entropy",
-                                               .title = "Modified entropy",
-                                               .source = "Song and Mittal 2021",
-                                               .needs = NEED_OUTPUTS | NEED_LABELS,
-                                               .run = run};
+const struct score_attack attack_modified_entropy = {.name = "modified-entropy",
+                                                     .title = "Modified entropy",
+                                                     .source = "Song and Mittal 2021",
+                                                     .needs = NEED_OUTPUTS | NEED_LABELS,
+                                                     .run = run};

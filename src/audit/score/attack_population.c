@@ -25,8 +25,8 @@ done:
     return status;
 }
 
-const struct attack attack_population = {.name = "population",
-                                         .title = "Share of known non-members with a higher loss",
-                                         .source = "Ye et al. 2022 (Attack P)",
-                                         .needs = NEED_LOSSES | NEED_POPULATION,
-                                         .run = run};
+const struct score_attack attack_population = {.name = "population",
+                                               .title = "Share of known non-members with a higher loss",
+                                               .source = "Ye et al. 2022 (Attack P)",
+                                               .needs = NEED_LOSSES | NEED_POPULATION,
+                                               .run = run};

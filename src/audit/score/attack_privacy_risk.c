@@ -92,9 +92,9 @@ done:
     return status;
 }
 
-const struct attack attack_privacy_risk = {.name = "privacy-risk",
-                                           .title = "Privacy risk score",
-                                           .source = "Song and Mittal 2021",
-                                           .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
-                                           .params = params,
-                                           .run = run};
+const struct score_attack attack_privacy_risk = {.name = "privacy-risk",
+                                                 .title = "Privacy risk score",
+                                                 .source = "Song and Mittal 2021",
+                                                 .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
+                                                 .params = params,
+                                                 .run = run};

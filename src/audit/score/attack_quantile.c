@@ -68,8 +68,8 @@ done:
     return status;
 }
 
-const struct attack attack_quantile = {.name = "quantile",
-                                       .title = "Regression on known non-members",
-                                       .source = "Bertran et al. 2023",
-                                       .needs = NEED_LOSSES | NEED_POPULATION,
-                                       .run = run};
+const struct score_attack attack_quantile = {.name = "quantile",
+                                             .title = "Regression on known non-members",
+                                             .source = "Bertran et al. 2023",
+                                             .needs = NEED_LOSSES | NEED_POPULATION,
+                                             .run = run};

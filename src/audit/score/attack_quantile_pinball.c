@@ -191,8 +191,9 @@ done:
     return status;
 }
 
-const struct attack attack_quantile_pinball = {.name = "quantile-pinball",
-                                               .title = "Quantiles of known non-members, by the pinball loss",
-                                               .source = "Bertran et al. 2023",
-                                               .needs = NEED_LOSSES | NEED_POPULATION,
-                                               .run = run};
+const struct score_attack attack_quantile_pinball = {
+    .name = "quantile-pinball",
+    .title = "Quantiles of known non-members, by the pinball loss",
+    .source = "Bertran et al. 2023",
+    .needs = NEED_LOSSES | NEED_POPULATION,
+    .run = run};

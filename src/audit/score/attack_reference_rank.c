@@ -21,8 +21,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_reference_rank = {.name = "reference-rank",
-                                             .title = "Share of OUT models that fit worse",
-                                             .source = "Ye et al. 2022 (Attack R)",
-                                             .needs = NEED_LOSSES | NEED_OUT,
-                                             .run = run};
+const struct score_attack attack_reference_rank = {.name = "reference-rank",
+                                                   .title = "Share of OUT models that fit worse",
+                                                   .source = "Ye et al. 2022 (Attack R)",
+                                                   .needs = NEED_LOSSES | NEED_OUT,
+                                                   .run = run};

@@ -6,8 +6,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return rmia_run(out, in, false, 0);
 }
 
-const struct attack attack_rmia = {.name = "rmia",
-                                   .title = "RMIA, online",
-                                   .source = "Zarifzadeh, Liu and Shokri 2024",
-                                   .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
-                                   .run = run};
+const struct score_attack attack_rmia = {.name = "rmia",
+                                         .title = "RMIA, online",
+                                         .source = "Zarifzadeh, Liu and Shokri 2024",
+                                         .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                         .run = run};

@@ -8,9 +8,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return rmia_run(out, in, true, args[0]);
 }
 
-const struct attack attack_rmia_offline = {.name = "rmia-offline",
-                                           .title = "RMIA, offline, a = 0.3",
-                                           .source = "Zarifzadeh, Liu and Shokri 2024",
-                                           .needs = NEED_LOSSES | NEED_OUT,
-                                           .params = params,
-                                           .run = run};
+const struct score_attack attack_rmia_offline = {.name = "rmia-offline",
+                                                 .title = "RMIA, offline, a = 0.3",
+                                                 .source = "Zarifzadeh, Liu and Shokri 2024",
+                                                 .needs = NEED_LOSSES | NEED_OUT,
+                                                 .params = params,
+                                                 .run = run};

@@ -11,9 +11,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return view_rmia(out, in, true, args[1], args[0]);
 }
 
-const struct attack attack_rmia_offline_views = {.name = "rmia-offline-views",
-                                                 .title = "RMIA, offline, several views",
-                                                 .source = "Zarifzadeh, Liu and Shokri 2024",
-                                                 .needs = NEED_VIEWS | NEED_OUT,
-                                                 .params = params,
-                                                 .run = run};
+const struct score_attack attack_rmia_offline_views = {.name = "rmia-offline-views",
+                                                       .title = "RMIA, offline, several views",
+                                                       .source = "Zarifzadeh, Liu and Shokri 2024",
+                                                       .needs = NEED_VIEWS | NEED_OUT,
+                                                       .params = params,
+                                                       .run = run};

@@ -22,10 +22,10 @@ done:
     return status;
 }
 
-const struct attack attack_rmia_population = {.name = "rmia-population",
-                                              .title = "RMIA, offline, share of the population beaten",
-                                              .source = "Zarifzadeh, Liu and Shokri 2024",
-                                              .needs = NEED_LOSSES | NEED_OUT | NEED_POPULATION |
-                                                       NEED_POPULATION_REFERENCE,
-                                              .params = params,
-                                              .run = run};
+const struct score_attack attack_rmia_population = {.name = "rmia-population",
+                                                    .title = "RMIA, offline, share of the population beaten",
+                                                    .source = "Zarifzadeh, Liu and Shokri 2024",
+                                                    .needs = NEED_LOSSES | NEED_OUT | NEED_POPULATION |
+                                                             NEED_POPULATION_REFERENCE,
+                                                    .params = params,
+                                                    .run = run};

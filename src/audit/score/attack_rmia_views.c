@@ -9,9 +9,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return view_rmia(out, in, false, 0, args[0]);
 }
 
-const struct attack attack_rmia_views = {.name = "rmia-views",
-                                         .title = "RMIA, online, several views",
-                                         .source = "Zarifzadeh, Liu and Shokri 2024",
-                                         .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
-                                         .params = params,
-                                         .run = run};
+const struct score_attack attack_rmia_views = {.name = "rmia-views",
+                                               .title = "RMIA, online, several views",
+                                               .source = "Zarifzadeh, Liu and Shokri 2024",
+                                               .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
+                                               .params = params,
+                                               .run = run};

@@ -17,8 +17,8 @@ done:
     return status;
 }
 
-const struct attack attack_sablayrolles = {.name = "sablayrolles",
-                                           .title = "Per-record threshold between IN and OUT",
-                                           .source = "Sablayrolles et al. 2019",
-                                           .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
-                                           .run = run};
+const struct score_attack attack_sablayrolles = {.name = "sablayrolles",
+                                                 .title = "Per-record threshold between IN and OUT",
+                                                 .source = "Sablayrolles et al. 2019",
+                                                 .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                                 .run = run};

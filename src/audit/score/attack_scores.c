@@ -9,8 +9,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_scores = {.name = "scores",
-                                     .title = "Scores made by another tool",
-                                     .source = "caller",
-                                     .needs = NEED_SCORES,
-                                     .run = run};
+const struct score_attack attack_scores = {.name = "scores",
+                                           .title = "Scores made by another tool",
+                                           .source = "caller",
+                                           .needs = NEED_SCORES,
+                                           .run = run};

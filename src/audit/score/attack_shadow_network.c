@@ -75,9 +75,9 @@ done:
     return status;
 }
 
-const struct attack attack_shadow_network = {.name = "shadow-network",
-                                             .title = "Network trained on a shadow model's answers",
-                                             .source = "Additive Logistic Mechanism, appendix",
-                                             .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
-                                             .trains = true,
-                                             .run = run};
+const struct score_attack attack_shadow_network = {.name = "shadow-network",
+                                                   .title = "Network trained on a shadow model's answers",
+                                                   .source = "Additive Logistic Mechanism, appendix",
+                                                   .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
+                                                   .trains = true,
+                                                   .run = run};

@@ -14,8 +14,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     return SOTTO_OK;
 }
 
-const struct attack attack_tracing = {.name = "tracing",
-                                      .title = "Inner product with the released mean",
-                                      .source = "Dwork et al. 2015",
-                                      .needs = NEED_MEANS,
-                                      .run = run};
+const struct score_attack attack_tracing = {.name = "tracing",
+                                            .title = "Inner product with the released mean",
+                                            .source = "Dwork et al. 2015",
+                                            .needs = NEED_MEANS,
+                                            .run = run};

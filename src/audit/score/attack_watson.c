@@ -17,8 +17,8 @@ done:
     return status;
 }
 
-const struct attack attack_watson = {.name = "watson",
-                                     .title = "Signal above the record's OUT mean",
-                                     .source = "Watson et al. 2022",
-                                     .needs = NEED_LOSSES | NEED_OUT,
-                                     .run = run};
+const struct score_attack attack_watson = {.name = "watson",
+                                           .title = "Signal above the record's OUT mean",
+                                           .source = "Watson et al. 2022",
+                                           .needs = NEED_LOSSES | NEED_OUT,
+                                           .run = run};

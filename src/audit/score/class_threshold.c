@@ -35,7 +35,7 @@ static void gather(double *own, double *others, size_t counts[2], const struct a
  */
 static sotto_status choose(double *threshold, const double *own, const double *others, const size_t counts[2])
 {
-    struct curve c = {0};
+    struct roc c = {0};
     sotto_status status = curve_make(&c, own, counts[1], others, counts[0]);
     if (status != SOTTO_OK)
         return status;
@@ -47,7 +47,7 @@ static sotto_status choose(double *threshold, const double *own, const double *o
     return SOTTO_OK;
 }
 
-sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struct attack *metric,
+sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struct score_attack *metric,
                               const struct attack_input *in, double least)
 {
     sotto_status status = SOTTO_OK;
@@ -74,7 +74,7 @@ done:
     return status;
 }
 
-sotto_status class_threshold_run(struct attack_output *out, const struct attack *metric,
+sotto_status class_threshold_run(struct attack_output *out, const struct score_attack *metric,
                                  const struct attack_input *in, double least)
 {
     sotto_status status = SOTTO_OK;

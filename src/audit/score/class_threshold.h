@@ -12,10 +12,10 @@ enum { CLASS_THRESHOLD_LEAST = 30 };
 /* (classes + 1) thresholds, the last for everybody; fallback (classes): 1 where that one stands in. Each has
  * the largest TPR - FPR on the shadow's records for `metric`, an attack that needs outputs, labels or losses
  * only. Always finite. */
-sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struct attack *metric,
+sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struct score_attack *metric,
                               const struct attack_input *in, double least);
 /* score = metric - threshold of the record's class; decides at 0. */
-sotto_status class_threshold_run(struct attack_output *out, const struct attack *metric,
+sotto_status class_threshold_run(struct attack_output *out, const struct score_attack *metric,
                                  const struct attack_input *in, double least);
 /* The shadow's records as an attack sees a target's. */
 struct attack_input shadow_input(const struct attack_input *in);

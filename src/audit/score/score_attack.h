@@ -61,7 +61,7 @@ struct attack_param {
 };
 enum { ATTACK_PARAMS = 4 };
 
-struct attack {
+struct score_attack {
     const char *name;                  /* key on the command line and in JSON */
     const char *title;                 /* one line for reports */
     const char *source;                /* who described it first */
@@ -81,18 +81,18 @@ static inline bool attack_compares(const struct attack_input *in, size_t m)
 }
 
 /* NULL-terminated, in list order. */
-extern const struct attack *const attack_table[];
+extern const struct score_attack *const attack_table[];
 /* NULL: no such attack. */
-const struct attack *attack_find(const char *name);
+const struct score_attack *attack_find(const char *name);
 /* True if `have` (of enum attack_need) covers what the attack needs. */
-bool attack_applies(const struct attack *a, unsigned have);
+bool attack_applies(const struct score_attack *a, unsigned have);
 /* The usual values, then those of `settings` ("attack.param=value", NULL-terminated, may be NULL) that name
  * this attack. EUSAGE: unknown parameter, or a value out of its range. */
-sotto_status attack_arguments(double args[ATTACK_PARAMS], const struct attack *a,
+sotto_status attack_arguments(double args[ATTACK_PARAMS], const struct score_attack *a,
                               const char *const *settings);
 /* Every setting names an attack and a parameter of it. EUSAGE. */
 sotto_status attack_settings_check(const char *const *settings);
 /* Runs with the usual parameters; scores only. */
-sotto_status attack_run(double *scores, const struct attack *a, const struct attack_input *in);
+sotto_status attack_run(double *scores, const struct score_attack *a, const struct attack_input *in);
 
 #endif

@@ -16,7 +16,8 @@ static size_t count_of(const struct attack_param *params)
 
 /* The parameter that a setting names and its value; *out is the index, count_of() if the setting is for
  * another attack. */
-static sotto_status read_setting(size_t *out, double *value, const struct attack *a, const char *setting)
+static sotto_status read_setting(size_t *out, double *value, const struct score_attack *a,
+                                 const char *setting)
 {
     sotto_status status = SOTTO_OK;
     size_t length = strlen(a->name), count = count_of(a->params), i = 0;
@@ -46,7 +47,8 @@ done:
     return status;
 }
 
-sotto_status attack_arguments(double args[ATTACK_PARAMS], const struct attack *a, const char *const *settings)
+sotto_status attack_arguments(double args[ATTACK_PARAMS], const struct score_attack *a,
+                              const char *const *settings)
 {
     sotto_status status = SOTTO_OK;
     size_t count = count_of(a->params), which;

@@ -4,17 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-#define ROW(name) extern const struct attack attack_##name;
+#define ROW(name) extern const struct score_attack attack_##name;
 #include "audit/score/score_attack_list.h"
 #undef ROW
 
-const struct attack *const attack_table[] = {
+const struct score_attack *const attack_table[] = {
 #define ROW(name) &attack_##name,
 #include "audit/score/score_attack_list.h"
 #undef ROW
     NULL};
 
-const struct attack *attack_find(const char *name)
+const struct score_attack *attack_find(const char *name)
 {
     for (size_t i = 0; attack_table[i]; i++)
         if (strcmp(attack_table[i]->name, name) == 0)
@@ -22,12 +22,12 @@ const struct attack *attack_find(const char *name)
     return NULL;
 }
 
-bool attack_applies(const struct attack *a, unsigned have)
+bool attack_applies(const struct score_attack *a, unsigned have)
 {
     return (a->needs & ~have) == 0;
 }
 
-sotto_status attack_run(double *scores, const struct attack *a, const struct attack_input *in)
+sotto_status attack_run(double *scores, const struct score_attack *a, const struct attack_input *in)
 {
     sotto_status status = SOTTO_OK;
     double args[ATTACK_PARAMS];

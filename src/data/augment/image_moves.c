@@ -8,14 +8,14 @@ static const double STEP = 3 * 3.14159265358979323846 / 180;
 static const int shifts[][2] = {{0, 1}, {1, 0},  {0, -1}, {-1, 0},  {0, 2},  {1, 1},
                                 {2, 0}, {1, -1}, {0, -2}, {-1, -1}, {-2, 0}, {-1, 1}};
 
-static double at(const float *plane, const struct picture_shape *s, long y, long x)
+static double at(const float *plane, const struct image_shape *s, long y, long x)
 {
     return y >= 0 && x >= 0 && y < (long)s->height && x < (long)s->width
                ? (double)plane[(size_t)y * s->width + (size_t)x]
                : 0;
 }
 
-static void turn(float *out, const float *image, const struct picture_shape *s, double angle)
+static void turn(float *out, const float *image, const struct image_shape *s, double angle)
 {
     double middle_y = ((double)s->height - 1) / 2, middle_x = ((double)s->width - 1) / 2;
     double c = cos(angle), sn = sin(angle);
@@ -34,7 +34,7 @@ static void turn(float *out, const float *image, const struct picture_shape *s, 
         }
 }
 
-static void shift(float *out, const float *image, const struct picture_shape *s, const int by[2])
+static void shift(float *out, const float *image, const struct image_shape *s, const int by[2])
 {
     for (size_t k = 0; k < s->channels; k++)
         for (size_t y = 0; y < s->height; y++)
@@ -43,7 +43,7 @@ static void shift(float *out, const float *image, const struct picture_shape *s,
                     (float)at(image + k * s->height * s->width, s, (long)y - by[0], (long)x - by[1]);
 }
 
-void picture_move(float *out, const float *image, const struct picture_shape *s, size_t number)
+void image_move(float *out, const float *image, const struct image_shape *s, size_t number)
 {
     if (number == 0)
         memcpy(out, image, s->channels * s->height * s->width * sizeof *out);

@@ -122,7 +122,7 @@ void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t ent
         snprintf(out, capacity, e->data || e->left ? "%s: %s" : "%s/%s", b->origin, e->name);
 }
 
-void bundle_blame(const struct bundle *b, size_t entry)
+void bundle_prefix_error(const struct bundle *b, size_t entry)
 {
     char where[700];
     bundle_where(where, sizeof where, b, entry);

@@ -75,7 +75,7 @@ sotto_status bytes_gunzip(struct bytes *b, size_t limit);
 /** How messages name an entry: "folder/name", "archive.tar: name", or "file.csv". */
 void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t entry);
 /** status_prefix() with the above. */
-void bundle_blame(const struct bundle *b, size_t entry);
+void bundle_prefix_error(const struct bundle *b, size_t entry);
 
 /** The last component of an entry's name. */
 const char *path_base(const char *name);

@@ -21,7 +21,7 @@ struct unpacking {
     const struct sotto_context *ctx;
 };
 
-static sotto_status blame_archive(struct archive *a, const char *what)
+static sotto_status prefix_archive_error(struct archive *a, const char *what)
 {
     const char *text = archive_error_string(a);
     return status_fail(SOTTO_EFORMAT, "%s (%s)", what, text ? text : "no details");
@@ -49,7 +49,7 @@ static sotto_status read_more(size_t *got, struct unpacking *u, void *block, siz
     sotto_status status = SOTTO_OK;
     la_ssize_t count = archive_read_data(u->archive, block, bytes);
     if (count < 0)
-        TRY(blame_archive(u->archive, "is cut or damaged"));
+        TRY(prefix_archive_error(u->archive, "is cut or damaged"));
     u->bytes += (size_t)count;
     size_t packed = (size_t)archive_filter_bytes(u->archive, -1);
     context_progress(u->ctx, "unpack", packed < u->packed ? packed : u->packed, u->packed, "bytes");
@@ -134,7 +134,8 @@ static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *pa
     int code;
     while ((code = archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF) {
         if (code < ARCHIVE_WARN)
-            TRY(blame_archive(u->archive, b->count ? "is cut or damaged" : "is not a readable archive"));
+            TRY(prefix_archive_error(u->archive,
+                                     b->count ? "is cut or damaged" : "is not a readable archive"));
         bool raw = archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
         const char *name = archive_entry_pathname(entry);
         if (!name)
@@ -182,7 +183,7 @@ static sotto_status run(struct bundle *out, const char *origin, const void *data
     int code = data ? archive_read_open_memory(u.archive, data, size)
                     : archive_read_open_filename(u.archive, origin, BLOCK);
     if (code != ARCHIVE_OK)
-        TRY(blame_archive(u.archive, "cannot be read"));
+        TRY(prefix_archive_error(u.archive, "cannot be read"));
     TRY(unpack(&b, &u, origin));
     bundle_sort(&b);
     *out = b;
@@ -255,7 +256,7 @@ sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *bl
 {
     la_ssize_t count = archive_read_data(s->archive, block, bytes);
     if (count < 0)
-        return blame_archive(s->archive, "is cut or damaged");
+        return prefix_archive_error(s->archive, "is cut or damaged");
     *got = (size_t)count;
     return SOTTO_OK;
 }

@@ -75,7 +75,7 @@ sotto_status entry_read(struct entry_stream *s, void *block, size_t bytes)
     s->at += bytes;
 done:
     if (status != SOTTO_OK)
-        bundle_blame(s->bundle, s->entry);
+        bundle_prefix_error(s->bundle, s->entry);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* The order of a folder's pictures: split (training first), class, file name; classes by number where their
+/* The order of a folder's images: split (training first), class, file name; classes by number where their
  * names are numbers, else by bytes. */
 #include "data/files/image_paths.h"
 
@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool is_picture(const char *name)
+bool is_image(const char *name)
 {
     return name_ends(name, ".png") || name_ends(name, ".jpg") || name_ends(name, ".jpeg");
 }
 
-bool pictures_any(const struct bundle *b)
+bool images_any(const struct bundle *b)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (is_picture(b->entries[i].name))
+        if (is_image(b->entries[i].name))
             return true;
     return false;
 }
@@ -38,9 +38,9 @@ static size_t component(const char *name)
     return strcspn(name, "/");
 }
 
-/* Bytes of the leading folders that all pictures share and that say nothing ("CIFAR-10-images/"): at least
+/* Bytes of the leading folders that all images share and that say nothing ("CIFAR-10-images/"): at least
  * one folder level must stay below, and a split's name is never dropped. */
-static size_t shared_prefix(const struct picture_list *l, const struct bundle *b)
+static size_t shared_prefix(const struct image_list *l, const struct bundle *b)
 {
     size_t prefix = 0;
     for (;;) {
@@ -57,7 +57,7 @@ static size_t shared_prefix(const struct picture_list *l, const struct bundle *b
     }
 }
 
-static sotto_status place(struct picture_list *l, const struct bundle *b)
+static sotto_status place(struct image_list *l, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
     size_t prefix = shared_prefix(l, b), depth = 0;
@@ -67,7 +67,7 @@ static sotto_status place(struct picture_list *l, const struct bundle *b)
         splits = splits && name[component(name)] == '/' && split_of(name, component(name)) >= 0;
     }
     for (size_t i = 0; i < l->n; i++) {
-        struct picture *p = &l->items[i];
+        struct image *p = &l->items[i];
         const char *name = b->entries[p->entry].name + prefix;
         if (splits) {
             p->split = split_of(name, component(name));
@@ -98,7 +98,7 @@ static bool all_digits(const char *text, size_t length)
     return length > 0;
 }
 
-static int compare_classes(const struct picture *a, const struct picture *b)
+static int compare_classes(const struct image *a, const struct image *b)
 {
     bool x = all_digits(a->class_name, a->class_length), y = all_digits(b->class_name, b->class_length);
     if (x != y)
@@ -115,18 +115,18 @@ static int compare_classes(const struct picture *a, const struct picture *b)
 
 static int by_class(const void *a, const void *b)
 {
-    const struct picture *p = a, *q = b;
+    const struct image *p = a, *q = b;
     int order = compare_classes(p, q);
     return order ? order : (p->entry > q->entry) - (p->entry < q->entry);
 }
 
 static int by_split(const void *a, const void *b)
 {
-    const struct picture *p = a, *q = b;
+    const struct image *p = a, *q = b;
     return p->split != q->split ? p->split - q->split : by_class(a, b);
 }
 
-sotto_status pictures_number(struct picture_list *l, char ***names, size_t *count)
+sotto_status images_number(struct image_list *l, char ***names, size_t *count)
 {
     sotto_status status = SOTTO_OK;
     qsort(l->items, l->n, sizeof *l->items, by_class);
@@ -135,7 +135,7 @@ sotto_status pictures_number(struct picture_list *l, char ***names, size_t *coun
     if (!*names)
         FAIL(SOTTO_ENOMEM, "pictures: out of memory");
     for (size_t i = 0; i < l->n; i++) {
-        struct picture *p = &l->items[i];
+        struct image *p = &l->items[i];
         if (i == 0 || compare_classes(p - 1, p) != 0) {
             char *name = base_alloc(p->class_length + 1, 1);
             if (!name)
@@ -149,34 +149,34 @@ done:
     return status;
 }
 
-void pictures_arrange(struct picture_list *l)
+void images_arrange(struct image_list *l)
 {
     qsort(l->items, l->n, sizeof *l->items, by_split);
     while (l->n_train < l->n && l->items[l->n_train].split == 0)
         l->n_train++;
 }
 
-sotto_status pictures_list(struct picture_list *out, const struct bundle *b)
+sotto_status images_list(struct image_list *out, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_list l = {0};
+    struct image_list l = {0};
     l.items = base_alloc(b->count, sizeof *l.items);
     if (!l.items)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
     for (size_t i = 0; i < b->count; i++)
-        if (is_picture(b->entries[i].name))
+        if (is_image(b->entries[i].name))
             l.items[l.n++].entry = i;
     TRY(place(&l, b));
-    TRY(pictures_number(&l, &l.class_names, &l.classes));
-    pictures_arrange(&l);
+    TRY(images_number(&l, &l.class_names, &l.classes));
+    images_arrange(&l);
     *out = l;
 done:
     if (status != SOTTO_OK)
-        pictures_clear(&l);
+        images_clear(&l);
     return status;
 }
 
-void pictures_clear(struct picture_list *l)
+void images_clear(struct image_list *l)
 {
     for (size_t k = 0; k < l->classes; k++)
         base_free(l->class_names[k]);
@@ -185,5 +185,5 @@ void pictures_clear(struct picture_list *l)
     base_free(l->class_names);
     base_free(l->value_names);
     base_free(l->items);
-    *l = (struct picture_list){0};
+    *l = (struct image_list){0};
 }

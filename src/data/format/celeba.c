@@ -1,5 +1,5 @@
-/* CelebA: list_attr_celeba.txt beside the pictures: a line with their number, a line with 40 names, then for
- * each picture its name and 40 times 1 or -1; perhaps list_eval_partition.txt, a name and 0, 1 or 2 a line.
+/* CelebA: list_attr_celeba.txt beside the images: a line with their number, a line with 40 names, then for
+ * each image its name and 40 times 1 or -1; perhaps list_eval_partition.txt, a name and 0, 1 or 2 a line.
  */
 #include "data/format/image_facts.h"
 
@@ -104,7 +104,7 @@ static void describe(char out[PICTURE_TEXT], unsigned value, const char *asked)
     }
 }
 
-/* Splits by picture, in the file's order; the table lists the same pictures in the same order or the name is
+/* Splits by image, in the file's order; the table lists the same images in the same order or the name is
  * sought. */
 struct partition {
     struct reader r;
@@ -112,7 +112,7 @@ struct partition {
     bool any;
 };
 
-static sotto_status split_of(int *out, struct partition *p, const struct word *picture)
+static sotto_status split_of(int *out, struct partition *p, const struct word *image)
 {
     *out = 0;
     if (!p->any)
@@ -121,18 +121,18 @@ static sotto_status split_of(int *out, struct partition *p, const struct word *p
         p->ahead.word[1].text[0] < '0' || p->ahead.word[1].text[0] > '2')
         return status_fail(SOTTO_EFORMAT, "list_eval_partition.txt:%zu: expected a picture and 0, 1 or 2",
                            p->r.lines);
-    if (!is_word(&p->ahead.word[0], picture->text, picture->length))
+    if (!is_word(&p->ahead.word[0], image->text, image->length))
         return status_fail(
             SOTTO_EFORMAT, "list_eval_partition.txt:%zu: '%.*s', but the table of attributes has '%.*s'",
             p->ahead.number, (int)(p->ahead.word[0].length < 40 ? p->ahead.word[0].length : 40),
-            p->ahead.word[0].text, (int)(picture->length < 40 ? picture->length : 40), picture->text);
+            p->ahead.word[0].text, (int)(image->length < 40 ? image->length : 40), image->text);
     *out = p->ahead.word[1].text[0] - '0';
     return SOTTO_OK;
 }
 
-sotto_status celeba_from_memory(struct picture_facts *out, const char *text, size_t size,
-                                const char *partition, size_t partition_size, const char *name,
-                                const char *label, const char *attribute)
+sotto_status celeba_from_memory(struct image_facts *out, const char *text, size_t size, const char *partition,
+                                size_t partition_size, const char *name, const char *label,
+                                const char *attribute)
 {
     sotto_status status = SOTTO_OK;
     struct reader r = {text, text + size, name, 0};
@@ -160,7 +160,7 @@ sotto_status celeba_from_memory(struct picture_facts *out, const char *text, siz
         TRY(number_of(texts[0], &l, &columns[0], name));
         TRY(number_of(texts[1], &l, &columns[1], name));
         TRY(split_of(&split, &splits, &l.word[0]));
-        TRY(picture_facts_add(out, l.word[0].text, l.word[0].length, split, texts[0], texts[1]));
+        TRY(image_facts_add(out, l.word[0].text, l.word[0].length, split, texts[0], texts[1]));
     }
     if (found != expected)
         FAIL(SOTTO_EFORMAT, "%s: the first line says %llu pictures, the table holds %llu", name, expected,
@@ -180,7 +180,7 @@ static size_t find_entry(const struct bundle *b, const char *base)
 
 static bool recognise(const struct bundle *b)
 {
-    return find_entry(b, "list_attr_celeba.txt") < b->count && pictures_any(b);
+    return find_entry(b, "list_attr_celeba.txt") < b->count && images_any(b);
 }
 
 static sotto_status read_faces(struct dataset *d, const struct bundle *b,
@@ -194,7 +194,7 @@ static sotto_status read_faces(struct dataset *d, const struct bundle *b,
     char described[2][1 << MOST_JOINED][PICTURE_TEXT], where[700];
     const char *names[2][(1 << MOST_JOINED) + 1];
     struct bytes text = {0}, splits = {0};
-    struct picture_facts facts = {.label_names = names[0], .value_names = names[1]};
+    struct image_facts facts = {.label_names = names[0], .value_names = names[1]};
     bundle_where(where, sizeof where, b, table);
     TRY(bundle_load(&text, b, table));
     if (partition < b->count)
@@ -211,11 +211,11 @@ static sotto_status read_faces(struct dataset *d, const struct bundle *b,
         }
         names[which][1u << columns] = NULL;
     }
-    TRY(picture_facts_read(d, &facts, b, options, ctx));
+    TRY(image_facts_read(d, &facts, b, options, ctx));
 done:
     bytes_clear(&text);
     bytes_clear(&splits);
-    picture_facts_clear(&facts);
+    image_facts_clear(&facts);
     return status;
 }
 

@@ -52,7 +52,7 @@ static sotto_status load_files(struct bytes bytes[CIFAR_FILES], size_t records[C
         TRY(bundle_load(&bytes[k], b, i));
         status = cifar_from_memory(&records[k], layout, bytes[k].data, bytes[k].size);
         if (status != SOTTO_OK) {
-            bundle_blame(b, i);
+            bundle_prefix_error(b, i);
             goto done;
         }
     }

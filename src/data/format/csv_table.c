@@ -164,11 +164,12 @@ done:
     return status;
 }
 
-const struct dataset_format format_csv = {.name = "csv",
-                                          .layout = "FILE.csv or .data: the label first, last or named by "
-                                                    "--label; texts become category codes ('?' is one), or as --schema says; "
-                                                    "with a test table test*.csv or .test beside it",
-                                          .takes_label = true,
-                                          .takes_schema = true,
-                                          .recognise = recognise,
-                                          .read = read_table};
+const struct dataset_format format_csv = {
+    .name = "csv",
+    .layout = "FILE.csv or .data: the label first, last or named by "
+              "--label; texts become category codes ('?' is one), or as --schema says; "
+              "with a test table test*.csv or .test beside it",
+    .takes_label = true,
+    .takes_schema = true,
+    .recognise = recognise,
+    .read = read_table};

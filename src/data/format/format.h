@@ -11,7 +11,8 @@ struct dataset_format {
     const char *layout; /* one line for `sotto data list` */
     const char
         *set; /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
-    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema; /* which import options mean something */
+    bool takes_size, takes_label, takes_part, takes_attribute,
+        takes_schema; /* which import options mean something */
     /** By names inside, or by content where names say nothing. Cheap. */
     bool (*recognise)(const struct bundle *b);
     /** Fills an empty set; may put a short detail of its own into set.origin. Errors name the file. */

@@ -48,10 +48,11 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
             return status_fail(SOTTO_EUSAGE, "%s: a label column means nothing for the layout '%s'",
                                b->origin, (*f)->name);
         if (options && options->attribute && !(*f)->takes_attribute)
-            return status_fail(SOTTO_EUSAGE, "%s: an attribute column means nothing for the layout '%s'", b->origin,
-                               (*f)->name);
+            return status_fail(SOTTO_EUSAGE, "%s: an attribute column means nothing for the layout '%s'",
+                               b->origin, (*f)->name);
         if (options && options->schema && !(*f)->takes_schema)
-            return status_fail(SOTTO_EUSAGE, "%s: a schema means nothing for the layout '%s'; it describes tables",
+            return status_fail(SOTTO_EUSAGE,
+                               "%s: a schema means nothing for the layout '%s'; it describes tables",
                                b->origin, (*f)->name);
         if (options && options->part && !(*f)->takes_part)
             return status_fail(SOTTO_EUSAGE, "%s: a part means nothing for the layout '%s'", b->origin,

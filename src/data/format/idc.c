@@ -110,7 +110,7 @@ done:
 }
 
 /* Whole patients, until the training part has its share; at least one. */
-static size_t count_train(const struct patch *patches, const struct picture_list *l)
+static size_t count_train(const struct patch *patches, const struct image_list *l)
 {
     size_t n = 0;
     for (size_t i = 0; i < l->n; i++) {
@@ -122,7 +122,7 @@ static size_t count_train(const struct patch *patches, const struct picture_list
     return n;
 }
 
-static sotto_status name_classes(struct picture_list *l)
+static sotto_status name_classes(struct image_list *l)
 {
     sotto_status status = SOTTO_OK;
     l->class_names = base_alloc(2, sizeof *l->class_names);
@@ -136,10 +136,10 @@ done:
     return status;
 }
 
-sotto_status idc_list(struct picture_list *out, size_t *twice, const struct bundle *b)
+sotto_status idc_list(struct image_list *out, size_t *twice, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_list l = {0};
+    struct image_list l = {0};
     struct patch *patches = base_alloc(b->count, sizeof *patches);
     size_t n, kept = 0;
     l.items = base_alloc(b->count, sizeof *l.items);
@@ -151,7 +151,7 @@ sotto_status idc_list(struct picture_list *out, size_t *twice, const struct bund
         if (kept > 0 && same_place(&patches[kept - 1].name, &patches[i].name))
             continue;
         patches[kept] = patches[i];
-        l.items[kept++] = (struct picture){.entry = patches[i].entry, .label = patches[i].name.label};
+        l.items[kept++] = (struct image){.entry = patches[i].entry, .label = patches[i].name.label};
     }
     l.n = kept;
     *twice = n - kept;
@@ -160,10 +160,10 @@ sotto_status idc_list(struct picture_list *out, size_t *twice, const struct bund
         l.items[i].split = 2;
     TRY(name_classes(&l));
     *out = l;
-    l = (struct picture_list){0};
+    l = (struct image_list){0};
 done:
     base_free(patches);
-    pictures_clear(&l);
+    images_clear(&l);
     return status;
 }
 
@@ -180,15 +180,15 @@ static sotto_status read_patches(struct dataset *d, const struct bundle *b,
                                  const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_list l = {0};
+    struct image_list l = {0};
     size_t twice, dropped;
     TRY(idc_list(&l, &twice, b));
-    TRY(picture_set_keep_size(&l, &dropped, b, SIDE, SIDE, ctx));
-    TRY(picture_set_read(d, b, &l, options, ctx));
+    TRY(image_set_keep_size(&l, &dropped, b, SIDE, SIDE, ctx));
+    TRY(image_set_read(d, b, &l, options, ctx));
     snprintf(d->set.origin, sizeof d->set.origin, "%zu patches; left out: %zu that are not %dx%d, %zu twice",
              d->set.n, dropped, SIDE, SIDE, twice);
 done:
-    pictures_clear(&l);
+    images_clear(&l);
     return status;
 }
 

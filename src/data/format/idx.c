@@ -110,7 +110,7 @@ static sotto_status load(struct bytes *bytes, struct idx *idx, const struct bund
              ndim == 1 ? "labels" : "images");
 done:
     if (status != SOTTO_OK)
-        bundle_blame(b, entry);
+        bundle_prefix_error(b, entry);
     return status;
 }
 

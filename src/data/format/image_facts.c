@@ -1,11 +1,11 @@
-/* A fact names its picture by a path; which picture is meant says the longest common end of the two paths. */
+/* A fact names its image by a path; which image is meant says the longest common end of the two paths. */
 #include "data/format/image_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-sotto_status picture_facts_add(struct picture_facts *f, const char *path, size_t path_length, int split,
-                               const char *label, const char *attribute)
+sotto_status image_facts_add(struct image_facts *f, const char *path, size_t path_length, int split,
+                             const char *label, const char *attribute)
 {
     sotto_status status = SOTTO_OK;
     char *copy = NULL;
@@ -15,7 +15,7 @@ sotto_status picture_facts_add(struct picture_facts *f, const char *path, size_t
         FAIL(SOTTO_EFORMAT, "'%.80s' has a label or attribute of %d bytes or more", path, PICTURE_TEXT);
     if (f->n == f->capacity) {
         size_t capacity = f->capacity ? 2 * f->capacity : 256;
-        struct picture_fact *grown = base_regrow(f->items, f->capacity, capacity, sizeof *grown);
+        struct image_fact *grown = base_regrow(f->items, f->capacity, capacity, sizeof *grown);
         if (!grown)
             FAIL(SOTTO_ENOMEM, "out of memory for %zu pictures", capacity);
         f->items = grown, f->capacity = capacity;
@@ -24,23 +24,23 @@ sotto_status picture_facts_add(struct picture_facts *f, const char *path, size_t
     if (!copy)
         FAIL(SOTTO_ENOMEM, "out of memory for a path");
     memcpy(copy, path, path_length);
-    struct picture_fact *fact = &f->items[f->n++];
-    *fact = (struct picture_fact){.path = copy, .split = split};
+    struct image_fact *fact = &f->items[f->n++];
+    *fact = (struct image_fact){.path = copy, .split = split};
     strcpy(fact->label, label);
     strcpy(fact->attribute, attribute);
 done:
     return status;
 }
 
-void picture_facts_clear(struct picture_facts *f)
+void image_facts_clear(struct image_facts *f)
 {
     for (size_t i = 0; i < f->n; i++)
         base_free(f->items[i].path);
     base_free(f->items);
-    *f = (struct picture_facts){0};
+    *f = (struct image_facts){0};
 }
 
-/* Pictures of the bundle by their last component. */
+/* Images of the bundle by their last component. */
 struct place {
     const char *name, *base;
     size_t entry, fact; /* fact: 1 + the one that was given to it; 0: none yet */
@@ -65,7 +65,7 @@ static size_t common_end(const char *a, const char *b)
     return components + whole;
 }
 
-/* The picture that a fact means, NULL: none. EFORMAT: several fit as well. */
+/* The image that a fact means, NULL: none. EFORMAT: several fit as well. */
 static sotto_status find(struct place **out, struct place *places, size_t n, const char *path)
 {
     struct place wanted = {.name = "", .base = path_base(path)};
@@ -91,8 +91,8 @@ static sotto_status find(struct place **out, struct place *places, size_t n, con
     return SOTTO_OK;
 }
 
-static sotto_status join(struct picture_list *l, size_t *missing, struct place *places, size_t n,
-                         const struct picture_facts *f)
+static sotto_status join(struct image_list *l, size_t *missing, struct place *places, size_t n,
+                         const struct image_facts *f)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < f->n; i++) {
@@ -105,8 +105,7 @@ static sotto_status join(struct picture_list *l, size_t *missing, struct place *
         if (p->fact)
             FAIL(SOTTO_EFORMAT, "'%.200s' is listed twice", f->items[i].path);
         p->fact = i + 1;
-        l->items[l->n++] =
-            (struct picture){.entry = p->entry, .split = f->items[i].split, .label = (int64_t)i};
+        l->items[l->n++] = (struct image){.entry = p->entry, .split = f->items[i].split, .label = (int64_t)i};
     }
 done:
     return status;
@@ -133,7 +132,7 @@ static sotto_status rename_all(char **names, size_t count, const char *const *kn
 }
 
 /* Attribute first, as numbering writes into `label`: until then that is the number of the fact. */
-static sotto_status number(struct picture_list *l, const struct picture_facts *f)
+static sotto_status number(struct image_list *l, const struct image_facts *f)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < l->n; i++) {
@@ -141,14 +140,14 @@ static sotto_status number(struct picture_list *l, const struct picture_facts *f
         l->items[i].class_name = f->items[l->items[i].label].attribute;
         l->items[i].class_length = strlen(l->items[i].class_name);
     }
-    TRY(pictures_number(l, &l->value_names, &l->values));
+    TRY(images_number(l, &l->value_names, &l->values));
     for (size_t i = 0; i < l->n; i++) {
-        const struct picture_fact *of = &f->items[l->items[i].attribute];
+        const struct image_fact *of = &f->items[l->items[i].attribute];
         l->items[i].attribute = l->items[i].label;
         l->items[i].class_name = of->label;
         l->items[i].class_length = strlen(of->label);
     }
-    TRY(pictures_number(l, &l->class_names, &l->classes));
+    TRY(images_number(l, &l->class_names, &l->classes));
     if (l->classes < 2 || l->values < 2)
         FAIL(SOTTO_EFORMAT, "all pictures have the %s '%s'; expected at least two",
              l->classes < 2 ? "label" : "attribute", l->classes < 2 ? l->class_names[0] : l->value_names[0]);
@@ -156,42 +155,42 @@ static sotto_status number(struct picture_list *l, const struct picture_facts *f
     TRY(rename_all(l->value_names, l->values, f->value_names));
     l->labelled = true;
     strcpy(l->attribute_name, f->attribute_name);
-    pictures_arrange(l);
+    images_arrange(l);
 done:
     return status;
 }
 
-sotto_status picture_facts_read(struct dataset *d, const struct picture_facts *f, const struct bundle *b,
-                                const struct sotto_import_options *options, const struct sotto_context *ctx)
+sotto_status image_facts_read(struct dataset *d, const struct image_facts *f, const struct bundle *b,
+                              const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_list l = {.items = base_alloc(f->n, sizeof *l.items)};
+    struct image_list l = {.items = base_alloc(f->n, sizeof *l.items)};
     struct place *places = base_alloc(b->count, sizeof *places);
-    size_t pictures = 0, missing = 0;
+    size_t images = 0, missing = 0;
     if (!l.items || !places)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
     for (size_t i = 0; i < b->count; i++)
-        if (is_picture(b->entries[i].name))
-            places[pictures++] =
+        if (is_image(b->entries[i].name))
+            places[images++] =
                 (struct place){.name = b->entries[i].name, .base = path_base(b->entries[i].name), .entry = i};
-    qsort(places, pictures, sizeof *places, by_base);
-    status = join(&l, &missing, places, pictures, f);
+    qsort(places, images, sizeof *places, by_base);
+    status = join(&l, &missing, places, images, f);
     if (status == SOTTO_OK && l.n == 0)
         status = status_fail(SOTTO_EFORMAT, "none of %zu listed pictures is among the %zu that are there",
-                             f->n, pictures);
+                             f->n, images);
     if (status == SOTTO_OK)
         status = number(&l, f);
     if (status != SOTTO_OK) {
         status_prefix(b->origin);
         goto done;
     }
-    if (missing > 0 || pictures > l.n)
+    if (missing > 0 || images > l.n)
         context_log(ctx, SOTTO_LOG_WARNING,
                     "%s: left out: %zu listed pictures that are not there, %zu pictures that are not listed",
-                    b->origin, missing, pictures - l.n);
-    TRY(picture_set_read(d, b, &l, options, ctx));
+                    b->origin, missing, images - l.n);
+    TRY(image_set_read(d, b, &l, options, ctx));
 done:
-    pictures_clear(&l);
+    images_clear(&l);
     base_free(places);
     return status;
 }

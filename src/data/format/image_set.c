@@ -14,16 +14,16 @@ enum { CHUNK = 64 };
 
 struct folder_job {
     const struct bundle *b;
-    const struct picture_list *list;
+    const struct image_list *list;
     struct image_info *infos; /* (n) */
     struct dataset *d;
     const struct sotto_context *ctx;
     atomic_size_t done;
 };
 
-static void report(struct folder_job *job, const char *stage, size_t pictures, int thread)
+static void report(struct folder_job *job, const char *stage, size_t images, int thread)
 {
-    size_t done = atomic_fetch_add(&job->done, pictures) + pictures;
+    size_t done = atomic_fetch_add(&job->done, images) + images;
     if (thread == 0)
         context_progress(job->ctx, stage, done, job->list->n, "images");
 }
@@ -41,7 +41,7 @@ static sotto_status probe_chunk(void *arg, size_t chunk, int thread)
         status = image_probe(&job->infos[i], bytes.data, bytes.size);
         bytes_clear(&bytes);
         if (status != SOTTO_OK) {
-            bundle_blame(job->b, job->list->items[i].entry);
+            bundle_prefix_error(job->b, job->list->items[i].entry);
             goto done;
         }
     }
@@ -65,7 +65,7 @@ static sotto_status decode_chunk(void *arg, size_t chunk, int thread)
                                    s->height, s->width, bytes.data, bytes.size);
         bytes_clear(&bytes);
         if (status != SOTTO_OK) {
-            bundle_blame(job->b, job->list->items[i].entry);
+            bundle_prefix_error(job->b, job->list->items[i].entry);
             goto done;
         }
     }
@@ -121,8 +121,8 @@ done:
     return status;
 }
 
-sotto_status picture_set_read(struct dataset *d, const struct bundle *b, const struct picture_list *list,
-                              const struct sotto_import_options *options, const struct sotto_context *ctx)
+sotto_status image_set_read(struct dataset *d, const struct bundle *b, const struct image_list *list,
+                            const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct folder_job job = {.b = b, .list = list, .d = d, .ctx = ctx};
@@ -159,8 +159,8 @@ done:
     return status;
 }
 
-sotto_status picture_set_keep_size(struct picture_list *list, size_t *dropped, const struct bundle *b,
-                                   size_t height, size_t width, const struct sotto_context *ctx)
+sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const struct bundle *b,
+                                 size_t height, size_t width, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct folder_job job = {.b = b, .list = list, .ctx = ctx};

@@ -1,17 +1,17 @@
-/* image_set.h - pictures of a bundle, listed and labelled, become a set of images of one size. */
+/* image_set.h - images of a bundle, listed and labelled, become a set of images of one size. */
 #ifndef DATA_FORMAT_IMAGE_SET_H
 #define DATA_FORMAT_IMAGE_SET_H
 
 #include "data/format/format.h"
 #include "data/files/image_paths.h"
 
-/** Takes pictures of other sizes out of the list; *dropped: how many. EFORMAT: a picture is damaged, or none
+/** Takes images of other sizes out of the list; *dropped: how many. EFORMAT: a image is damaged, or none
  * is left; ESTOPPED, ENOMEM. */
-sotto_status picture_set_keep_size(struct picture_list *list, size_t *dropped, const struct bundle *b,
-                                   size_t height, size_t width, const struct sotto_context *ctx);
+sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const struct bundle *b,
+                                 size_t height, size_t width, const struct sotto_context *ctx);
 /** Images, labels and attribute as the list says, in its order; options: the size. EINVAL: many sizes and
- * none was asked for; EFORMAT: a picture is damaged; the message names it. */
-sotto_status picture_set_read(struct dataset *d, const struct bundle *b, const struct picture_list *list,
-                              const struct sotto_import_options *options, const struct sotto_context *ctx);
+ * none was asked for; EFORMAT: a image is damaged; the message names it. */
+sotto_status image_set_read(struct dataset *d, const struct bundle *b, const struct image_list *list,
+                            const struct sotto_import_options *options, const struct sotto_context *ctx);
 
 #endif

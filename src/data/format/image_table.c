@@ -1,4 +1,4 @@
-/* Pictures with two labels, from anywhere: labels.csv beside them, with a header and the columns path, label,
+/* Images with two labels, from anywhere: labels.csv beside them, with a header and the columns path, label,
  * attribute and perhaps split (train, val or test); other columns are taken by --label and --attribute. */
 #include "data/format/image_facts.h"
 
@@ -26,8 +26,8 @@ static sotto_status split_of(int *out, const struct csv *c, size_t row, size_t c
                        c->lines[row], cell);
 }
 
-sotto_status picture_table_from_memory(struct picture_facts *out, const char *text, size_t size,
-                                       const char *name, const char *label, const char *attribute)
+sotto_status image_table_from_memory(struct image_facts *out, const char *text, size_t size, const char *name,
+                                     const char *label, const char *attribute)
 {
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
@@ -44,7 +44,7 @@ sotto_status picture_table_from_memory(struct picture_facts *out, const char *te
         if (splits)
             TRY(split_of(&part, &c, row, split));
         status =
-            picture_facts_add(out, at, strlen(at), part, csv_cell(&c, row, first), csv_cell(&c, row, second));
+            image_facts_add(out, at, strlen(at), part, csv_cell(&c, row, first), csv_cell(&c, row, second));
         if (status != SOTTO_OK) {
             status_prefix(name);
             goto done;
@@ -66,28 +66,28 @@ static size_t find_table(const struct bundle *b)
 
 static bool recognise(const struct bundle *b)
 {
-    return find_table(b) < b->count && pictures_any(b);
+    return find_table(b) < b->count && images_any(b);
 }
 
 static sotto_status read_table(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_facts facts = {0};
+    struct image_facts facts = {0};
     struct bytes text = {0};
     char where[700];
     bundle_where(where, sizeof where, b, find_table(b));
     TRY(bundle_load(&text, b, find_table(b)));
-    TRY(picture_table_from_memory(&facts, (const char *)text.data, text.size, where, options->label,
-                                  options->attribute));
-    TRY(picture_facts_read(d, &facts, b, options, ctx));
+    TRY(image_table_from_memory(&facts, (const char *)text.data, text.size, where, options->label,
+                                options->attribute));
+    TRY(image_facts_read(d, &facts, b, options, ctx));
 done:
     bytes_clear(&text);
-    picture_facts_clear(&facts);
+    image_facts_clear(&facts);
     return status;
 }
 
-const struct dataset_format format_picture_table = {
+const struct dataset_format format_image_table = {
     .name = "picture-table",
     .layout = "labels.csv (path,label,attribute[,split]) with pictures (--label, --attribute: other columns)",
     .takes_size = true,

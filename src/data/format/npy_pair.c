@@ -165,7 +165,7 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
         status = take_attribute(d, &attribute);
     }
     if (status != SOTTO_OK) {
-        bundle_blame(b, blamed);
+        bundle_prefix_error(b, blamed);
         goto done;
     }
     TRY(take_identity(d, b, &files));

@@ -1,5 +1,5 @@
 /* Places20, 50, 100, 365 as "Quantifying and Mitigating Privacy Risks of Contrastive Learning" uses them: one
- * JSON list of [path, category, indoor or outdoor] beside the pictures. The task is to tell indoor from
+ * JSON list of [path, category, indoor or outdoor] beside the images. The task is to tell indoor from
  * outdoor, the category is the attribute. */
 #include "data/format/image_facts.h"
 
@@ -22,7 +22,7 @@ static sotto_status text_of(char out[PICTURE_TEXT], const struct json *j, size_t
     return SOTTO_OK;
 }
 
-sotto_status places_from_memory(struct picture_facts *out, const char *text, size_t size, const char *name)
+sotto_status places_from_memory(struct image_facts *out, const char *text, size_t size, const char *name)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
@@ -37,7 +37,7 @@ sotto_status places_from_memory(struct picture_facts *out, const char *text, siz
             FAIL(SOTTO_EFORMAT, "%s: entry %zu: expected [path, category, indoor or outdoor]", name, i);
         TRY(text_of(category, json_at(row, 1), i, name));
         TRY(text_of(inside, json_at(row, 2), i, name));
-        TRY(picture_facts_add(out, path, strlen(path), 0, inside, category));
+        TRY(image_facts_add(out, path, strlen(path), 0, inside, category));
     }
     strcpy(out->attribute_name, "category");
 done:
@@ -61,14 +61,14 @@ static bool find_list(size_t *entry, const struct bundle *b)
 static bool recognise(const struct bundle *b)
 {
     size_t entry;
-    return find_list(&entry, b) && pictures_any(b);
+    return find_list(&entry, b) && images_any(b);
 }
 
 static sotto_status read_places(struct dataset *d, const struct bundle *b,
                                 const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_facts facts = {0};
+    struct image_facts facts = {0};
     struct bytes text = {0};
     size_t entry = 0;
     char where[700];
@@ -76,10 +76,10 @@ static sotto_status read_places(struct dataset *d, const struct bundle *b,
     bundle_where(where, sizeof where, b, entry);
     TRY(bundle_load(&text, b, entry));
     TRY(places_from_memory(&facts, (const char *)text.data, text.size, where));
-    TRY(picture_facts_read(d, &facts, b, options, ctx));
+    TRY(image_facts_read(d, &facts, b, options, ctx));
 done:
     bytes_clear(&text);
-    picture_facts_clear(&facts);
+    image_facts_clear(&facts);
     return status;
 }
 

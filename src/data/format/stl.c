@@ -1,4 +1,4 @@
-/* STL-10: train_X.bin and test_X.bin with their labels, or unlabeled_X.bin. The pictures are read in blocks
+/* STL-10: train_X.bin and test_X.bin with their labels, or unlabeled_X.bin. The images are read in blocks
  * and turned on all threads; an import writes each block before it reads the next. The ten folds are not
  * read: they are a protocol for small training sets, and a set here is one pool. */
 #include "data/format/stl.h"
@@ -52,7 +52,7 @@ done:
     return status;
 }
 
-/* Files of pictures in the order of their rows; the file of labels beside each, or NULL. */
+/* Files of images in the order of their rows; the file of labels beside each, or NULL. */
 static const struct {
     const char *images, *labels;
 } names[FILES] = {{"train_X.bin", "train_y.bin"}, {"test_X.bin", "test_y.bin"}, {"unlabeled_X.bin", NULL}};
@@ -84,11 +84,11 @@ static bool recognise(const struct bundle *b)
     return false;
 }
 
-/* The pictures of one or two files, one after the other. */
+/* The images of one or two files, one after the other. */
 struct stl_stream {
     struct image_stream base; /* first, so that the two pointers are the same */
     struct entry_stream *files[FILES];
-    size_t left[FILES]; /* pictures not yet read */
+    size_t left[FILES]; /* images not yet read */
     size_t height, width;
     unsigned char *block; /* (BLOCK, STL_PIXELS) */
 };
@@ -142,7 +142,7 @@ static void close_stream(struct image_stream *stream)
     base_free(s);
 }
 
-/* Opens the files of one part and counts their pictures. */
+/* Opens the files of one part and counts their images. */
 static sotto_status open_part(struct stl_stream *s, bool labelled, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
@@ -159,7 +159,7 @@ static sotto_status open_part(struct stl_stream *s, bool labelled, const struct 
             status =
                 status_fail(SOTTO_EFORMAT, "has %zu bytes; expected a multiple of %d (96x96x3 pixels each)",
                             size, STL_PIXELS);
-            bundle_blame(b, entry);
+            bundle_prefix_error(b, entry);
             goto done;
         }
     }
@@ -190,7 +190,7 @@ static sotto_status read_labels(struct dataset *d, const struct stl_stream *s, c
         TRY(bundle_load(&bytes, b, entry));
         status = stl_labels(d->labels + row, s->left[k], bytes.data, bytes.size);
         if (status != SOTTO_OK) {
-            bundle_blame(b, entry);
+            bundle_prefix_error(b, entry);
             goto done;
         }
         row += s->left[k];

@@ -1,5 +1,5 @@
 /* UTKFace: faces whose file names say age, gender and race: age_gender_race_timestamp.jpg, or .jpg.chip.jpg
- * of the aligned ones. A few published names lack a field; those pictures are left out. */
+ * of the aligned ones. A few published names lack a field; those images are left out. */
 #include "data/format/image_facts.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ bool utkface_parse(struct utkface_name *out, const char *base)
         return false;
     while (isdigit((unsigned char)base[digits]))
         digits++;
-    if (digits == 0 || base[digits] != '.' || !is_picture(base))
+    if (digits == 0 || base[digits] != '.' || !is_image(base))
         return false;
     *out = name;
     return true;
@@ -36,13 +36,13 @@ bool utkface_parse(struct utkface_name *out, const char *base)
 
 static bool recognise(const struct bundle *b)
 {
-    size_t pictures = 0, named = 0;
+    size_t images = 0, named = 0;
     struct utkface_name name;
     for (size_t i = 0; i < b->count; i++) {
-        pictures += is_picture(b->entries[i].name);
+        images += is_image(b->entries[i].name);
         named += utkface_parse(&name, path_base(b->entries[i].name));
     }
-    return named > 0 && 2 * named > pictures;
+    return named > 0 && 2 * named > images;
 }
 
 static const char *const genders[] = {"male", "female", NULL};
@@ -72,7 +72,7 @@ static sotto_status read_faces(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct picture_facts facts = {0};
+    struct image_facts facts = {0};
     const char *label = options->label ? options->label : "gender";
     const char *attribute = options->attribute ? options->attribute : "race";
     for (size_t i = 0; i < b->count; i++) {
@@ -83,12 +83,12 @@ static sotto_status read_faces(struct dataset *d, const struct bundle *b,
             continue;
         TRY(choose(texts[0], &facts.label_names, &name, label));
         TRY(choose(texts[1], &facts.value_names, &name, attribute));
-        TRY(picture_facts_add(&facts, path, strlen(path), 0, texts[0], texts[1]));
+        TRY(image_facts_add(&facts, path, strlen(path), 0, texts[0], texts[1]));
     }
     snprintf(facts.attribute_name, sizeof facts.attribute_name, "%s", attribute);
-    TRY(picture_facts_read(d, &facts, b, options, ctx));
+    TRY(image_facts_read(d, &facts, b, options, ctx));
 done:
-    picture_facts_clear(&facts);
+    image_facts_clear(&facts);
     return status;
 }
 

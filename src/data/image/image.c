@@ -70,7 +70,7 @@ static sotto_status decode_jpeg(uint8_t *rows, const struct image_info *info, si
     tjhandle tj = tjInitDecompress();
     if (!tj)
         return status_fail(SOTTO_ENOMEM, "JPEG decoder: out of memory");
-    /* A warning means that pixels were made up; a data set should not hold such pictures unnoticed. */
+    /* A warning means that pixels were made up; a data set should not hold such images unnoticed. */
     int flags = TJFLAG_STOPONWARNING | TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS;
     if (tjDecompress2(tj, data, size, rows, (int)info->width, 0, (int)info->height,
                       channels == 1 ? TJPF_GRAY : TJPF_RGB, flags) != 0)

@@ -1,4 +1,4 @@
-/* Pictures for people to look at. */
+/* Images for people to look at. */
 #include "base/file.h"
 #include "data/image/image.h"
 

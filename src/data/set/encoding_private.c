@@ -159,7 +159,8 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     struct encoding_rows *r = NULL;
     double *values = NULL;
     unsigned char(*digests)[SOTTO_DIGEST] = NULL;
-    struct sotto_source_records source = {.n = s->n, .public_set = sotto_dataset_is_public(request->dataset_id)};
+    struct sotto_source_records source = {.n = s->n,
+                                          .public_set = sotto_dataset_is_public(request->dataset_id)};
     struct encoding_release with_records = *request;
     TRY(encoding_rows_open(&r, e, s));
     values = base_alloc(s->n, sizeof *values);

@@ -93,7 +93,8 @@ done:
 }
 
 static sotto_status open_and_check(struct sotto_dataset **out, struct dataset **d, const char *name,
-                                   const struct sotto_import_options *options, const struct sotto_context *ctx)
+                                   const struct sotto_import_options *options,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     TRY(open_any(*d, name, options, ctx));

@@ -61,12 +61,12 @@ done:
     return status;
 }
 
-static void digest_rows(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d, const int64_t *rows,
-                        size_t n)
+static void digest_rows(unsigned char (*out)[SOTTO_DIGEST], const struct sotto_dataset *d,
+                        const int64_t *rows, size_t n)
 {
     const size_t count = d->images ? d->channels * d->height * d->width : d->columns;
-    const uint64_t shape[4] = {d->images ? d->channels : 0, d->images ? d->height : 0, d->images ? d->width : 0,
-                               count};
+    const uint64_t shape[4] = {d->images ? d->channels : 0, d->images ? d->height : 0,
+                               d->images ? d->width : 0, count};
     for (size_t i = 0; i < n; i++) {
         size_t row = rows ? (size_t)rows[i] : i;
         int64_t label = d->labels ? d->labels[row] : -1;

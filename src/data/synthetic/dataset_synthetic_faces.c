@@ -6,8 +6,8 @@
  * UTKFace's race column, drawn independently of the task, so whatever a task model tells about the family it
  * tells beyond its purpose. Both are noisy: there is hair between short and long, and each of a family's
  * three marks is another family's now and then. Light, colour of the background and of the hair are drawn for
- * every picture, so that random colour changes leave stripes and eyes as the marks that remain; moving and
- * stretching a picture, as for two views of it, changes neither label. */
+ * every image, so that random colour changes leave stripes and eyes as the marks that remain; moving and
+ * stretching a image, as for two views of it, changes neither label. */
 #include "data/synthetic/synthetic.h"
 
 #include <math.h>
@@ -18,11 +18,11 @@ static const char *const family_names[FAMILIES] = {"first", "second", "third", "
 static const unsigned family_share[FAMILIES] = {421, 194, 155, 155, 75}; /* of 1000 */
 
 /* What a family looks like. */
-static const float stripe_rate[FAMILIES] = {2.0f, 4.0f, 6.0f, 3.0f, 8.0f}; /* of the hair, per picture side */
+static const float stripe_rate[FAMILIES] = {2.0f, 4.0f, 6.0f, 3.0f, 8.0f}; /* of the hair, per image side */
 static const float eye_width[FAMILIES] = {0.16f, 0.24f, 0.20f, 0.28f, 0.13f}; /* of the head's height */
 static const float skin_tone[FAMILIES] = {205, 120, 180, 150, 165};
 
-/* One picture, lengths in shares of its side, drawn from its stream in this order. */
+/* One image, lengths in shares of its side, drawn from its stream in this order. */
 struct face {
     float x, y, height, aspect; /* centre and half axes: height, height * aspect */
     float hair_length, stripe_c, stripe_s, stripe_rate, stripe_phase;
@@ -45,7 +45,7 @@ static float draw_mark(struct rng *r, const float *marks, unsigned family, float
     return marks[shown] * (1 + synthetic_between(r, -spread, spread));
 }
 
-/* Nearly grey, so that pictures are told apart by what they show. */
+/* Nearly grey, so that images are told apart by what they show. */
 static void draw_colour(struct rng *r, float colour[CHANNELS], float low, float high)
 {
     float level = synthetic_between(r, low, high);

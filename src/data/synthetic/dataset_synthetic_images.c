@@ -57,7 +57,7 @@ static float clamp(float x, float low, float high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* What one picture is made of, drawn from its stream in this order. */
+/* What one image is made of, drawn from its stream in this order. */
 struct scene {
     float x, y, turn_c, turn_s, size;
     float base, contrast, slope_x, slope_y;
@@ -88,14 +88,14 @@ static struct scene scene_draw(struct rng *r, float side)
     return s;
 }
 
-struct picture_job {
+struct image_job {
     struct dataset *d;
     size_t side;
 };
 
 static void draw_record(void *arg, size_t row)
 {
-    const struct picture_job *job = arg;
+    const struct image_job *job = arg;
     struct rng r = synthetic_stream(SYNTHETIC_IMAGES, row + 1);
     int64_t label = (int64_t)rng_below(&r, CLASSES);
     float side = (float)job->side;
@@ -125,7 +125,7 @@ static sotto_status open_images(struct dataset *d, const char *name, const struc
     TRY(dataset_reserve_images(d, n, 1, options[1].value, options[1].value, true));
     TRY(dataset_set_classes(d, CLASSES, class_names));
     d->set.n_train = n - n / 7;
-    struct picture_job job = {d, options[1].value};
+    struct image_job job = {d, options[1].value};
     TRY(synthetic_fill(n, draw_record, &job, ctx));
 done:
     return status;

@@ -4,12 +4,13 @@
 #include <math.h>
 
 /* The shift that the scalar curve is taken at; hi INFINITY: unknown. */
-struct interval account_shift(const struct mechanism *m, const struct shifts *s)
+struct interval account_shift(const struct mechanism *m, const struct sensitivity_ratio *s)
 {
     return m->norm == SHIFT_L2 ? s->l2 : s->l1;
 }
 
-struct interval account_epsilon(const struct mechanism *m, const struct shifts *s, double k, double delta)
+struct interval account_epsilon(const struct mechanism *m, const struct sensitivity_ratio *s, double k,
+                                double delta)
 {
     if (m->integer)
         return m->integer->epsilon(s->steps * k, s->step, delta);
@@ -18,7 +19,8 @@ struct interval account_epsilon(const struct mechanism *m, const struct shifts *
     return m->epsilon(iv_scale(account_shift(m, s), k), delta);
 }
 
-static struct interval pair_delta(const struct mechanism *m, const struct shifts *s, double k, double epsilon)
+static struct interval pair_delta(const struct mechanism *m, const struct sensitivity_ratio *s, double k,
+                                  double epsilon)
 {
     if (m->integer)
         return m->integer->delta(s->steps * k, s->step, epsilon);
@@ -27,7 +29,8 @@ static struct interval pair_delta(const struct mechanism *m, const struct shifts
     return m->delta(iv_scale(account_shift(m, s), k), epsilon);
 }
 
-struct interval account_delta(const struct mechanism *m, const struct shifts *s, double k, double epsilon)
+struct interval account_delta(const struct mechanism *m, const struct sensitivity_ratio *s, double k,
+                              double epsilon)
 {
     struct interval d = pair_delta(m, s, k, fabs(epsilon));
     if (epsilon >= 0)
@@ -39,7 +42,7 @@ struct interval account_delta(const struct mechanism *m, const struct shifts *s,
 struct interval release_renyi(double alpha, const void *arg)
 {
     const struct release_curve *c = arg;
-    const struct shifts *s = c->shifts;
+    const struct sensitivity_ratio *s = c->shifts;
     struct interval r = c->m->integer ? c->m->integer->renyi(s->steps, s->step, alpha)
                                       : c->m->renyi(account_shift(c->m, s), alpha);
     return iv_scale(r, c->k);
@@ -51,7 +54,7 @@ struct interval release_renyi_ball(double alpha, const void *arg)
     return iv_scale(c->m->renyi_ball(c->shifts->l2, c->shifts->dimension, alpha), c->k);
 }
 
-struct interval account_renyi(const struct mechanism *m, const struct shifts *s, double alpha)
+struct interval account_renyi(const struct mechanism *m, const struct sensitivity_ratio *s, double alpha)
 {
     const struct release_curve c = {m, s, 1};
     struct interval best = iv_scale(iv_div(iv_square(s->l2), iv(m->zcdp_divisor)), alpha);

@@ -39,22 +39,24 @@ enum { SPREAD = 1024 }; /* coordinates; already within a fraction of a percent o
 
 /* Noise on whole steps: one release, as far as one coordinate can move; or as many as can move by one step,
  * which is what `composed` is exact for. */
-static double integer_lower(const struct mechanism *m, const struct shifts *s, double delta, double k)
+static double integer_lower(const struct mechanism *m, const struct sensitivity_ratio *s, double delta,
+                            double k)
 {
-    double lower = m->integer->epsilon(s->alone, s->step, delta).lo;
-    double single = fmin(k * s->spread, m->composed_max);
+    double lower = m->integer->epsilon(s->one_coordinate, s->step, delta).lo;
+    double single = fmin(k * s->coordinates, m->composed_max);
     return m->composed ? fmax(lower, m->composed(s->step, single, delta).lo) : lower;
 }
 
 /* What some adjacent pair really gives: its shift all in one coordinate, or spread evenly over as many as
  * both norms allow. Both are shifts within the sensitivity, so epsilon cannot be smaller. */
-static double lower_bound(const struct mechanism *m, const struct shifts *s, double delta, double k)
+static double lower_bound(const struct mechanism *m, const struct sensitivity_ratio *s, double delta,
+                          double k)
 {
     struct interval one = iv_min(s->l1, s->l2);
     if (m->kind == RELEASE_NONE)
         m = mechanism_find("gaussian"); /* the noise that it is */
     if (delta == 0 && m->integer)
-        return m->pure ? iv_scale(s->step, fmax(s->alone, s->spread) * k).lo : INFINITY;
+        return m->pure ? iv_scale(s->step, fmax(s->one_coordinate, s->coordinates) * k).lo : INFINITY;
     if (delta == 0 && m->norm == SHIFT_L1)
         return m->pure ? iv_scale(s->dimension > 0 ? s->l1 : one, k).lo : INFINITY;
     if (delta == 0)
@@ -72,7 +74,7 @@ static double lower_bound(const struct mechanism *m, const struct shifts *s, dou
     return lower;
 }
 
-double account_deviation(const struct mechanism *m, const struct shifts *s)
+double account_deviation(const struct mechanism *m, const struct sensitivity_ratio *s)
 {
     if (m->integer)
         return m->integer->deviation(s->step.hi);
@@ -97,8 +99,8 @@ static void classical_bounds(struct sotto_account *out, const struct mechanism *
                  "against the exact curve");
 }
 
-void account_upper(struct sotto_account *out, const struct mechanism *m, double scale, const struct shifts *s,
-                   double delta, size_t compose)
+void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
+                   const struct sensitivity_ratio *s, double delta, size_t compose)
 {
     double k = (double)compose;
     struct interval t = account_shift(m, s);
@@ -148,13 +150,14 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
 }
 
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
-                     const struct shifts *s, double delta, size_t compose)
+                     const struct sensitivity_ratio *s, double delta, size_t compose)
 {
     account_upper(out, m, scale, s, delta, compose);
     out->epsilon.lower = fmin(lower_bound(m, s, delta, (double)compose), out->epsilon.upper);
 }
 
-bool account_needs_pld(const struct mechanism *m, const struct shifts *s, double delta, size_t compose)
+bool account_needs_pld(const struct mechanism *m, const struct sensitivity_ratio *s, double delta,
+                       size_t compose)
 {
     const double too_large = 1e4; /* pure epsilon of all: nobody needs it to the last digit */
     bool exact = m->by_l2 || (m->composed && (double)compose <= m->composed_max && s->steps <= 1);
@@ -167,16 +170,16 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
-    struct shifts shifts;
+    struct sensitivity_ratio shifts;
     TRY(mechanism_require(&m, mechanism));
-    TRY(shifts_for(&shifts, m, scale, sensitivity));
+    TRY(sensitivity_ratio_for(&shifts, m, scale, sensitivity));
     TRY(require_delta(delta));
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
     if (m->check && delta > 0)
         TRY(m->check(m->epsilon(iv_scale(shifts.l2, sqrt((double)compose)), delta).hi, delta));
     struct sotto_account a;
     account_compute(&a, m, scale, &shifts, delta, compose);
-    bool above = account_needs_pld(m, &shifts, delta, compose), below = delta > 0 && shifts.spread > 1;
+    bool above = account_needs_pld(m, &shifts, delta, compose), below = delta > 0 && shifts.coordinates > 1;
     if (a.epsilon.upper > 0 && (above || below)) {
         const struct part all = {.kind = PART_NOISE, .m = m, .count = (double)compose, .shifts = shifts};
         struct interval epsilon;

@@ -7,44 +7,46 @@
 #include "dp/mechanism/require.h"
 
 /** A sensitivity over a scale: how far adjacent outputs lie apart, in units of the noise. */
-struct shifts {
+struct sensitivity_ratio {
     struct interval l1, l2; /* l1.hi may be INFINITY: unknown */
     double dimension;       /* 0: unknown */
     /* Noise on whole steps only (else 0): the L1 shift in steps, and the step over the scale; how far one
      * coordinate alone can move, and how many can move by one step each, as the norms allow. */
     double steps;
     struct interval step;
-    double alone, spread;
+    double one_coordinate, coordinates;
 };
 
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
  * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +
  * sqrt(n) r. EINVAL. */
-sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_sensitivity *sensitivity);
+sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
+                                    const struct sotto_sensitivity *sensitivity);
 
 /** The same as the mechanism needs it: whole steps for noise on whole steps (no rounding, l1 <= l2^2 / step),
  * one number for scores and labels. EINVAL also where the mechanism needs something that is not known. */
-sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double scale,
-                        const struct sotto_sensitivity *sensitivity);
+sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
+                                   const struct sotto_sensitivity *sensitivity);
 /** Hockey-stick divergence of k releases seen as one shifted pair, at ANY real epsilon (below 0 by symmetry:
  * delta(-e) = 1 - e^-e + e^-e delta(e)). For k > 1 the shift is k times as long, which dominates. */
-struct interval account_delta(const struct mechanism *m, const struct shifts *shifts, double k,
+struct interval account_delta(const struct mechanism *m, const struct sensitivity_ratio *shifts, double k,
                               double epsilon);
 /** Its inverse for delta in (0, 1): the smallest epsilon >= 0. */
-struct interval account_epsilon(const struct mechanism *m, const struct shifts *shifts, double k,
+struct interval account_epsilon(const struct mechanism *m, const struct sensitivity_ratio *shifts, double k,
                                 double delta);
 
 /** The shift that the scalar curves are taken at, by the mechanism's norm; hi INFINITY: unknown. */
-struct interval account_shift(const struct mechanism *m, const struct shifts *shifts);
+struct interval account_shift(const struct mechanism *m, const struct sensitivity_ratio *shifts);
 /** Standard deviation of one coordinate of the noise, at scale 1; NAN: it has none. */
-double account_deviation(const struct mechanism *m, const struct shifts *shifts);
+double account_deviation(const struct mechanism *m, const struct sensitivity_ratio *shifts);
 /** The smallest bound of the Renyi divergence of one release that applies, at order alpha > 1. */
-struct interval account_renyi(const struct mechanism *m, const struct shifts *shifts, double alpha);
+struct interval account_renyi(const struct mechanism *m, const struct sensitivity_ratio *shifts,
+                              double alpha);
 /** k releases as a curve of Renyi divergences, the argument of renyi_curve_epsilon(): by the mechanism's own norm,
  * and by the L2 theorem. */
 struct release_curve {
     const struct mechanism *m;
-    const struct shifts *shifts;
+    const struct sensitivity_ratio *shifts;
     double k;
 };
 struct interval release_renyi(double alpha, const void *curve);
@@ -52,13 +54,14 @@ struct interval release_renyi_ball(double alpha, const void *curve);
 /** Notes an upper bound; the smallest becomes the account's epsilon. At most SOTTO_MAX_BOUNDS. */
 void account_add_bound(struct sotto_account *account, const char *name, double epsilon);
 /** Has a composition no exact law, so that sotto_account_release() adds the privacy-loss distribution? */
-bool account_needs_pld(const struct mechanism *m, const struct shifts *shifts, double delta, size_t compose);
+bool account_needs_pld(const struct mechanism *m, const struct sensitivity_ratio *shifts, double delta,
+                       size_t compose);
 /** The account of checked inputs without its lower end (0); cannot fail. */
 void account_upper(struct sotto_account *out, const struct mechanism *m, double scale,
-                   const struct shifts *shifts, double delta, size_t compose);
+                   const struct sensitivity_ratio *shifts, double delta, size_t compose);
 /** The account of checked inputs; cannot fail. */
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
-                     const struct shifts *shifts, double delta, size_t compose);
+                     const struct sensitivity_ratio *shifts, double delta, size_t compose);
 /** One release whose sampler is within `distance` of its law in total variation (0: exact). What the distance
  * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
  * left. EDOMAIN: delta is 0 or too small to pay for it. */

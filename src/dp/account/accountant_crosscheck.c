@@ -9,10 +9,10 @@
 
 static const double AGREE = 1e-10;
 
-static void add(struct agreement_way *ways, size_t *n, const char *name, struct interval value)
+static void add(struct crosscheck_way *ways, size_t *n, const char *name, struct interval value)
 {
     if (value.hi - value.lo <= AGREE / 2 * value.hi)
-        ways[(*n)++] = (struct agreement_way){name, value};
+        ways[(*n)++] = (struct crosscheck_way){name, value};
 }
 
 enum { SUM_MOST = 300, CONTOUR_LEAST = 6 };
@@ -20,7 +20,7 @@ enum { SUM_MOST = 300, CONTOUR_LEAST = 6 };
 static sotto_status measure(void *arg)
 {
     sotto_status status = SOTTO_OK;
-    struct agreement *a = arg;
+    struct crosscheck *a = arg;
     struct ball_step step = {BALL_LOGISTIC, a->t, 1, 1};
     struct interval epsilon = ball_composed_epsilon(a->t, a->count, a->delta), grid;
     double k = (double)a->count, at = epsilon.hi;
@@ -35,22 +35,22 @@ static sotto_status measure(void *arg)
         add(a->exact, &a->exact_count, "contour in balls", ball_contour(a->t, a->count, at));
     }
     TRY(ball_compose_epsilon(&grid, &step, a->count, a->delta, NAN));
-    a->grid[a->grid_count++] = (struct agreement_way){"grid in balls", grid};
+    a->grid[a->grid_count++] = (struct crosscheck_way){"grid in balls", grid};
 done:
     return status;
 }
 
-sotto_status agreement_measure(struct agreement *out, double t, size_t count, double delta)
+sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t count, double delta)
 {
     sotto_status status = SOTTO_OK;
-    struct agreement a = {.t = t, .delta = delta, .count = count};
+    struct crosscheck a = {.t = t, .delta = delta, .count = count};
     struct pair_sampled scalar = {mechanism_find("logistic"), t, 1, PLD_REMOVE};
     struct pld_part part = {
         .upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = (double)count};
     struct interval grid;
     TRY(pld_epsilon(&grid, &part, 1, delta, 1));
     TRY(ball_run(measure, &a));
-    a.grid[a.grid_count++] = (struct agreement_way){"grid in doubles", grid};
+    a.grid[a.grid_count++] = (struct crosscheck_way){"grid in doubles", grid};
     *out = a;
 done:
     return status;
@@ -62,7 +62,7 @@ static bool same(struct interval x, struct interval y)
     return x.lo <= y.hi && y.lo <= x.hi && fmax(x.hi, y.hi) - fmin(x.lo, y.lo) <= AGREE * fmax(x.hi, y.hi);
 }
 
-static bool all_same(const struct agreement_way *w, size_t n, const char *what, char *why, size_t capacity)
+static bool all_same(const struct crosscheck_way *w, size_t n, const char *what, char *why, size_t capacity)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
@@ -74,7 +74,7 @@ static bool all_same(const struct agreement_way *w, size_t n, const char *what, 
     return true;
 }
 
-bool agreement_holds(const struct agreement *a, char *why, size_t capacity)
+bool agreement_holds(const struct crosscheck *a, char *why, size_t capacity)
 {
     if (!all_same(a->exact, a->exact_count, "delta", why, capacity) ||
         !all_same(a->epsilon, a->epsilon_count, "epsilon", why, capacity))

@@ -10,23 +10,23 @@
 
 #include <stdbool.h>
 
-struct agreement_way {
+struct crosscheck_way {
     const char *name;
     struct interval value;
 };
 enum { AGREEMENT_WAYS = 4 };
-struct agreement {
+struct crosscheck {
     double t, delta;
     size_t count;
     /* Hockey-stick divergence at one epsilon by every way that works there; the exact epsilon at `delta`; and
      * the epsilon of the grids. */
     size_t exact_count, epsilon_count, grid_count;
-    struct agreement_way exact[AGREEMENT_WAYS], epsilon[AGREEMENT_WAYS], grid[AGREEMENT_WAYS];
+    struct crosscheck_way exact[AGREEMENT_WAYS], epsilon[AGREEMENT_WAYS], grid[AGREEMENT_WAYS];
 };
 /** ENOMEM, EDOMAIN as ball_compose_epsilon(). t > 0, count >= 2, 0 < delta < 1. About a second. */
-sotto_status agreement_measure(struct agreement *out, double t, size_t count, double delta);
+sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t count, double delta);
 /** Every two exact values overlap and lie within 1e-10 of each other, relatively; every grid interval holds
  * the exact epsilon. `why` gets the first violation, or the figures. */
-bool agreement_holds(const struct agreement *a, char *why, size_t capacity);
+bool agreement_holds(const struct crosscheck *a, char *why, size_t capacity);
 
 #endif

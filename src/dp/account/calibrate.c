@@ -11,7 +11,7 @@ struct search {
     size_t compose;
 };
 
-static double upper_at(const struct search *s, double scale, const struct shifts *shifts)
+static double upper_at(const struct search *s, double scale, const struct sensitivity_ratio *shifts)
 {
     struct sotto_account account;
     account_upper(&account, s->m, scale, shifts, s->target.delta, s->compose);
@@ -23,8 +23,8 @@ static double upper_at(const struct search *s, double scale, const struct shifts
 static bool holds(double scale, const void *arg)
 {
     const struct search *s = arg;
-    struct shifts shifts;
-    return shifts_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
+    struct sensitivity_ratio shifts;
+    return sensitivity_ratio_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
            upper_at(s, scale, &shifts) <= s->target.epsilon;
 }
 
@@ -51,9 +51,9 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
 {
     sotto_status status = SOTTO_OK;
     struct search s = {NULL, sensitivity, target, compose};
-    struct shifts checked;
+    struct sensitivity_ratio checked;
     TRY(mechanism_require(&s.m, mechanism));
-    TRY(shifts_for(&checked, s.m, 1, sensitivity));
+    TRY(sensitivity_ratio_for(&checked, s.m, 1, sensitivity));
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
@@ -77,7 +77,7 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
         FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is so large that the scale would fall below 1e-100", mechanism,
              target.epsilon);
     double found = bisect_up(low, high, holds, &s);
-    TRY(shifts_for(&checked, s.m, found, sensitivity));
+    TRY(sensitivity_ratio_for(&checked, s.m, found, sensitivity));
     if (account_needs_pld(s.m, &checked, target.delta, compose))
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target.epsilon}));
     *scale = found;

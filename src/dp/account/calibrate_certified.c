@@ -32,7 +32,7 @@ sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *me
     const struct raise until = {release, &request, target, mechanism};
     double scale;
     sotto_status status = sotto_calibrate_composed(&scale, mechanism, sensitivity, target, compose);
-    return status == SOTTO_OK ? calibrate_raise(out, scale, &until) : status;
+    return status == SOTTO_OK ? calibrate_step_up(out, scale, &until) : status;
 }
 
 sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
@@ -41,5 +41,5 @@ sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const 
     const struct raise until = {steps, sampled, {target_epsilon, sampled->delta}, sampled->mechanism};
     double multiplier;
     sotto_status status = sotto_calibrate_sampled(&multiplier, sampled, target_epsilon);
-    return status == SOTTO_OK ? calibrate_raise(out, multiplier, &until) : status;
+    return status == SOTTO_OK ? calibrate_step_up(out, multiplier, &until) : status;
 }

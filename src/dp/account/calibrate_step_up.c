@@ -7,7 +7,7 @@
 
 enum { TRIALS = 30 };
 
-sotto_status calibrate_raise(struct sotto_account *out, double scale, const struct raise *r)
+sotto_status calibrate_step_up(struct sotto_account *out, double scale, const struct raise *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a;

@@ -13,6 +13,6 @@ struct raise {
 };
 /** *out: the account of the first scale, from `scale` upwards, at which its upper end was at most the target.
  * Errors of account(); EDOMAIN: none in 30 trials, or an account without a bound. */
-sotto_status calibrate_raise(struct sotto_account *out, double scale, const struct raise *r);
+sotto_status calibrate_step_up(struct sotto_account *out, double scale, const struct raise *r);
 
 #endif

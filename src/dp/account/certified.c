@@ -175,7 +175,7 @@ struct release_task {
     struct sotto_account account; /* in: the account in doubles */
     enum ball_noise noise;
     const struct mechanism *mechanism;
-    struct shifts shifts;
+    struct sensitivity_ratio shifts;
     double delta;
     size_t compose;
 };
@@ -185,7 +185,7 @@ static sotto_status certify_release(void *arg)
     sotto_status status = SOTTO_OK;
     struct release_task *task = arg;
     struct sotto_account *a = &task->account;
-    const struct shifts s = task->shifts;
+    const struct sensitivity_ratio s = task->shifts;
     enum ball_noise noise = task->noise;
     struct interval upper = {0, INFINITY}, lower;
     double k = (double)task->compose, delta = task->delta, before = a->epsilon.lower;
@@ -235,7 +235,7 @@ sotto_status sotto_account_release_certified(struct sotto_account *out, const ch
     if (!noise_of(&task.noise, name))
         FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", name);
     task.mechanism = mechanism_find(name);
-    TRY(shifts_for(&task.shifts, task.mechanism, scale, sensitivity));
+    TRY(sensitivity_ratio_for(&task.shifts, task.mechanism, scale, sensitivity));
     TRY(ball_run(certify_release, &task));
     *out = task.account;
 done:

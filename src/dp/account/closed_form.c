@@ -2,22 +2,22 @@
 #include "dp/account/accountant.h"
 
 /* The shift of one coordinate that both norms allow. */
-static struct shifts one_coordinate(const struct mechanism *m, const struct shifts *s)
+static struct sensitivity_ratio one_coordinate(const struct mechanism *m, const struct sensitivity_ratio *s)
 {
-    struct shifts one = *s;
+    struct sensitivity_ratio one = *s;
     if (!m->integer)
         one.l1 = one.l2 = iv_min(s->l1, s->l2);
     else
-        one.steps = s->alone;
+        one.steps = s->one_coordinate;
     return one;
 }
 
-static sotto_status prepare(const struct mechanism **m, struct shifts *shifts, const char *mechanism,
-                            double scale, const struct sotto_sensitivity *sensitivity)
+static sotto_status prepare(const struct mechanism **m, struct sensitivity_ratio *shifts,
+                            const char *mechanism, double scale, const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, mechanism));
-    TRY(shifts_for(shifts, *m, scale, sensitivity));
+    TRY(sensitivity_ratio_for(shifts, *m, scale, sensitivity));
     if ((*m)->kind == RELEASE_NONE)
         FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and has no curve of its own", mechanism);
     if (!(*m)->by_l2 && isinf(account_shift(*m, shifts).hi))
@@ -32,10 +32,10 @@ sotto_status sotto_epsilon(struct sotto_interval *epsilon, const char *mechanism
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
-    struct shifts shifts;
+    struct sensitivity_ratio shifts;
     TRY(prepare(&m, &shifts, mechanism, scale, sensitivity));
     TRY(require_delta(delta));
-    struct shifts one = one_coordinate(m, &shifts);
+    struct sensitivity_ratio one = one_coordinate(m, &shifts);
     if (delta == 0) {
         *epsilon = (struct sotto_interval){m->dominated ? 0
                                            : m->pure    ? account_shift(m, &one).lo
@@ -55,10 +55,10 @@ sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism, do
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
-    struct shifts shifts;
+    struct sensitivity_ratio shifts;
     TRY(prepare(&m, &shifts, mechanism, scale, sensitivity));
     REQUIRE(epsilon >= 0 && epsilon <= 1e100, "epsilon must lie in [0, 1e100] (got %g)", epsilon);
-    struct shifts one = one_coordinate(m, &shifts);
+    struct sensitivity_ratio one = one_coordinate(m, &shifts);
     double upper = account_delta(m, &shifts, 1, epsilon).hi;
     *delta =
         (struct sotto_interval){m->dominated ? 0 : fmin(account_delta(m, &one, 1, epsilon).lo, upper), upper};

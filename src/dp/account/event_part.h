@@ -11,10 +11,10 @@ struct part {
     enum part_kind kind;
     const struct mechanism *m; /* stated: NULL */
     double count;
-    struct shifts shifts;          /* noise */
-    double scale;                  /* noise */
-    struct sotto_sampled sampled;  /* sampled */
-    int doublings;                 /* sampled: a group of 2^doublings, but for `sampled.replace_one` */
+    struct sensitivity_ratio shifts; /* noise */
+    double scale;                    /* noise */
+    struct sotto_sampled sampled;    /* sampled */
+    int doublings;                   /* sampled: a group of 2^doublings, but for `sampled.replace_one` */
     struct interval pure, failure; /* stated: of one release, randomised response that fails with `failure` */
 };
 

@@ -85,7 +85,7 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
     if (p->kind == PART_SAMPLED)
         return fill_sampled(out, ends, p, direction);
     if (p->kind == PART_NOISE && p->m->integer) {
-        fill_whole(out, ends, p->m->integer, p->shifts.steps, p->shifts.alone, p->shifts.step);
+        fill_whole(out, ends, p->m->integer, p->shifts.steps, p->shifts.one_coordinate, p->shifts.step);
         return true;
     }
     if (p->kind == PART_NOISE && p->m->two_losses) { /* discrete Laplace noise on one step */
@@ -113,13 +113,13 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
 static sotto_status whole_alone(struct interval *out, const struct part *p, double delta)
 {
     sotto_status status = SOTTO_OK;
-    const struct shifts *s = &p->shifts;
+    const struct sensitivity_ratio *s = &p->shifts;
     const struct {
         double move, coordinates;
         bool above, below;
-    } ways[] = {{s->steps, 1, true, s->alone == s->steps},
-                {s->alone, 1, false, s->alone < s->steps},
-                {1, fmin(s->spread, floor(most_releases / p->count)), false, s->spread > 1}};
+    } ways[] = {{s->steps, 1, true, s->one_coordinate == s->steps},
+                {s->one_coordinate, 1, false, s->one_coordinate < s->steps},
+                {1, fmin(s->coordinates, floor(most_releases / p->count)), false, s->coordinates > 1}};
     *out = (struct interval){0, INFINITY};
     for (int i = 0; i < 3; i++) {
         struct interval e;

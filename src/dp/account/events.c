@@ -219,7 +219,7 @@ static sotto_status make_noise(struct part *p, const struct sotto_event *e, doub
     TRY(mechanism_require(&p->m, e->mechanism));
     if (p->m->kind == RELEASE_NONE)
         FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and does not compose", e->mechanism);
-    TRY(shifts_for(&p->shifts, p->m, e->scale, &s));
+    TRY(sensitivity_ratio_for(&p->shifts, p->m, e->scale, &s));
     p->scale = e->scale;
 done:
     return status;

@@ -103,10 +103,11 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     if (m->by_l2 || m->renyi_ball)
         account_add_bound(&a, "renyi", renyi_epsilon(m, s));
     if (s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
-        snprintf(a.note, sizeof a.note,
-                 "a replaced record is bounded as a group of two: no exact pair is known for %s noise on sums "
-                 "clipped by %s",
-                 m->name, norm_name(s->clipping));
+        snprintf(
+            a.note, sizeof a.note,
+            "a replaced record is bounded as a group of two: no exact pair is known for %s noise on sums "
+            "clipped by %s",
+            m->name, norm_name(s->clipping));
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);

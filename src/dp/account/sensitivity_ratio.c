@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_sensitivity *s)
+sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
+                                    const struct sotto_sensitivity *s)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_positive(scale, "scale"));
@@ -23,7 +24,7 @@ sotto_status shifts_make(struct shifts *out, double scale, const struct sotto_se
         l1 = iv_max(iv_add(l1, iv_mul(both, iv_mul(n, step))), iv(0));
         l2 = iv_max(iv_add(l2, iv_mul(both, iv_mul(iv_sqrt(n), step))), iv(0));
     }
-    *out = (struct shifts){.dimension = (double)s->dimension};
+    *out = (struct sensitivity_ratio){.dimension = (double)s->dimension};
     out->l1 = isinf(l1.hi) ? iv(INFINITY) : iv_div(l1, iv(scale));
     out->l2 = iv_div(l2, iv(scale));
 done:
@@ -41,14 +42,15 @@ static sotto_status require_step(double step)
 }
 
 /* Differences of whole multiples of the step: l1 is a whole multiple too, and |v| <= v^2 for whole v. */
-static sotto_status whole_steps(struct shifts *out, double scale, const struct sotto_sensitivity *s)
+static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
+                                const struct sotto_sensitivity *s)
 {
     sotto_status status = SOTTO_OK;
     double step = s->value_step == 0 ? 1 : s->value_step;
     struct sotto_sensitivity exact = *s;
     exact.dimension = 0; /* nothing is rounded */
     TRY(require_step(step));
-    TRY(shifts_make(out, scale, &exact));
+    TRY(sensitivity_ratio_make(out, scale, &exact));
     double one = isnan(s->l1) ? INFINITY : s->l1 / step; /* exact: the step is a power of two */
     double far = isnan(s->l2) ? one : s->l2 / step;
     double most = fmin(one, iv_square(iv(far)).hi), spread = fmin(one, iv_square(iv(far)).lo);
@@ -57,8 +59,8 @@ static sotto_status whole_steps(struct shifts *out, double scale, const struct s
     REQUIRE(most >= 1, "sensitivity %g is less than one step (%g) of whole values: nothing would change",
             isnan(s->l1) ? s->l2 : s->l1, step);
     out->steps = floor(most);
-    out->alone = fmin(out->steps, fmax(1, floor(fmin(one, far))));
-    out->spread = fmax(1, floor(fmin(spread, (double)s->dimension)));
+    out->one_coordinate = fmin(out->steps, fmax(1, floor(fmin(one, far))));
+    out->coordinates = fmax(1, floor(fmin(spread, (double)s->dimension)));
     out->step = iv_div(iv(step), iv(scale));
     out->l1 = iv_scale(out->step, out->steps);
     out->l2 = iv_min(out->l2, out->l1);
@@ -66,8 +68,8 @@ done:
     return status;
 }
 
-sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double scale,
-                        const struct sotto_sensitivity *sensitivity)
+sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
+                                   const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sensitivity s = *sensitivity;
@@ -82,7 +84,7 @@ sotto_status shifts_for(struct shifts *out, const struct mechanism *m, double sc
     }
     REQUIRE(m->kind != RELEASE_VECTOR || s.dimension > 0,
             "mechanism '%s' needs the dimension of the vector: its noise grows with it", m->name);
-    TRY(shifts_make(out, scale, &s));
+    TRY(sensitivity_ratio_make(out, scale, &s));
 done:
     return status;
 }

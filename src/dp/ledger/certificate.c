@@ -83,11 +83,12 @@ static void name_adjacency(char out[96], const struct sotto_account *a)
                  a->other_adjacency);
 }
 
-
-sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given, const struct sotto_provenance *p)
+sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
+                                   const struct sotto_provenance *p)
 {
     const char *own = sotto_provenance_condition(p), *asked = given ? given : "";
-    int length = snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
+    int length =
+        snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
     if (length < 0 || length >= CONDITION_TEXT)
         return status_fail(SOTTO_EINVAL, "condition: %d characters; at most %d are allowed", length,
                            CONDITION_TEXT - 1);
@@ -127,10 +128,9 @@ struct json *certificate_guarantee(const struct certificate_facts *f)
         json_put_text(&account, "condition", condition);
         json_put_text(&object, "proved", "none");
         json_put(&object, "conditional", account);
-        snprintf(
-            text, sizeof text,
-            "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
-            condition, a->epsilon.upper, a->delta, adjacency, a->accountant);
+        snprintf(text, sizeof text,
+                 "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
+                 condition, a->epsilon.upper, a->delta, adjacency, a->accountant);
     }
     if (a->note[0])
         snprintf(text + strlen(text), sizeof text - strlen(text), "; note: %s", a->note);

@@ -39,7 +39,8 @@ struct certificate_facts {
 enum { CONDITION_TEXT = 512 };
 /** What was given (NULL and "": nothing) and what the provenance of the records asks for, as one text; "": nothing.
  * EINVAL: too long to be read. */
-sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given, const struct sotto_provenance *p);
+sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
+                                   const struct sotto_provenance *p);
 /** Its part "guarantee": what is proved, what is conditional, and one line for people. */
 struct json *certificate_guarantee(const struct certificate_facts *facts);
 /** Adds "classes" to the text of a certificate, which is replaced: how many a trainer was given, and by what

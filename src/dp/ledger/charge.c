@@ -65,9 +65,10 @@ static sotto_status open_known(struct charge *c, const char *known, const char *
     if (!ledger || registry_same_file(own->path, ledger))
         goto done;
     if (!c->source || !c->source->move_ledger)
-        FAIL(SOTTO_EUSAGE,
-             "the ledger of data set '%.80s' is %s, not %s; leave --ledger out, or move it with --ledger-move",
-             c->dataset_id, own->path, ledger);
+        FAIL(
+            SOTTO_EUSAGE,
+            "the ledger of data set '%.80s' is %s, not %s; leave --ledger out, or move it with --ledger-move",
+            c->dataset_id, own->path, ledger);
     TRY(registry_move(own, c->dataset_id, ledger, ctx));
 done:
     return status;
@@ -89,8 +90,8 @@ static sotto_status open_same_people(struct charge *c, const struct sotto_contex
                  *id);
         for (size_t i = 0; i < c->count; i++)
             if (c->ledgers[i].path && registry_same_file(path, c->ledgers[i].path))
-                FAIL(SOTTO_EUSAGE, "data set '%.80s' has the ledger %s, which is charged already; leave it out",
-                     *id, path);
+                FAIL(SOTTO_EUSAGE,
+                     "data set '%.80s' has the ledger %s, which is charged already; leave it out", *id, path);
         TRY(registry_open(&c->ledgers[c->count], *id, path, ctx));
         c->count++;
     }
@@ -124,10 +125,11 @@ static sotto_status refuse_shared(void *state, const char *path, bool there)
     struct ledger_records records = {0};
     bool meet;
     if (!there) {
-        context_log(s->ctx, SOTTO_LOG_WARNING,
-                    "%s: this ledger of another data set is not there; whether both hold the same records was "
-                    "not checked",
-                    path);
+        context_log(
+            s->ctx, SOTTO_LOG_WARNING,
+            "%s: this ledger of another data set is not there; whether both hold the same records was "
+            "not checked",
+            path);
         goto done;
     }
     if (is_charged(s, path))

@@ -30,14 +30,14 @@ sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
     return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is not known; expected exact or fast", name);
 }
 
-double run_multiplier(const struct run_facts *f)
+double run_multiplier(const struct dpsgd_facts *f)
 {
     struct interval n = iv((double)f->dimension), moved = f->clipping == SOTTO_NORM_L1 ? n : iv_sqrt(n);
     struct interval rounding = iv_scale(moved, lattice_step(f->scale));
     return iv_div(iv(f->scale), iv_add(iv(f->max_grad_norm), rounding)).lo;
 }
 
-void run_put_facts(struct json **object, const struct run_facts *f)
+void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
 {
     json_put_text(object, "mechanism", f->mechanism);
     json_put_real(object, "scale", f->scale);
@@ -68,7 +68,7 @@ static double plus(double x, double y)
 }
 
 /* A replaced record replaces an input and a label, which are released apart: their losses add up. */
-static sotto_status add_labels(struct sotto_account *a, const struct run_facts *f)
+static sotto_status add_labels(struct sotto_account *a, const struct dpsgd_facts *f)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity one = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
@@ -90,7 +90,7 @@ static void name_zero_out(char adjacency[16])
         snprintf(adjacency, 16, "zero-out");
 }
 
-sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *f)
+sotto_status run_complete_account(struct sotto_account *account, const struct dpsgd_facts *f)
 {
     name_zero_out(account->adjacency);
     name_zero_out(account->other_adjacency);
@@ -101,14 +101,14 @@ sotto_status run_complete_account(struct sotto_account *account, const struct ru
     return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
 }
 
-const char *run_sampler(const struct run_facts *f)
+const char *run_sampler(const struct dpsgd_facts *f)
 {
     return f->noise_mode == SOTTO_NOISE_FAST
                ? RUN_FAST_SAMPLER ": 48 or 64 bits of a ChaCha20 stream for each value, in single precision"
                : "exact, integers only: floor of the continuous law on a power-of-two lattice";
 }
 
-void run_put_note(struct sotto_account *account, const struct run_facts *f)
+void run_put_note(struct sotto_account *account, const struct dpsgd_facts *f)
 {
     if (f->noise_mode == SOTTO_NOISE_FAST) /* the weightier of two notes */
         snprintf(
@@ -118,7 +118,7 @@ void run_put_note(struct sotto_account *account, const struct run_facts *f)
             fast_reach(mechanism_find(f->mechanism)->fast));
 }
 
-static sotto_status get_labels(struct run_facts *f, const struct json *object, const char *name)
+static sotto_status get_labels(struct dpsgd_facts *f, const struct json *object, const char *name)
 {
     sotto_status status = SOTTO_OK;
     f->label_scale = 0;
@@ -133,10 +133,10 @@ done:
     return status;
 }
 
-sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name)
+sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object, const char *name)
 {
     sotto_status status = SOTTO_OK;
-    struct run_facts f;
+    struct dpsgd_facts f;
     const char *clipping, *mode = json_text(json_find(object, "noise_mode")),
                           *protects = json_text(json_find(object, "protects")),
                           *sampling = json_text(json_find(object, "sampling"));
@@ -163,7 +163,8 @@ done:
     return status;
 }
 
-void run_record_add(struct run_record *run, int64_t index, const char *hash, size_t first_step, size_t steps)
+void dpsgd_reservations_add(struct dpsgd_reservations *run, int64_t index, const char *hash,
+                            size_t first_step, size_t steps)
 {
     struct json *one = json_make_object();
     json_put_integer(&one, "index", index);
@@ -174,13 +175,13 @@ void run_record_add(struct run_record *run, int64_t index, const char *hash, siz
     run->charged += steps;
 }
 
-void run_record_free(struct run_record *run)
+void dpsgd_reservations_free(struct dpsgd_reservations *run)
 {
     json_free(run->reservations);
     run->reservations = NULL;
 }
 
-static bool same_facts(const struct run_facts *a, const struct run_facts *b)
+static bool same_facts(const struct dpsgd_facts *a, const struct dpsgd_facts *b)
 {
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
@@ -191,17 +192,17 @@ static bool same_facts(const struct run_facts *a, const struct run_facts *b)
 }
 
 /* What paid for steps under a condition pays for none without it; the other way round is honest. */
-static bool same_condition(const struct run_facts *entry, const struct run_facts *facts)
+static bool same_condition(const struct dpsgd_facts *entry, const struct dpsgd_facts *facts)
 {
     return !entry->condition || (facts->condition && strcmp(entry->condition, facts->condition) == 0);
 }
 
 /* One line of the ledger; others than this run's reservations are passed over. */
-static sotto_status take_line(struct run_record *run, const struct json *entry, int64_t last,
-                              const char *name, const struct run_facts *facts)
+static sotto_status take_line(struct dpsgd_reservations *run, const struct json *entry, int64_t last,
+                              const char *name, const struct dpsgd_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct run_facts found;
+    struct dpsgd_facts found;
     const char *id = json_text(json_find(entry, "run")), *hash, *randomness;
     size_t first_step, steps, index;
     if (!id || strcmp(id, run->id) != 0)
@@ -209,7 +210,7 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
     TRY(json_get_size(&index, entry, name, "index"));
     if ((int64_t)index > last)
         goto done;
-    TRY(run_get_facts(&found, entry, name));
+    TRY(dpsgd_facts_get(&found, entry, name));
     TRY(json_get_text(&hash, entry, name, "hash"));
     TRY(json_get_text(&randomness, entry, name, "randomness"));
     TRY(json_get_size(&first_step, entry, name, "first_step"));
@@ -222,16 +223,16 @@ static sotto_status take_line(struct run_record *run, const struct json *entry, 
             "adjacency or release of labels",
             run->id, index, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;
-    run_record_add(run, (int64_t)index, hash, first_step, steps);
+    dpsgd_reservations_add(run, (int64_t)index, hash, first_step, steps);
 done:
     return status;
 }
 
-sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
-                             const struct run_facts *facts)
+sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char *ledger, const char *id,
+                                     int64_t last, const struct dpsgd_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct run_record run = {.reservations = json_make_array()};
+    struct dpsgd_reservations run = {.reservations = json_make_array()};
     const struct json *entry;
     struct ledger_lines lines;
     memcpy(run.id, id, sizeof run.id);
@@ -245,7 +246,7 @@ sotto_status run_record_read(struct run_record *out, const char *ledger, const c
     run.reservations = NULL;
 done:
     ledger_lines_close(&lines);
-    run_record_free(&run);
+    dpsgd_reservations_free(&run);
     return status;
 }
 

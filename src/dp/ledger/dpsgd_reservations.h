@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /** What all reservations of a run have in common. */
-struct run_facts {
+struct dpsgd_facts {
     const char *mechanism; /* the table's own text, or a document's */
     double scale, max_grad_norm, sample_rate;
     size_t dimension; /* of a step */
@@ -23,26 +23,26 @@ struct run_facts {
 };
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
  * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */
-double run_multiplier(const struct run_facts *facts);
+double run_multiplier(const struct dpsgd_facts *facts);
 /** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
  * multiplier. */
-void run_put_facts(struct json **object, const struct run_facts *facts);
+void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *facts);
 /** Names the adjacency of runs: replace-input of those on inputs, zero-out for what was accounted as add-remove, as
  * the number of records is public; adds what the release of labels costs to
  * every bound: whole records are then protected. EINVAL: no such scale. */
-sotto_status run_complete_account(struct sotto_account *account, const struct run_facts *facts);
+sotto_status run_complete_account(struct sotto_account *account, const struct dpsgd_facts *facts);
 /** Reads them back; texts are borrowed. EFORMAT. */
-sotto_status run_get_facts(struct run_facts *out, const struct json *object, const char *name);
+sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object, const char *name);
 
 /** What fast noise does not exclude, as the account's note; nothing for exact noise. `mechanism` is known. */
-void run_put_note(struct sotto_account *account, const struct run_facts *facts);
+void run_put_note(struct sotto_account *account, const struct dpsgd_facts *facts);
 /** How a certificate's sampler reads: all of it, or how it begins. Of fast noise that is enough: its words
  * said once that all of it is in double precision. */
 #define RUN_FAST_SAMPLER "fast, NOT exact"
-const char *run_sampler(const struct run_facts *facts);
+const char *run_sampler(const struct dpsgd_facts *facts);
 
 enum { RUN_ID = 32 /* hexadecimal digits */ };
-struct run_record {
+struct dpsgd_reservations {
     char id[RUN_ID + 1];
     struct json *reservations; /* [{"index", "hash", "first_step", "steps"}], oldest first */
     size_t charged;            /* steps of all of them */
@@ -50,8 +50,8 @@ struct run_record {
 };
 /** The reservations of run `id` among the entries of a ledger whose chain was checked, up to index `last`.
  *  `facts`: what they must agree with. EINVAL: they do not; ENOENT, EIO, ENOMEM. */
-sotto_status run_record_read(struct run_record *out, const char *ledger, const char *id, int64_t last,
-                             const struct run_facts *facts);
+sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char *ledger, const char *id,
+                                     int64_t last, const struct dpsgd_facts *facts);
 /** A release of labels by randomised response, as its entry tells it. */
 struct run_labels {
     double scale;
@@ -60,7 +60,8 @@ struct run_labels {
 };
 /** The entry of hash `entry`. EINVAL: the ledger has none, or it is no such release; ENOENT, EIO, ENOMEM. */
 sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *entry);
-void run_record_add(struct run_record *run, int64_t index, const char *hash, size_t first_step, size_t steps);
-void run_record_free(struct run_record *run);
+void dpsgd_reservations_add(struct dpsgd_reservations *run, int64_t index, const char *hash,
+                            size_t first_step, size_t steps);
+void dpsgd_reservations_free(struct dpsgd_reservations *run);
 
 #endif

@@ -140,8 +140,12 @@ static sotto_status count_import(struct ledger *l, const struct json *entry, con
 static const struct {
     const char *name;
     sotto_status (*take)(struct ledger *l, const struct json *entry, const char *where); /* NULL: nothing */
-} events[] = {{"release", count_release}, {"reserve", count_release}, {"import", count_import},
-              {"budget", take_budget},    {"torn", NULL},             {"records", take_records},
+} events[] = {{"release", count_release},
+              {"reserve", count_release},
+              {"import", count_import},
+              {"budget", take_budget},
+              {"torn", NULL},
+              {"records", take_records},
               {"moved", take_move}};
 enum { EVENTS = sizeof events / sizeof *events };
 
@@ -162,7 +166,8 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
         i++;
     if (i == EVENTS)
         FAIL(SOTTO_EFORMAT,
-             "%s: event '%.40s' is not known, and may cost privacy (written by a newer sotto? use that version)",
+             "%s: event '%.40s' is not known, and may cost privacy (written by a newer sotto? use that "
+             "version)",
              where, event);
     if (events[i].take)
         TRY(events[i].take(l, entry, where));

@@ -13,7 +13,6 @@
 #include "io/json/json.h"
 #include "sotto/dp.h"
 
-
 /** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
  * has none. */
 struct ledger_sum {

@@ -163,11 +163,12 @@ static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
 {
     if (!(budget.epsilon > l->budget.epsilon || budget.delta > l->budget.delta))
         return SOTTO_OK;
-    return status_fail(SOTTO_EBUDGET,
-                       "%s: holds a budget of epsilon %g, delta %g%s; a budget can only be tightened (got %g, "
-                       "%g)",
-                       l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by its officer" : "",
-                       budget.epsilon, budget.delta);
+    return status_fail(
+        SOTTO_EBUDGET,
+        "%s: holds a budget of epsilon %g, delta %g%s; a budget can only be tightened (got %g, "
+        "%g)",
+        l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by its officer" : "", budget.epsilon,
+        budget.delta);
 }
 
 sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)

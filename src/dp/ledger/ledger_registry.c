@@ -270,7 +270,8 @@ static sotto_status visit_entry(const char *folder, const char *name,
     sotto_status status = SOTTO_OK;
     char *path = NULL, *place = NULL, stem[256];
     size_t length = strlen(name);
-    bool named = length > sizeof place_ending - 1 && strcmp(name + length - (sizeof place_ending - 1), place_ending) == 0;
+    bool named = length > sizeof place_ending - 1 &&
+                 strcmp(name + length - (sizeof place_ending - 1), place_ending) == 0;
     snprintf(stem, sizeof stem, "%.*s", (int)(strrchr(name, '.') - name), name);
     TRY(join(&place, folder, stem, place_ending));
     if (named)

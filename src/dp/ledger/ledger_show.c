@@ -19,9 +19,9 @@ done:
     return status;
 }
 
-sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *ledger, struct sotto_dp budget,
-                               const char *contact, const struct sotto_source_records *source,
-                               const struct sotto_context *ctx)
+sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *ledger,
+                               struct sotto_dp budget, const char *contact,
+                               const struct sotto_source_records *source, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
@@ -75,7 +75,7 @@ static void copy_member(struct json **to, const struct json *from, const char *k
 
 static sotto_status show_entry(void *state, const struct ledger *l, const struct json *entry)
 {
-    static const char *const plain[] = {"index",   "time",    "event",       "purpose", "mechanism",
+    static const char *const plain[] = {"index",     "time",  "event",       "purpose", "mechanism",
                                         "adjacency", "delta", "same_people", "contact", "to"};
     sotto_status status = SOTTO_OK;
     struct shown *s = state;
@@ -182,7 +182,8 @@ static void write_row(FILE *out, const struct json *entry)
     else
         snprintf(what, sizeof what, "(%.40s)", event);
     fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", text_or(entry, "time", ""),
-            is_charge(event) ? text_or(entry, "purpose", "") : text_or(entry, "contact", text_or(entry, "to", "")),
+            is_charge(event) ? text_or(entry, "purpose", "")
+                             : text_or(entry, "contact", text_or(entry, "to", "")),
             what, epsilon, total);
 }
 
@@ -192,7 +193,8 @@ static void write_end(FILE *out, const struct json *doc)
     const struct json *budget = json_member(doc, "budget");
     write_number(total, doc, "total");
     write_number(delta, doc, "delta");
-    fprintf(out, "total: epsilon %s at delta %s (replace-one), proved and conditional together", total, delta);
+    fprintf(out, "total: epsilon %s at delta %s (replace-one), proved and conditional together", total,
+            delta);
     if (json_kind(budget) == JSON_KIND_OBJECT) {
         write_number(epsilon, budget, "epsilon");
         fprintf(out, "; budget %s, set by %s", epsilon, text_or(budget, "set_by", ""));

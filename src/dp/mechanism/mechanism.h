@@ -49,7 +49,7 @@ struct integer_law {
     double (*deviation)(double step);                        /* standard deviation over the scale */
     struct interval (*mass)(double k, struct interval step); /* P(K = k) */
     struct interval (*tail)(double k, struct interval step); /* P(K >= k), k >= 1 */
-    struct interval (*rung)(double steps, struct interval step);
+    struct interval (*loss_step)(double steps, struct interval step);
     bool bounded;                 /* the loss stays the same below k = 0 and above k = steps */
     integer_magnitude *magnitude; /* exact */
 };

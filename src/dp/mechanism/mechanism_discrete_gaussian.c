@@ -194,7 +194,7 @@ static struct interval tail_of(double k, struct interval h)
 }
 
 /* ln P(K = k) / P(K = k - D) = ((k - D)^2 - k^2) h^2 / 2. */
-static struct interval rung(double steps, struct interval h)
+static struct interval loss_step(double steps, struct interval h)
 {
     return iv_scale(iv_square(h), steps / 2);
 }
@@ -208,7 +208,7 @@ static const struct integer_law law = {
     .deviation = deviation,
     .mass = mass,
     .tail = tail_of,
-    .rung = rung,
+    .loss_step = loss_step,
     .magnitude = integer_gaussian,
 };
 

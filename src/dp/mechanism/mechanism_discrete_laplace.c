@@ -87,7 +87,7 @@ static struct interval mass(double k, struct interval h)
     return iv_div(iv_mul(iv_neg(iv_expm1(iv_neg(h))), iv_exp(iv_scale(h, -fabs(k)))), iv_add(iv(1), b));
 }
 
-static struct interval rung(double steps, struct interval h)
+static struct interval loss_step(double steps, struct interval h)
 {
     (void)steps;
     return h;
@@ -102,7 +102,7 @@ static const struct integer_law law = {
     .deviation = deviation,
     .mass = mass,
     .tail = tail,
-    .rung = rung,
+    .loss_step = loss_step,
     .bounded = true,
     .magnitude = integer_laplace,
 };

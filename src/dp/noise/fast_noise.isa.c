@@ -179,7 +179,8 @@ static void laplace(float *unit, const uint32_t *words, size_t blocks)
     for (size_t b = 0; b < blocks; b++, unit += FAST_BLOCK, words += 2 * FAST_BLOCK)
         for (size_t i = 0; i < FAST_BLOCK; i += LANES) {
             bits h = load(words + i), sign = h & each(0x80000000);
-            *(stored_vec *)(unit + i) = (vec)((bits)minus_log(h ^ sign, load(words + FAST_BLOCK + i), 63) | sign);
+            *(stored_vec *)(unit + i) =
+                (vec)((bits)minus_log(h ^ sign, load(words + FAST_BLOCK + i), 63) | sign);
         }
 }
 

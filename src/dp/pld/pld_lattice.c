@@ -11,13 +11,13 @@ static const double most_atoms = 0x1p17;
 bool pld_lattice_plan(struct pld_lattice *out, const struct pair_integer *pair, struct pld_range range)
 {
     double d = pair->steps;
-    struct interval rung = pair->law->rung(d, pair->step);
-    struct pld_lattice l = {.grid.step = rung.hi, .first = 0, .last = d};
+    struct interval loss_step = pair->law->loss_step(d, pair->step);
+    struct pld_lattice l = {.grid.step = loss_step.hi, .first = 0, .last = d};
     if (!pair->law->bounded) {
-        l.first = floor((d - range.high / rung.hi) / 2);
-        l.last = ceil((d - range.low / rung.hi) / 2);
+        l.first = floor((d - range.high / loss_step.hi) / 2);
+        l.last = ceil((d - range.low / loss_step.hi) / 2);
     }
-    double unsure = next_up(rung.hi - rung.lo);
+    double unsure = next_up(loss_step.hi - loss_step.lo);
     l.below = fmax(0, d - 2 * l.first) * unsure * (1 + 1e-9);
     l.above = fmax(0, 2 * l.last - d) * unsure * (1 + 1e-9);
     *out = l;

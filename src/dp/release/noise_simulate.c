@@ -40,7 +40,7 @@ done:
     return status;
 }
 
-sotto_status sotto_noise_evaluate(float *vector, size_t n, const char *mechanism, double scale, uint64_t seed,
+sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism, double scale, uint64_t seed,
                                   uint64_t draw)
 {
     sotto_status status = SOTTO_OK;

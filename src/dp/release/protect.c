@@ -313,7 +313,8 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     TRY(note_classes(&text, &tensors));
     file_release(&held);
     TRY(save(p->output, &tensors, text));
-    TRY(sotto_provenance_save(p->output, &(struct sotto_provenance){0})); /* of a file that lay there before */
+    TRY(sotto_provenance_save(p->output,
+                              &(struct sotto_provenance){0})); /* of a file that lay there before */
     TRY(sha256_file(output, p->output));
     TRY(sotto_certificate_save(beside, text, output));
     TRY(file_read(&bytes, &size, beside, 1 << 24));

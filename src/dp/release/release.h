@@ -14,8 +14,8 @@ struct release_plan {
     struct sotto_account account;
     size_t n;
     char condition[CONDITION_TEXT]; /* what epsilon rests on besides the sensitivity; "": nothing */
-    const char *sampler;  /* one line for people */
-    int lattice_exponent; /* step of the lattice on which everything was rounded: 2^exponent */
+    const char *sampler;            /* one line for people */
+    int lattice_exponent;           /* step of the lattice on which everything was rounded: 2^exponent */
 };
 
 /** Checks the request, finds the scale, accounts. `kinds`: bits 1 << enum release_kind that the caller can

@@ -21,7 +21,7 @@
  * better; larger ones are clamped to that. */
 static const int fast_room[] = {30, 16};
 
-struct sotto_steps {
+struct sotto_dpsgd_session {
     const struct mechanism *mechanism;
     struct noise *stream;
     struct lattice lattice;
@@ -35,9 +35,9 @@ struct sotto_steps {
     struct fast_sum fast;
     char entry[65];
     /* for the certificate: */
-    struct run_facts facts;
+    struct dpsgd_facts facts;
     char label_entry[65];
-    struct run_record run;
+    struct dpsgd_reservations run;
     struct sotto_account account; /* of all steps that the run has charged */
     size_t first_step;
     const char *dataset_id; /* while it is reserved for */
@@ -45,7 +45,7 @@ struct sotto_steps {
     size_t records;
 };
 
-void sotto_steps_close(struct sotto_steps *s)
+void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
 {
     if (!s)
         return;
@@ -55,7 +55,7 @@ void sotto_steps_close(struct sotto_steps *s)
         base_wipe(s->drawn, s->lattice_values * sizeof *s->drawn);
     noise_close(s->stream);
     fixed_sample_free(&s->fixed);
-    run_record_free(&s->run);
+    dpsgd_reservations_free(&s->run);
     base_free(s->purpose);
     base_free(s->condition);
     base_free(s->q);
@@ -63,22 +63,22 @@ void sotto_steps_close(struct sotto_steps *s)
     base_free(s);
 }
 
-size_t sotto_steps_used(const struct sotto_steps *s)
+size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *s)
 {
     return s->used;
 }
 
-const char *sotto_steps_entry(const struct sotto_steps *s)
+const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *s)
 {
     return s->entry;
 }
 
-const char *sotto_steps_run(const struct sotto_steps *s)
+const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
 {
     return s->run.id;
 }
 
-static sotto_status check(const struct sotto_reserve *r)
+static sotto_status check(const struct sotto_dpsgd_request *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
@@ -107,7 +107,7 @@ done:
     return status;
 }
 
-static struct sotto_sensitivity clipped(const struct run_facts *f)
+static struct sotto_sensitivity clipped(const struct dpsgd_facts *f)
 {
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = NAN, .source = SOTTO_SENSITIVITY_CLIPPED};
     *(f->clipping == SOTTO_NORM_L1 ? &s.l1 : &s.l2) = f->max_grad_norm;
@@ -116,7 +116,7 @@ static struct sotto_sensitivity clipped(const struct run_facts *f)
 
 /* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
  * speak of; it composes by the facts. */
-static struct json *entry_of(const struct sotto_steps *s, const struct sotto_reserve *r,
+static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                              const struct sotto_account *account)
 {
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
@@ -128,7 +128,7 @@ static struct json *entry_of(const struct sotto_steps *s, const struct sotto_res
     json_put_text(&entry, "purpose", r->purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
-    run_put_facts(&entry, &s->facts);
+    dpsgd_facts_put(&entry, &s->facts);
     json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
     json_put_integer(&entry, "first_step", (int64_t)r->first_step);
     json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
@@ -152,7 +152,8 @@ static sotto_status name_run(char id[RUN_ID + 1])
 }
 
 /* The labels of this run, which the same ledger was charged for. */
-static sotto_status find_labels(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger)
+static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
+                                const char *ledger)
 {
     sotto_status status = SOTTO_OK;
     struct run_labels labels;
@@ -170,15 +171,15 @@ done:
 }
 
 /* What the run has charged before, and what it costs with this reservation. */
-static sotto_status find_run(struct sotto_steps *s, const struct sotto_reserve *r, const char *ledger,
-                             const struct sotto_sampled *sampled)
+static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
+                             const char *ledger, const struct sotto_sampled *sampled)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
     TRY(find_labels(s, r, ledger));
     bool seeded = s->run.seeded || r->insecure;
     if (r->run) {
-        TRY(run_record_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
+        TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
         REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
         REQUIRE(r->first_step <= s->run.charged,
                 "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
@@ -197,7 +198,7 @@ done:
     return status;
 }
 
-static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
+static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                            const struct sotto_sampled *sampled, const struct sotto_account *account,
                            const struct sotto_context *ctx)
 {
@@ -212,35 +213,35 @@ static sotto_status record(struct sotto_steps *s, const struct sotto_reserve *r,
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, account, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
-    run_record_add(&s->run, (int64_t)ledger->entries - 1, s->entry, r->first_step, sampled->steps);
+    dpsgd_reservations_add(&s->run, (int64_t)ledger->entries - 1, s->entry, r->first_step, sampled->steps);
 done:
     json_free(entry);
     charge_close(&charge);
     return status;
 }
 
-sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reserve *r,
+sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *r,
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char condition[CONDITION_TEXT];
     struct sotto_sampled sampled = r->sampled;
     struct sotto_account account;
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
     TRY(check(r));
     TRY(certificate_condition(condition, r->condition, r->provenance));
     TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
-    const struct run_facts facts = {.mechanism = r->sampled.mechanism,
-                                    .scale = scale,
-                                    .max_grad_norm = r->max_grad_norm,
-                                    .sample_rate = sampled.sample_rate,
-                                    .dimension = r->dimension,
-                                    .clipping = sampled.clipping,
-                                    .noise_mode = r->noise_mode,
-                                    .inputs_only = r->inputs_only != 0,
-                                    .sampling = sampled.sampling};
+    const struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
+                                      .scale = scale,
+                                      .max_grad_norm = r->max_grad_norm,
+                                      .sample_rate = sampled.sample_rate,
+                                      .dimension = r->dimension,
+                                      .clipping = sampled.clipping,
+                                      .noise_mode = r->noise_mode,
+                                      .inputs_only = r->inputs_only != 0,
+                                      .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.replace_one = 1;
     TRY(sotto_account_sampled(&account, &sampled));
@@ -276,11 +277,11 @@ sotto_status sotto_dp_reserve(struct sotto_steps **out, const struct sotto_reser
     *out = s;
     s = NULL;
 done:
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     return status;
 }
 
-static sotto_status check_left(const struct sotto_steps *s)
+static sotto_status check_left(const struct sotto_dpsgd_session *s)
 {
     if (s->used == s->reserved)
         return status_fail(SOTTO_EBUDGET,
@@ -289,7 +290,7 @@ static sotto_status check_left(const struct sotto_steps *s)
     return SOTTO_OK;
 }
 
-sotto_status sotto_dp_sample(struct sotto_steps *s, uint32_t *rows, size_t *count, size_t n)
+sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
 {
     sotto_status status = SOTTO_OK;
     TRY(check_left(s));
@@ -325,7 +326,7 @@ static void put_value(void *sum, size_t i, double x, bool single)
 
 /* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
  * refusal would tell about the records, and a clamp brings no two sums further apart. */
-static void clamp_sum(const struct sotto_steps *s, void *sum, bool single)
+static void clamp_sum(const struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
     const struct fast_kernels *k = fast_kernels_find();
@@ -337,7 +338,7 @@ static void clamp_sum(const struct sotto_steps *s, void *sum, bool single)
     }
 }
 
-static void add_exact(struct sotto_steps *s, void *sum, bool single)
+static void add_exact(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     for (size_t i = 0; i < s->dimension; i++)
         s->q[i] = lattice_index(value_at(sum, i, single), s->lattice);
@@ -349,7 +350,7 @@ static void add_exact(struct sotto_steps *s, void *sum, bool single)
 
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
  * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
-static void add_fast(struct sotto_steps *s, void *sum, bool single)
+static void add_fast(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     unsigned char key[CHACHA_KEY];
     struct fast_sum how = s->fast;
@@ -360,7 +361,7 @@ static void add_fast(struct sotto_steps *s, void *sum, bool single)
     base_wipe(key, sizeof key);
 }
 
-static sotto_status add_noise(struct sotto_steps *s, void *sum, bool single)
+static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     sotto_status status = SOTTO_OK;
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
@@ -376,18 +377,18 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_step(struct sotto_steps *s, double *sum)
+sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
 {
     return add_noise(s, sum, false);
 }
 
-sotto_status sotto_dp_step_float(struct sotto_steps *s, float *sum)
+sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
 {
     return add_noise(s, sum, true);
 }
 
 /* The account is that of all charged steps, whatever became of them. */
-sotto_status sotto_steps_certificate(char **certificate, const struct sotto_steps *s)
+sotto_status sotto_dpsgd_session_certificate(char **certificate, const struct sotto_dpsgd_session *s)
 {
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
     struct sotto_account account = s->account;
@@ -398,7 +399,7 @@ sotto_status sotto_steps_certificate(char **certificate, const struct sotto_step
         s->records, s->facts.condition});
     struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
     json_put_text(&run, "id", s->run.id);
-    run_put_facts(&run, &s->facts);
+    dpsgd_facts_put(&run, &s->facts);
     json_put_integer(&steps, "charged", (int64_t)s->run.charged);
     json_put_integer(&steps, "used", (int64_t)(s->first_step + s->used));
     json_put(&run, "steps", steps);

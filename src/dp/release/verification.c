@@ -61,7 +61,7 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
     if (!f->run)
         goto done;
     TRY(json_get_object(&f->run, c, path, "run"));
-    TRY(run_get_facts(&f->run_facts, f->run, path));
+    TRY(dpsgd_facts_get(&f->dpsgd_facts, f->run, path));
     TRY(json_get_text(&id, f->run, path, "id"));
     TRY(json_get_array(&ignored, f->run, path, "reservations"));
     TRY(json_get_size(&f->charged, f->run, path, "steps.charged"));

@@ -18,7 +18,7 @@ struct certificate_claims {
     double distance;          /* of the sampler from its law */
     const struct json *claim; /* "proved" or "conditional", NULL: neither */
     const struct json *run;   /* NULL: one release */
-    struct run_facts run_facts;
+    struct dpsgd_facts dpsgd_facts;
     int64_t index; /* of the entry */
     size_t charged;
 };

@@ -28,21 +28,21 @@ static sotto_status derive(struct sotto_account *a, const struct certificate_cla
     if (!f->run)
         return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance);
     TRY(require_positive(f->scale, "scale"));
-    TRY(require_positive(f->run_facts.max_grad_norm, "max_grad_norm"));
+    TRY(require_positive(f->dpsgd_facts.max_grad_norm, "max_grad_norm"));
     const struct sotto_sampled all = {.mechanism = f->mechanism,
-                                      .noise_multiplier = run_multiplier(&f->run_facts),
-                                      .sample_rate = f->run_facts.sample_rate,
+                                      .noise_multiplier = run_multiplier(&f->dpsgd_facts),
+                                      .sample_rate = f->dpsgd_facts.sample_rate,
                                       .steps = f->charged,
                                       .delta = delta,
-                                      .clipping = f->run_facts.clipping,
+                                      .clipping = f->dpsgd_facts.clipping,
                                       .replace_one =
-                                          f->run_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
-                                      .sampling = f->run_facts.sampling};
+                                          f->dpsgd_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
+                                      .sampling = f->dpsgd_facts.sampling};
     bool early = strcmp(adjacency, "add-remove") == 0 || !json_member(f->claim, "other");
     TRY(early ? sotto_account_sampled(a, &all) : sotto_account_sampled_both(a, &all));
     if (strcmp(adjacency, "add-remove") != 0) /* an early certificate's name of zero-out */
-        TRY(run_complete_account(a, &f->run_facts));
-    run_put_note(a, &f->run_facts);
+        TRY(run_complete_account(a, &f->dpsgd_facts));
+    run_put_note(a, &f->dpsgd_facts);
 done:
     return status;
 }
@@ -52,7 +52,8 @@ static const char *sampler_of(const struct certificate_claims *f)
 {
     const struct mechanism *m = mechanism_find(f->mechanism);
     if (f->run)
-        return f->run_facts.noise_mode == SOTTO_NOISE_FAST ? RUN_FAST_SAMPLER : run_sampler(&f->run_facts);
+        return f->dpsgd_facts.noise_mode == SOTTO_NOISE_FAST ? RUN_FAST_SAMPLER
+                                                             : run_sampler(&f->dpsgd_facts);
     return m && m->kind == RELEASE_VECTOR ? "NOT exact" : f->distance > 0 ? FIXED_SAMPLER : "exact";
 }
 
@@ -117,9 +118,10 @@ static sotto_status check_account(struct verification *v)
                  "certificate says '%s', re-derived '%s'", accountant, a.accountant);
     verify_check(v, "adjacency", strcmp(adjacency, a.adjacency) == 0, "%s", adjacency);
     if (a.other_adjacency[0]) {
-        check_text(v, "other adjacency", json_text(json_find(f->claim, "other.adjacency")), a.other_adjacency);
-        check_number(v, "epsilon under the other adjacency", json_number(json_find(f->claim, "other.epsilon.upper")),
-                     a.other_epsilon.upper);
+        check_text(v, "other adjacency", json_text(json_find(f->claim, "other.adjacency")),
+                   a.other_adjacency);
+        check_number(v, "epsilon under the other adjacency",
+                     json_number(json_find(f->claim, "other.epsilon.upper")), a.other_epsilon.upper);
     }
     TRY(check_lines(v, &a, false));
 done:
@@ -166,7 +168,7 @@ static bool same_text(const char *a, const char *b)
 static void check_run(struct verification *v)
 {
     const struct certificate_claims *f = &v->claims;
-    const struct run_facts *r = &f->run_facts;
+    const struct dpsgd_facts *r = &f->dpsgd_facts;
     const struct json *list = json_member(f->run, "reservations"),
                       *last = json_at(list, json_count(list) - 1);
     const char *hash = json_text(json_member(last, "hash"));

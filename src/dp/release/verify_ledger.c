@@ -12,13 +12,14 @@ static sotto_status check_labels(struct verification *v, const char *path)
 {
     const struct certificate_claims *f = &v->claims;
     struct run_labels labels = {0};
-    if (!(f->run_facts.label_scale > 0))
+    if (!(f->dpsgd_facts.label_scale > 0))
         return SOTTO_OK;
-    sotto_status status = run_labels_read(&labels, path, f->run_facts.label_entry);
+    sotto_status status = run_labels_read(&labels, path, f->dpsgd_facts.label_entry);
     bool told = status == SOTTO_OK || status == SOTTO_EINVAL; /* else memory or a file failed */
     if (told)
-        verify_check(v, "labels", labels.scale == f->run_facts.label_scale && !(labels.seeded && f->claim),
-                     "released at scale %g, the certificate says %g", labels.scale, f->run_facts.label_scale);
+        verify_check(v, "labels", labels.scale == f->dpsgd_facts.label_scale && !(labels.seeded && f->claim),
+                     "released at scale %g, the certificate says %g", labels.scale,
+                     f->dpsgd_facts.label_scale);
     return told ? SOTTO_OK : status;
 }
 
@@ -27,9 +28,10 @@ static sotto_status check_reservations(struct verification *v, const char *path)
 {
     sotto_status status = SOTTO_OK;
     const struct certificate_claims *f = &v->claims;
-    struct run_record run = {.reservations = NULL};
+    struct dpsgd_reservations run = {.reservations = NULL};
     char *mine = NULL, *theirs = NULL;
-    status = run_record_read(&run, path, json_text(json_member(f->run, "id")), f->index, &f->run_facts);
+    status =
+        dpsgd_reservations_read(&run, path, json_text(json_member(f->run, "id")), f->index, &f->dpsgd_facts);
     if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT) {
         verify_check(v, "reservations", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -44,7 +46,7 @@ static sotto_status check_reservations(struct verification *v, const char *path)
 done:
     base_free(mine);
     base_free(theirs);
-    run_record_free(&run);
+    dpsgd_reservations_free(&run);
     return status;
 }
 

@@ -119,9 +119,9 @@ void convex_gather(struct head_convex *c, const struct head_slots *slots, const 
         head_order(c->order, c->data->n, c->recipe->seed, 0);
     for (size_t s = 0; s < c->data->n; s++) {
         size_t i = c->order ? (size_t)c->order[s] : s;
-        if (slots && i == slots->rival_slot)
-            append(c, slots->rival);
-        else if ((!slots || i != slots->hole) && (all || subset->member[i * subset->stride]))
+        if (slots && i == slots->replacement_slot)
+            append(c, slots->replacement);
+        else if ((!slots || i != slots->left_out) && (all || subset->member[i * subset->stride]))
             append(c, i);
     }
     pad(c);

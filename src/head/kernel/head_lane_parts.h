@@ -33,10 +33,10 @@ INLINE void lane_softmax(real *z, size_t others, vec weight)
 }
 
 /* Relative logits of the rivals of one group, a class at a time; each lane multiplies its own record. */
-INLINE void rival_forward(const struct head_lanes *s, size_t g)
+INLINE void replacement_forward(const struct head_lanes *s, size_t g)
 {
     const struct head_layer *layer = &s->layer;
-    const real *x = s->rival_x + g * layer->in * HEAD_PAD;
+    const real *x = s->replacement_x + g * layer->in * HEAD_PAD;
     size_t width = (s->classes - 1) * HEAD_PAD;
     for (size_t c = 0; c < width; c += LANES) {
         const real *w = layer->w + g * s->classes * HEAD_PAD + c, *last = w + width - c + c % HEAD_PAD;
@@ -45,33 +45,33 @@ INLINE void rival_forward(const struct head_lanes *s, size_t g)
         for (size_t i = 0; i < layer->in; i++)
             sum = v_fma(v_load(x + i * HEAD_PAD + c % HEAD_PAD),
                         v_load(w + i * layer->ld) - v_load(last + i * layer->ld), sum);
-        v_store(s->rival_diff + g * width + c, sum);
+        v_store(s->replacement_diff + g * width + c, sum);
     }
 }
 
-INLINE void rival_gradient(const struct head_lanes *s, size_t g)
+INLINE void replacement_gradient(const struct head_lanes *s, size_t g)
 {
     size_t others = s->classes - 1;
-    real *diff = s->rival_diff + g * others * HEAD_PAD;
-    const real *weights = s->rival_weights + g * HEAD_PAD;
-    rival_forward(s, g);
+    real *diff = s->replacement_diff + g * others * HEAD_PAD;
+    const real *weights = s->replacement_weights + g * HEAD_PAD;
+    replacement_forward(s, g);
     for (size_t j = 0; j < LANE_VECTORS; j++)
         lane_softmax(diff + j * LANES, others, v_load(weights + j * LANES));
     for (size_t lane = 0; lane < HEAD_PAD; lane++) {
-        size_t own = (size_t)s->rival_y[g * HEAD_PAD + lane];
+        size_t own = (size_t)s->replacement_y[g * HEAD_PAD + lane];
         if (own < others)
             diff[own * HEAD_PAD + lane] -= weights[lane];
     }
 }
 
 /* tile (strip, relative ld) += rival x diff for inputs first .. first + strip - 1. */
-INLINE void add_rivals(const struct head_lanes *s, real *tile, size_t first, size_t strip)
+INLINE void add_replacements(const struct head_lanes *s, real *tile, size_t first, size_t strip)
 {
     size_t width = (s->classes - 1) * HEAD_PAD;
     for (size_t g = 0; g < s->groups; g++) {
-        const real *diff = s->rival_diff + g * width;
-        for (size_t i = 0; s->has_rival[g] && i < strip; i++) {
-            const real *x = s->rival_x + (g * s->layer.in + first + i) * HEAD_PAD;
+        const real *diff = s->replacement_diff + g * width;
+        for (size_t i = 0; s->has_replacement[g] && i < strip; i++) {
+            const real *x = s->replacement_x + (g * s->layer.in + first + i) * HEAD_PAD;
             real *row = tile + i * s->relative.ld + g * width;
             for (size_t c = 0; c < width; c += LANES)
                 v_store(row + c, v_fma(v_load(x + c % HEAD_PAD), v_load(diff + c), v_load(row + c)));
@@ -79,13 +79,13 @@ INLINE void add_rivals(const struct head_lanes *s, real *tile, size_t first, siz
     }
 }
 
-INLINE void add_rival_bias(const struct head_lanes *s, real *tile)
+INLINE void add_replacement_bias(const struct head_lanes *s, real *tile)
 {
     size_t width = (s->classes - 1) * HEAD_PAD;
     for (size_t g = 0; g < s->groups; g++)
-        for (size_t c = 0; s->has_rival[g] && c < width; c += LANES) {
+        for (size_t c = 0; s->has_replacement[g] && c < width; c += LANES) {
             real *sum = tile + g * width + c;
-            v_store(sum, v_load(sum) + v_load(s->rival_diff + g * width + c));
+            v_store(sum, v_load(sum) + v_load(s->replacement_diff + g * width + c));
         }
 }
 

@@ -18,11 +18,11 @@ struct head_lanes {
     real *tile;                 /* (HEAD_TILE_ROWS, relative.ld) */
     real *weights;              /* (batch, groups * HEAD_PAD): 1 / records of this head's batch, or 0 */
     /* The record that only this head sees in this batch, summed after the common ones. */
-    unsigned char *has_rival; /* (groups): any lane of the group */
-    real *rival_x;            /* (groups, d, HEAD_PAD): 0 in lanes without */
-    real *rival_weights;      /* (groups * HEAD_PAD): 0 in lanes without */
-    int64_t *rival_y;         /* (groups * HEAD_PAD) */
-    real *rival_diff;         /* (groups, classes - 1, HEAD_PAD) */
+    unsigned char *has_replacement; /* (groups): any lane of the group */
+    real *replacement_x;            /* (groups, d, HEAD_PAD): 0 in lanes without */
+    real *replacement_weights;      /* (groups * HEAD_PAD): 0 in lanes without */
+    int64_t *replacement_y;         /* (groups * HEAD_PAD) */
+    real *replacement_diff;         /* (groups, classes - 1, HEAD_PAD) */
 };
 
 struct head_lane_kernels {

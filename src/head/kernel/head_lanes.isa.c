@@ -57,16 +57,16 @@ static void step(const struct head_lanes *s, const real *x, const int64_t *y, si
         loss_gradient(s, y, first, count);
     }
     for (size_t g = 0; g < s->groups; g++)
-        if (s->has_rival[g])
-            rival_gradient(s, g);
+        if (s->has_replacement[g])
+            replacement_gradient(s, g);
     for (size_t i = 0; i < in; i += HEAD_TILE_ROWS) {
         size_t strip = in - i < HEAD_TILE_ROWS ? in - i : HEAD_TILE_ROWS;
         strip_gradient(s->tile, relative, x + i, in, strip, rows);
-        add_rivals(s, s->tile, i, strip);
+        add_replacements(s, s->tile, i, strip);
         apply_strip(s, u, i, strip);
     }
     bias_gradient(s->tile, relative, rows);
-    add_rival_bias(s, s->tile);
+    add_replacement_bias(s, s->tile);
     apply_strip(s, u, in, 1);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct shift {
-    struct head_crew *crew;
+    struct head_batch *batch_train;
     const struct head_job *job;
     atomic_size_t finished;
 };
@@ -23,12 +23,12 @@ size_t head_parameter_count(const struct sotto_head_recipe *recipe, size_t input
     return count;
 }
 
-static sotto_status train(struct head_worker *w, const struct head_crew *c, const struct head_job *job,
+static sotto_status train(struct head_worker *w, const struct head_batch *c, const struct head_job *job,
                           size_t first, size_t count)
 {
     sotto_status status = SOTTO_OK;
     struct head_subset subset = {job->member ? job->member + first : NULL, job->stride};
-    if (c->kind == CREW_BLOCKS) {
+    if (c->kind == HEAD_BATCH_BLOCKS) {
         TRY(head_block_run(&w->block, w->slots, &subset, count, c->ctx));
         for (size_t h = 0; h < count; h++)
             head_block_export(&w->block, h, w->parameters + h * c->parameters);
@@ -36,7 +36,7 @@ static sotto_status train(struct head_worker *w, const struct head_crew *c, cons
     }
     for (size_t h = 0; h < count; h++) {
         float *parameters = w->parameters + h * c->parameters;
-        if (c->kind == CREW_CONVEX) {
+        if (c->kind == HEAD_BATCH_CONVEX) {
             TRY(head_convex_run(&w->convex, &w->slots[h], &subset, c->ctx, NULL));
             head_convex_export(&w->convex, parameters);
         } else {
@@ -52,7 +52,7 @@ done:
 static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 {
     struct shift *s = arg;
-    const struct head_crew *c = s->crew;
+    const struct head_batch *c = s->batch_train;
     const struct head_job *job = s->job;
     struct head_worker *w = &c->workers[thread];
     size_t first = chunk * c->chunk, count = c->heads - first < c->chunk ? c->heads - first : c->chunk;
@@ -77,7 +77,7 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 }
 
 /* Linear heads: as many vectors of heads a block as the cache allows, but a block for every thread. */
-static size_t choose_groups(const struct head_crew *c)
+static size_t choose_groups(const struct head_batch *c)
 {
     size_t groups = head_block_groups(c->data);
     while (groups > 1 && c->heads <= c->threads * (groups - 1) * HEAD_PAD)
@@ -85,12 +85,14 @@ static size_t choose_groups(const struct head_crew *c)
     return groups;
 }
 
-static sotto_status plan(struct head_crew *c, size_t together)
+static sotto_status plan(struct head_batch *c, size_t together)
 {
     sotto_status status = SOTTO_OK;
     size_t groups = choose_groups(c);
-    c->kind = head_recipe_convex(c->recipe) ? CREW_CONVEX : c->recipe->hidden_count ? CREW_ONES : CREW_BLOCKS;
-    c->chunk = c->kind == CREW_BLOCKS ? groups * HEAD_PAD : together;
+    c->kind = head_recipe_convex(c->recipe) ? HEAD_BATCH_CONVEX
+              : c->recipe->hidden_count     ? HEAD_BATCH_ONES
+                                            : HEAD_BATCH_BLOCKS;
+    c->chunk = c->kind == HEAD_BATCH_BLOCKS ? groups * HEAD_PAD : together;
     assert(c->chunk % together == 0);
     size_t chunks = (c->heads + c->chunk - 1) / c->chunk;
     c->threads = c->threads < chunks ? c->threads : chunks;
@@ -99,9 +101,9 @@ static sotto_status plan(struct head_crew *c, size_t together)
         FAIL(SOTTO_ENOMEM, "cannot allocate %zu workers", c->threads);
     for (size_t t = 0; t < c->threads; t++) {
         struct head_worker *w = &c->workers[t];
-        if (c->kind == CREW_CONVEX)
+        if (c->kind == HEAD_BATCH_CONVEX)
             TRY(head_convex_plan(&w->convex, c->data, c->recipe));
-        else if (c->kind == CREW_ONES)
+        else if (c->kind == HEAD_BATCH_ONES)
             TRY(head_plain_plan(&w->trainer, c->data, c->recipe));
         else
             TRY(head_block_plan(&w->block, c->data, c->recipe, groups,
@@ -115,7 +117,7 @@ done:
     return status;
 }
 
-static void clear(struct head_crew *c)
+static void clear(struct head_batch *c)
 {
     for (size_t t = 0; c->workers && t < c->threads; t++) {
         struct head_worker *w = &c->workers[t];
@@ -129,17 +131,17 @@ static void clear(struct head_crew *c)
     head_reference_clear(&c->reference);
 }
 
-sotto_status head_crew_run(const struct head_data *data, const struct sotto_head_recipe *recipe, size_t heads,
-                           const struct head_job *job, const struct sotto_context *ctx)
+sotto_status head_batch_train(const struct head_data *data, const struct sotto_head_recipe *recipe,
+                              size_t heads, const struct head_job *job, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct head_crew c = {.data = data,
-                          .recipe = recipe,
-                          .ctx = ctx,
-                          .heads = heads,
-                          .parameters = head_parameter_count(recipe, data->d, data->classes),
-                          .threads = (size_t)par_threads(ctx)};
-    struct shift s = {.crew = &c, .job = job};
+    struct head_batch c = {.data = data,
+                           .recipe = recipe,
+                           .ctx = ctx,
+                           .heads = heads,
+                           .parameters = head_parameter_count(recipe, data->d, data->classes),
+                           .threads = (size_t)par_threads(ctx)};
+    struct shift s = {.batch_train = &c, .job = job};
     if (job->near && !head_recipe_convex(recipe) && recipe->hidden_count == 0 &&
         head_reference_fits(data, recipe))
         TRY(head_reference_make(&c.reference, data, recipe, ctx));
@@ -185,7 +187,7 @@ sotto_status head_many_train(float *parameters, const struct head_data *data,
             records += member[i * heads + h] != 0;
         REQUIRE(records > 0, "head %zu of %zu has no record to train on; expected at least 1", h, heads);
     }
-    TRY(head_crew_run(data, &r, heads, &job, ctx));
+    TRY(head_batch_train(data, &r, heads, &job, ctx));
 done:
     return status;
 }

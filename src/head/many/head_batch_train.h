@@ -8,15 +8,15 @@
 #include "head/convex/head_convex.h"
 
 struct head_worker {
-    struct head_block block;     /* linear heads */
-    struct head_convex convex;   /* heads of the convex trainers */
+    struct head_block block;   /* linear heads */
+    struct head_convex convex; /* heads of the convex trainers */
     struct head_plain trainer; /* others */
-    struct head_slots *slots;    /* (chunk) */
-    float *parameters;           /* (chunk, P) */
+    struct head_slots *slots;  /* (chunk) */
+    float *parameters;         /* (chunk, P) */
 };
-enum crew_kind { CREW_BLOCKS, CREW_ONES, CREW_CONVEX };
-struct head_crew {
-    enum crew_kind kind;          /* which member of a worker is used */
+enum head_batch_kind { HEAD_BATCH_BLOCKS, HEAD_BATCH_ONES, HEAD_BATCH_CONVEX };
+struct head_batch {
+    enum head_batch_kind kind;    /* which member of a worker is used */
     const struct head_data *data; /* borrowed, as is recipe (both checked) */
     const struct sotto_head_recipe *recipe;
     const struct sotto_context *ctx;
@@ -44,8 +44,8 @@ struct head_job {
     void *arg;
 };
 /** heads must be a multiple of job->together. EDIVERGED, ESTOPPED, ENOMEM. */
-sotto_status head_crew_run(const struct head_data *data, const struct sotto_head_recipe *recipe, size_t heads,
-                           const struct head_job *job, const struct sotto_context *ctx);
+sotto_status head_batch_train(const struct head_data *data, const struct sotto_head_recipe *recipe,
+                              size_t heads, const struct head_job *job, const struct sotto_context *ctx);
 
 /** Heads on subsets of the records (shadow models): head h trains on the records with member[record * heads +
  * h] != 0, all in one batch order. Checks data and recipe. Out: parameters (heads, P) in file order, P =

@@ -29,7 +29,7 @@ static size_t batch_rows(const struct head_block *b)
 
 static void layout_near(struct head_block *b, struct arena *a, size_t batch)
 {
-    struct head_near *near = &b->near;
+    struct head_delta *near = &b->near;
     size_t pairs = near->reference->pairs, ld = b->lanes.relative.ld, row_pairs = (batch + 1) / 2;
     near->x = arena_take(a, batch * pairs, sizeof *near->x);
     near->x_rows = arena_take(a, row_pairs * 2 * pairs, sizeof *near->x_rows);
@@ -56,11 +56,11 @@ static void layout(struct head_block *b)
     s->relative.value = s->relative.diff = arena_take(a, batch * s->relative.ld, sizeof(real));
     s->tile = arena_take(a, HEAD_TILE_ROWS * s->relative.ld, sizeof(real));
     s->weights = arena_take(a, batch * heads, sizeof(real));
-    s->has_rival = arena_take(a, s->groups, 1);
-    s->rival_x = arena_take(a, d * heads, sizeof(real));
-    s->rival_weights = arena_take(a, heads, sizeof(real));
-    s->rival_y = arena_take(a, heads, sizeof *s->rival_y);
-    s->rival_diff = arena_take(a, s->relative.ld, sizeof(real));
+    s->has_replacement = arena_take(a, s->groups, 1);
+    s->replacement_x = arena_take(a, d * heads, sizeof(real));
+    s->replacement_weights = arena_take(a, heads, sizeof(real));
+    s->replacement_y = arena_take(a, heads, sizeof *s->replacement_y);
+    s->replacement_diff = arena_take(a, s->relative.ld, sizeof(real));
     if (b->near.reference)
         layout_near(b, a, batch);
     else
@@ -91,7 +91,7 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
     columns -= groups * HEAD_PAD;
     s->relative = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
     b->kernels = head_lane_kernels_find(&b->isa);
-    b->near_kernels = near_kernels_find();
+    b->delta_kernels = delta_kernels_find();
     layout(b);
     TRY(arena_reserve(&b->memory, "block of heads"));
     layout(b);
@@ -113,8 +113,8 @@ static void initialise(struct head_block *b)
         memset(layer->mean, 0, bytes);
         memset(layer->square, 0, bytes);
     }
-    memset(b->lanes.rival_x, 0, layer->in * b->lanes.groups * HEAD_PAD * sizeof(real));
-    memset(b->lanes.rival_weights, 0, b->lanes.groups * HEAD_PAD * sizeof(real));
+    memset(b->lanes.replacement_x, 0, layer->in * b->lanes.groups * HEAD_PAD * sizeof(real));
+    memset(b->lanes.replacement_weights, 0, b->lanes.groups * HEAD_PAD * sizeof(real));
     struct head_initial draw = head_initial_start(b->recipe->seed, 0, classes, layer->in);
     for (size_t k = 0; k < classes; k++)
         for (size_t i = 0; i < layer->in; i++) {
@@ -135,17 +135,17 @@ static bool in_batch(size_t *row, const struct head_block *b, size_t slot, size_
 }
 
 /* Puts a head's rival into its lane, or empties the lane. */
-static void place_rival(struct head_block *b, size_t head, const struct head_slots *slots)
+static void place_replacement(struct head_block *b, size_t head, const struct head_slots *slots)
 {
     struct head_lanes *s = &b->lanes;
     size_t d = b->data->d, lane = head % HEAD_PAD;
-    real *x = s->rival_x + head / HEAD_PAD * d * HEAD_PAD + lane;
-    if (!slots && s->rival_weights[head] == 0)
+    real *x = s->replacement_x + head / HEAD_PAD * d * HEAD_PAD + lane;
+    if (!slots && s->replacement_weights[head] == 0)
         return; /* was empty */
     for (size_t i = 0; i < d; i++)
-        x[i * HEAD_PAD] = slots ? b->data->x[slots->rival * d + i] : 0;
-    s->rival_weights[head] = slots ? b->share[head] : 0;
-    s->rival_y[head] = slots ? b->data->y[slots->rival] : 0;
+        x[i * HEAD_PAD] = slots ? b->data->x[slots->replacement * d + i] : 0;
+    s->replacement_weights[head] = slots ? b->share[head] : 0;
+    s->replacement_y[head] = slots ? b->data->y[slots->replacement] : 0;
 }
 
 /* How many records of the batch each head has. */
@@ -162,10 +162,10 @@ static void count_records(struct head_block *b, const struct head_slots *slots,
             b->records[h] += member[h] != 0;
     }
     for (size_t h = 0; h < count; h++) {
-        if (in_batch(&row, b, slots[h].hole, start, rows))
-            b->records[h] -= all || subset->member[slots[h].hole * subset->stride + h] != 0;
-        if (in_batch(&row, b, slots[h].rival_slot, start, rows)) /* a rival is there, member or not */
-            b->records[h] += !all && subset->member[slots[h].rival_slot * subset->stride + h] == 0;
+        if (in_batch(&row, b, slots[h].left_out, start, rows))
+            b->records[h] -= all || subset->member[slots[h].left_out * subset->stride + h] != 0;
+        if (in_batch(&row, b, slots[h].replacement_slot, start, rows)) /* a rival is there, member or not */
+            b->records[h] += !all && subset->member[slots[h].replacement_slot * subset->stride + h] == 0;
     }
     for (size_t h = 0; h < heads; h++)
         b->share[h] = b->records[h] ? (real)1 / (real)b->records[h] : 0;
@@ -176,7 +176,7 @@ static void leave_out(struct head_block *b, size_t head, size_t start, size_t ro
     b->lanes.weights[row * b->lanes.groups * HEAD_PAD + head] = 0;
     if (b->near.reference)
         b->near.holes[b->near.hole_count++] =
-            (struct near_hole){row, head, b->data->x + (size_t)b->order[start + row] * b->data->d};
+            (struct delta_hole){row, head, b->data->x + (size_t)b->order[start + row] * b->data->d};
 }
 
 /* The weight of each record in each head, and the rivals, for slots order[start .. start + rows). */
@@ -186,7 +186,7 @@ static void weigh(struct head_block *b, const struct head_slots *slots, const st
     struct head_lanes *s = &b->lanes;
     size_t heads = s->groups * HEAD_PAD, row;
     bool all = !subset || !subset->member;
-    memset(s->has_rival, 0, s->groups);
+    memset(s->has_replacement, 0, s->groups);
     count_records(b, slots, subset, count, start, rows);
     for (size_t r = 0; r < rows; r++) {
         real *weights = s->weights + r * heads;
@@ -197,13 +197,13 @@ static void weigh(struct head_block *b, const struct head_slots *slots, const st
     }
     b->near.hole_count = 0;
     for (size_t h = 0; h < count; h++) {
-        if (in_batch(&row, b, slots[h].hole, start, rows))
+        if (in_batch(&row, b, slots[h].left_out, start, rows))
             leave_out(b, h, start, row);
-        bool rival = in_batch(&row, b, slots[h].rival_slot, start, rows);
-        place_rival(b, h, rival ? &slots[h] : NULL);
-        if (rival) {
+        bool replacement = in_batch(&row, b, slots[h].replacement_slot, start, rows);
+        place_replacement(b, h, replacement ? &slots[h] : NULL);
+        if (replacement) {
             leave_out(b, h, start, row);
-            s->has_rival[h / HEAD_PAD] = 1;
+            s->has_replacement[h / HEAD_PAD] = 1;
         }
     }
 }
@@ -243,7 +243,7 @@ static void make_step(struct head_block *b, size_t epoch, size_t start, size_t r
         return;
     }
     struct head_reference at = head_reference_at(b->near.reference, epoch, start);
-    b->near_kernels->step(&b->lanes, &b->near, &at, b->y, rows, update);
+    b->delta_kernels->step(&b->lanes, &b->near, &at, b->y, rows, update);
 }
 
 sotto_status head_block_run(struct head_block *b, const struct head_slots *slots,

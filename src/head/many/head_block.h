@@ -9,9 +9,9 @@
 struct head_block {
     struct arena memory;
     struct head_lanes lanes;
-    struct head_near near;
+    struct head_delta near;
     const struct head_lane_kernels *kernels;
-    const struct near_kernels *near_kernels;
+    const struct delta_kernels *delta_kernels;
     enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;

@@ -6,12 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-extern const struct near_kernels near_kernels_v2, near_kernels_v3, near_kernels_v4, near_kernels_v4bf16;
+extern const struct delta_kernels delta_kernels_v2, delta_kernels_v3, delta_kernels_v4, delta_kernels_v4bf16;
 
-const struct near_kernels *near_kernels_find(void)
+const struct delta_kernels *delta_kernels_find(void)
 {
-    static const struct near_kernels *const tables[CPU_ISA_COUNT] = {&near_kernels_v2, &near_kernels_v3,
-                                                                     &near_kernels_v4, &near_kernels_v4bf16};
+    static const struct delta_kernels *const tables[CPU_ISA_COUNT] = {
+        &delta_kernels_v2, &delta_kernels_v3, &delta_kernels_v4, &delta_kernels_v4bf16};
     return tables[cpu_best_isa()];
 }
 
@@ -47,7 +47,7 @@ static void round_inputs(struct head_reference *r, const float *x)
     for (size_t i = 0; i < r->n; i++)
         for (size_t j = 0; j < r->d; j++) {
             float whole = r->unit[j] > 0 ? rintf(x[i * r->d + j] / r->unit[j]) : 0;
-            r->x[i * r->pairs + j / 2] |= (near_pair)(uint16_t)(int16_t)whole << j % 2 * 16;
+            r->x[i * r->pairs + j / 2] |= (delta_pair)(uint16_t)(int16_t)whole << j % 2 * 16;
         }
 }
 
@@ -112,7 +112,7 @@ static sotto_status train(struct reference_trainer *t, const struct head_referen
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct near_kernels *kernels = near_kernels_find();
+    const struct delta_kernels *kernels = delta_kernels_find();
     size_t step = 0;
     initialise(t, recipe, data->classes);
     for (size_t epoch = 0; epoch < recipe->epochs; epoch++) {

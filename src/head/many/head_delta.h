@@ -19,14 +19,14 @@
 enum { NEAR_INPUT = 4095, NEAR_VALUE = 32767, NEAR_SUM = 1 << 19 }; /* NEAR_INPUT * NEAR_SUM < 2^31 */
 
 /** Two whole numbers of 16 bits each, the first in the low half. */
-typedef uint32_t near_pair __attribute__((may_alias));
+typedef uint32_t delta_pair __attribute__((may_alias));
 
 /** The training of a linear head on all records. Read by many threads once it is made. */
 struct head_reference {
     struct arena memory;
     size_t n, d, others, batch, steps; /* others: classes - 1, relative to the last one; steps of an epoch */
     size_t pairs;                      /* of inputs: (d + 1) / 2 */
-    near_pair *x;                      /* (n, pairs): inputs in whole units, at most NEAR_INPUT of them */
+    delta_pair *x;                     /* (n, pairs): inputs in whole units, at most NEAR_INPUT of them */
     float *unit;                       /* (2 pairs): of an input */
     float *w, *gradient;  /* (epochs, steps, d + 1, others): before the step, and of its mean loss */
     float *logits, *diff; /* (epochs, n, others), in the order of the epoch; diff: of the mean loss */
@@ -42,32 +42,32 @@ void head_reference_clear(struct head_reference *r);
 struct head_reference head_reference_at(const struct head_reference *r, size_t epoch, size_t start);
 
 /** A record of the batch that is not one of a head's. */
-struct near_hole {
+struct delta_hole {
     size_t row, head;
     const float *x; /* (d): the record */
 };
 /** What a block of heads needs besides struct head_lanes, whose `relative.w` holds differences. */
-struct head_near {
+struct head_delta {
     const struct head_reference *reference; /* borrowed; NULL: heads are trained without */
-    near_pair *x;                           /* (batch, pairs) */
-    near_pair *x_rows;                      /* (batch / 2 rounded up, 2 pairs): two rows of an input */
-    near_pair *w;                           /* (pairs, ld): two inputs of a column */
-    near_pair *diff;                        /* (batch / 2 rounded up, ld): two rows of a column */
+    delta_pair *x;                          /* (batch, pairs) */
+    delta_pair *x_rows;                     /* (batch / 2 rounded up, 2 pairs): two rows of an input */
+    delta_pair *w;                          /* (pairs, ld): two inputs of a column */
+    delta_pair *diff;                       /* (batch / 2 rounded up, ld): two rows of a column */
     float *sum, *most, *scale;              /* (ld): of sizes in a column; what a whole number is worth */
-    struct near_hole *holes;                /* (2 heads) */
+    struct delta_hole *holes;               /* (2 heads) */
     size_t hole_count;
 };
 
-struct near_kernels {
+struct delta_kernels {
     /** One step of the reference, in head_kernels.h's layout: writes down w, gradient, logits and diff. */
     void (*reference)(const struct head_layer *layer, float *tile, const float *x, const int64_t *y,
                       size_t rows, const struct head_update *update, size_t classes,
                       const struct head_reference *out);
     /** One step of a block; `at`: w, gradient, logits and diff of this step. */
-    void (*step)(const struct head_lanes *lanes, const struct head_near *near,
+    void (*step)(const struct head_lanes *lanes, const struct head_delta *near,
                  const struct head_reference *at, const int64_t *y, size_t rows,
                  const struct head_update *update);
 };
-const struct near_kernels *near_kernels_find(void);
+const struct delta_kernels *delta_kernels_find(void);
 
 #endif

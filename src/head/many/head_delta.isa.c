@@ -39,9 +39,9 @@ INLINE words pair_of(words low, words high)
 struct pair_product {
     real *c;
     size_t ldc;
-    const near_pair *a;
+    const delta_pair *a;
     size_t a_row, a_column;
-    const near_pair *b;
+    const delta_pair *b;
     size_t ldb, m, n, k;
     const real *scale, *unit, *bias; /* bias: (n), added; or NULL */
 };
@@ -49,7 +49,7 @@ struct pair_product {
 INLINE void pair_block(const struct pair_product *p, size_t row, size_t column, int rows, int vectors)
 {
     whole sum[BLOCK_ROWS][BLOCK_VECTORS];
-    const near_pair *a = p->a + row * p->a_row, *b = p->b + column;
+    const delta_pair *a = p->a + row * p->a_row, *b = p->b + column;
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
@@ -57,7 +57,7 @@ INLINE void pair_block(const struct pair_product *p, size_t row, size_t column, 
             sum[i][j] = (whole){0};
     /* Rows at 0, 1 and 2 strides from few pointers: an address for each row would not fit in registers. */
     enum { NEIGHBOURS = 3, ANCHORS = BLOCK_ROWS / NEIGHBOURS };
-    const near_pair *anchor[ANCHORS];
+    const delta_pair *anchor[ANCHORS];
     size_t stride = p->a_row;
 #pragma GCC unroll 4
     for (int i = 0; NEIGHBOURS * i < rows; i++) {
@@ -129,7 +129,7 @@ static void multiply_pairs(const struct pair_product *p)
 /* ---- scales ---- */
 
 /* Adds the sizes of a column of vectors, `rows` of them `ld` apart. */
-INLINE void note_sizes(const struct head_near *near, size_t column, const real *x, size_t ld, size_t rows)
+INLINE void note_sizes(const struct head_delta *near, size_t column, const real *x, size_t ld, size_t rows)
 {
     vec sum = v_load(near->sum + column), most = v_load(near->most + column);
     for (size_t r = 0; r < rows; r++) {
@@ -143,7 +143,7 @@ INLINE void note_sizes(const struct head_near *near, size_t column, const real *
 
 /* So that no value passes NEAR_VALUE and the sizes of `count` rounded ones do not pass NEAR_SUM: most becomes
  * units in 1, scale its inverse. */
-static void choose_scales(const struct head_near *near, size_t columns, size_t count)
+static void choose_scales(const struct head_delta *near, size_t columns, size_t count)
 {
     vec most = v_all((real)NEAR_VALUE), all = v_all((real)(NEAR_SUM - (long)count));
     for (size_t c = 0; c < columns; c += LANES) {
@@ -156,7 +156,7 @@ static void choose_scales(const struct head_near *near, size_t columns, size_t c
 }
 
 /* Rows of f (rows, ld) to pairs of rows, by the scales; a missing last row is 0. */
-static void round_pairs(near_pair *out, const real *f, const struct head_near *near, size_t ld, size_t rows)
+static void round_pairs(delta_pair *out, const real *f, const struct head_delta *near, size_t ld, size_t rows)
 {
     for (size_t r = 0; r < rows; r += 2)
         for (size_t c = 0; c < ld; c += LANES) {
@@ -209,7 +209,7 @@ INLINE void lane_differences(real *z, size_t others, const real *logit, const re
 }
 
 /* Of rows first .. first + rows - 1; a record that is not a head's has no difference here. */
-static void gradient_differences(const struct head_lanes *s, const struct head_near *near,
+static void gradient_differences(const struct head_lanes *s, const struct head_delta *near,
                                  const struct head_reference *at, const int64_t *y, size_t first, size_t rows)
 {
     size_t others = s->classes - 1, ld = s->relative.ld;
@@ -222,23 +222,23 @@ static void gradient_differences(const struct head_lanes *s, const struct head_n
                                  (size_t)y[first + r],
                                  v_load(s->weights + ((first + r) * s->groups + g) * HEAD_PAD + j));
     for (size_t h = 0; h < near->hole_count; h++) {
-        const struct near_hole *hole = &near->holes[h];
-        size_t column = hole->head / HEAD_PAD * others * HEAD_PAD + hole->head % HEAD_PAD;
-        for (size_t k = 0; k < others && hole->row - first < rows; k++)
-            values[(hole->row - first) * ld + column + k * HEAD_PAD] = 0;
+        const struct delta_hole *left_out = &near->holes[h];
+        size_t column = left_out->head / HEAD_PAD * others * HEAD_PAD + left_out->head % HEAD_PAD;
+        for (size_t k = 0; k < others && left_out->row - first < rows; k++)
+            values[(left_out->row - first) * ld + column + k * HEAD_PAD] = 0;
     }
     for (size_t c = 0; c < ld; c += LANES)
         note_sizes(near, c, values + c, ld, rows);
 }
 
-static void forget_sizes(const struct head_near *near, size_t columns)
+static void forget_sizes(const struct head_delta *near, size_t columns)
 {
     memset(near->sum, 0, columns * sizeof *near->sum);
     memset(near->most, 0, columns * sizeof *near->most);
 }
 
-static void forward(const struct head_lanes *s, const struct head_near *near, const struct head_reference *at,
-                    const int64_t *y, size_t rows)
+static void forward(const struct head_lanes *s, const struct head_delta *near,
+                    const struct head_reference *at, const int64_t *y, size_t rows)
 {
     const struct head_layer *relative = &s->relative;
     size_t ld = relative->ld;
@@ -268,13 +268,13 @@ static void forward(const struct head_lanes *s, const struct head_near *near, co
 }
 
 /* Pairs of inputs of a record to pairs of records of an input. */
-static void pair_rows(const struct head_near *near, const struct head_reference *at, size_t rows)
+static void pair_rows(const struct head_delta *near, const struct head_reference *at, size_t rows)
 {
     for (size_t r = 0; r < rows; r += 2) {
-        const near_pair *low = near->x + r * at->pairs, *high = low + at->pairs;
-        near_pair *to = near->x_rows + r * at->pairs;
+        const delta_pair *low = near->x + r * at->pairs, *high = low + at->pairs;
+        delta_pair *to = near->x_rows + r * at->pairs;
         for (size_t p = 0; p < at->pairs; p++) {
-            near_pair l = low[p], h = r + 1 < rows ? high[p] : 0;
+            delta_pair l = low[p], h = r + 1 < rows ? high[p] : 0;
             to[2 * p] = (l & 0xffff) | h << 16;
             to[2 * p + 1] = l >> 16 | (h & 0xffff0000);
         }
@@ -282,7 +282,7 @@ static void pair_rows(const struct head_near *near, const struct head_reference 
 }
 
 /* tile (strip, ld): plus the reference's gradient, less what it has of records that are not a head's. */
-static void complete(const struct head_lanes *s, const struct head_near *near,
+static void complete(const struct head_lanes *s, const struct head_delta *near,
                      const struct head_reference *at, size_t first, size_t strip)
 {
     size_t others = s->classes - 1, ld = s->relative.ld;
@@ -292,25 +292,25 @@ static void complete(const struct head_lanes *s, const struct head_near *near,
             v_store(to, v_load(to) + v_all(at->gradient[(first + i) * others + c / HEAD_PAD % others]));
         }
     for (size_t h = 0; h < near->hole_count; h++) {
-        const struct near_hole *hole = &near->holes[h];
-        const real *diff = at->diff + hole->row * others;
-        real *to = s->tile + hole->head / HEAD_PAD * others * HEAD_PAD + hole->head % HEAD_PAD;
+        const struct delta_hole *left_out = &near->holes[h];
+        const real *diff = at->diff + left_out->row * others;
+        real *to = s->tile + left_out->head / HEAD_PAD * others * HEAD_PAD + left_out->head % HEAD_PAD;
         for (size_t i = 0; i < strip; i++, to += ld) {
-            real x = first + i < s->layer.in ? hole->x[first + i] : 1;
+            real x = first + i < s->layer.in ? left_out->x[first + i] : 1;
             for (size_t k = 0; k < others; k++)
                 to[k * HEAD_PAD] -= x * diff[k];
         }
     }
 }
 
-static void step(const struct head_lanes *s, const struct head_near *near, const struct head_reference *at,
+static void step(const struct head_lanes *s, const struct head_delta *near, const struct head_reference *at,
                  const int64_t *y, size_t rows, const struct head_update *u)
 {
     const struct head_layer *relative = &s->relative;
     size_t in = relative->in, ld = relative->ld;
     for (size_t g = 0; g < s->groups; g++)
-        if (s->has_rival[g])
-            rival_gradient(s, g);
+        if (s->has_replacement[g])
+            replacement_gradient(s, g);
     forward(s, near, at, y, rows);
     choose_scales(near, ld, rows);
     round_pairs(near->diff, relative->diff, near, ld, rows);
@@ -330,12 +330,12 @@ static void step(const struct head_lanes *s, const struct head_near *near, const
                                               .scale = near->scale,
                                               .unit = at->unit + i});
         complete(s, near, at, i, strip);
-        add_rivals(s, s->tile, i, strip);
+        add_replacements(s, s->tile, i, strip);
         apply_strip(s, u, i, strip);
     }
     bias_gradient(s->tile, relative, rows);
     complete(s, near, at, in, 1);
-    add_rival_bias(s, s->tile);
+    add_replacement_bias(s, s->tile);
     apply_strip(s, u, in, 1);
 }
 
@@ -382,5 +382,5 @@ static void reference(const struct head_layer *layer, float *tile, const float *
     keep_and_apply(layer, tile, in, 1, u, others, out);
 }
 
-extern const struct near_kernels ISA_NAME(near_kernels);
-const struct near_kernels ISA_NAME(near_kernels) = {reference, step};
+extern const struct delta_kernels ISA_NAME(delta_kernels);
+const struct delta_kernels ISA_NAME(delta_kernels) = {reference, step};

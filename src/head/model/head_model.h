@@ -18,11 +18,11 @@ struct sotto_head {
     struct sotto_head_recipe recipe; /* trainer points to static text */
     char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
-    char *encoding;    /* of the table that trained it, as JSON; NULL: none, or not to be released */
-    size_t records;    /* 0: unknown */
+    char *encoding;      /* of the table that trained it, as JSON; NULL: none, or not to be released */
+    size_t records;      /* 0: unknown */
     char classes_by[64]; /* who gave the classes; "": unknown */
-    bool no_statement; /* private records trained the encoder (io/provenance/statement.h) */
-    bool bound;        /* trained here, or loaded with a checksum over what was: see head_checksum() */
+    bool no_statement;   /* private records trained the encoder (io/provenance/statement.h) */
+    bool bound;          /* trained here, or loaded with a checksum over what was: see head_checksum() */
 };
 
 /** Records and labels, borrowed. */

@@ -9,14 +9,15 @@ struct moment_trainer;
 
 struct head_trainer {
     const char *name;
-    const char *title, *source; /* trainers on second moments only */
-    bool convex;                /* its sensitivity is proved (docs/derivations/head.md) */
+    const char *title, *source;           /* trainers on second moments only */
+    bool convex;                          /* its sensitivity is proved (docs/derivations/head.md) */
     const struct moment_trainer *moments; /* or NULL */
 
     /** Checks the members that it uses, fills in their defaults and sets the others to 0. EINVAL. */
     sotto_status (*check)(struct sotto_head_recipe *r);
     /** Canonical JSON: what the recipe hash is taken of. */
-    void (*text)(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes);
+    void (*text)(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                 size_t classes);
     /** The inverse, but for trainer, inputs and classes. EFORMAT texts start with `name`. */
     sotto_status (*parse)(struct sotto_head_recipe *r, const struct json *doc, const char *name);
     /** L2 norm that records are scaled to in training and in queries; 0: they are not. */
@@ -26,8 +27,8 @@ struct head_trainer {
                           const struct sotto_head_recipe *r, const struct sotto_context *ctx);
     /** sotto_head_train_private(). NULL: a trainer that draws no noise. */
     sotto_status (*train_private)(struct sotto_head **out, char **certificate, const struct head_data *data,
-                                  const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
-                                  const struct sotto_context *ctx);
+                                  const struct sotto_head_recipe *recipe,
+                                  const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
 };
 
 /** NULL: no trainer has that name. */

@@ -51,8 +51,8 @@ done:
 
 static sotto_status damaged(const char *path)
 {
-    return status_fail(SOTTO_EFORMAT, "%s: is damaged; expected the bytes that the interrupted run left, or --fresh",
-                       path);
+    return status_fail(SOTTO_EFORMAT,
+                       "%s: is damaged; expected the bytes that the interrupted run left, or --fresh", path);
 }
 
 static bool take_text(char *to, size_t capacity, const struct sotto_tensors *t, const char *key)
@@ -68,9 +68,9 @@ static sotto_status read_state(struct head_checkpoint *c, const struct sotto_ten
     char hex[SHA256_HEX], saved[SHA256_HEX], at[32];
     int64_t step;
     if (!take_text(c->recipe, sizeof c->recipe, t, "recipe_hash") ||
-        !take_text(c->data, sizeof c->data, t, "data_sha256") || !take_text(c->run, sizeof c->run, t, "run") ||
-        !take_text(at, sizeof at, t, "step") || !take_text(saved, sizeof saved, t, "sha256") ||
-        !number_whole(&step, at, strlen(at)))
+        !take_text(c->data, sizeof c->data, t, "data_sha256") ||
+        !take_text(c->run, sizeof c->run, t, "run") || !take_text(at, sizeof at, t, "step") ||
+        !take_text(saved, sizeof saved, t, "sha256") || !number_whole(&step, at, strlen(at)))
         return damaged(path);
     for (int i = 0; i < 3; i++) {
         a[i] = sotto_tensors_find(t, names[i]);
@@ -88,9 +88,10 @@ static sotto_status read_state(struct head_checkpoint *c, const struct sotto_ten
 static sotto_status require(bool same, const char *path, const char *differs)
 {
     return same ? SOTTO_OK
-                : status_fail(SOTTO_EINVAL,
-                              "%s: was made with %s; give the options and records that it was begun with, or --fresh",
-                              path, differs);
+                : status_fail(
+                      SOTTO_EINVAL,
+                      "%s: was made with %s; give the options and records that it was begun with, or --fresh",
+                      path, differs);
 }
 
 sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)

@@ -259,7 +259,7 @@ static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, co
     return kept == SOTTO_OK ? status : kept;
 }
 
-static sotto_status train(struct head_run *r, size_t n, struct sotto_steps *reserved,
+static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -306,12 +306,13 @@ done:
     return status;
 }
 
-static sotto_status reserve(struct sotto_steps **out, struct head_run *run, const struct head_data *data,
-                            const struct sotto_head_privacy *p, const struct sotto_context *ctx)
+static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *run,
+                            const struct head_data *data, const struct sotto_head_privacy *p,
+                            const struct sotto_context *ctx)
 {
     const struct sotto_head_recipe *r = run->recipe;
     size_t steps = steps_of(r, data->n), first = run->state.step;
-    const struct sotto_reserve request = {
+    const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
                     .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
@@ -336,7 +337,7 @@ static sotto_status reserve(struct sotto_steps **out, struct head_run *run, cons
         .noise_mode = p->noise_mode};
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
-        snprintf(run->state.run, sizeof run->state.run, "%s", sotto_steps_run(*out));
+        snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));
     if (status == SOTTO_OK && first > 0)
         context_log(ctx, SOTTO_LOG_WARNING,
                     "head: goes on from step %zu of %zu; steps that the interrupted run had reserved stay "
@@ -372,7 +373,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
-    struct sotto_steps *reserved = NULL;
+    struct sotto_dpsgd_session *reserved = NULL;
     struct private_trainer trainer = {0};
     struct head_data data = *records;
     size_t n = data.n, classes = data.classes;
@@ -402,7 +403,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     TRY(reserve(&reserved, &run, &data, &own, ctx));
     TRY(train(&run, n, reserved, ctx));
     head_plain_export(&trainer.network, h->parameters);
-    TRY(sotto_steps_certificate(&text, reserved));
+    TRY(sotto_dpsgd_session_certificate(&text, reserved));
     TRY(certificate_add_classes(&text, classes, privacy->classes_by));
     head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
     *certificate = text;
@@ -414,7 +415,7 @@ done:
         charge_name_steps(reserved,
                           own.checkpoint ? "the same command continues" : "a new run is charged again");
     file_release(&held);
-    sotto_steps_close(reserved);
+    sotto_dpsgd_session_close(reserved);
     clear(&trainer);
     base_free(labels);
     sotto_text_free(text);

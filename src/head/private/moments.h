@@ -40,11 +40,12 @@ struct moment_trainer {
 
 /* What they have in common. */
 sotto_status moment_recipe_check(struct sotto_head_recipe *r);
-void moment_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes);
+void moment_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                        size_t classes);
 sotto_status moment_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name);
 double moment_recipe_radius(const struct sotto_head_recipe *r);
-#define MOMENT_TRAINER                                                                                        \
-    .check = moment_recipe_check, .text = moment_recipe_text, .parse = moment_recipe_parse,                   \
+#define MOMENT_TRAINER                                                                                       \
+    .check = moment_recipe_check, .text = moment_recipe_text, .parse = moment_recipe_parse,                  \
     .radius = moment_recipe_radius, .train_private = moment_train
 
 /** Entries of x, of u, and of the released vector. */

@@ -38,7 +38,7 @@ static void pair_slots(void *arg, struct head_slots *out, size_t head)
     struct rng r = rng_stream(s->seed, RNG_PAIRS, 0, head / 2);
     size_t i = (size_t)rng_below(&r, s->n), j = (size_t)rng_below(&r, s->n - 1);
     j += j >= i;
-    *out = (struct head_slots){.hole = j, .rival_slot = i, .rival = head % 2 ? j : i};
+    *out = (struct head_slots){.left_out = j, .replacement_slot = i, .replacement = head % 2 ? j : i};
 }
 
 static struct pair_change difference(const float *a, const float *b, size_t count)
@@ -211,5 +211,5 @@ sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out, const f
                                    size_t pairs, const struct sotto_context *ctx)
 {
     struct head_data data = {x, y, n, d, classes};
-    return sensitivity_sample(out, &data, recipe, pairs, head_crew_run, ctx);
+    return sensitivity_sample(out, &data, recipe, pairs, head_batch_train, ctx);
 }

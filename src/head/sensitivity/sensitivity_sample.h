@@ -4,7 +4,7 @@
 
 #include "head/many/head_batch_train.h"
 
-/** head_crew_run(), or what a test puts in its place. */
+/** head_batch_train(), or what a test puts in its place. */
 typedef sotto_status (*head_maker)(const struct head_data *data, const struct sotto_head_recipe *recipe,
                                    size_t heads, const struct head_job *job, const struct sotto_context *ctx);
 

@@ -68,7 +68,7 @@ done:
 }
 
 sotto_status head_plain_plan(struct head_plain *t, const struct head_data *data,
-                               const struct sotto_head_recipe *recipe)
+                             const struct sotto_head_recipe *recipe)
 {
     sotto_status status = SOTTO_OK;
     *t = (struct head_plain){.recipe = recipe, .data = data, .part = head_part_all(data)};
@@ -80,7 +80,7 @@ done:
 }
 
 sotto_status head_plain_plan_part(struct head_plain *t, const struct head_part *part,
-                                    const struct sotto_head_recipe *recipe)
+                                  const struct sotto_head_recipe *recipe)
 {
     sotto_status status = SOTTO_OK;
     size_t count = head_bit_words(part->data->d);
@@ -139,16 +139,16 @@ static size_t gather(struct head_plain *t, const struct head_slots *slots, const
                      size_t start, size_t end)
 {
     size_t rows = 0;
-    bool rival = false;
+    bool replacement = false;
     for (size_t s = start; s < end; s++) {
         size_t record = (size_t)t->order[s];
-        if (slots && record == slots->rival_slot)
-            rival = true;
-        else if ((!slots || record != slots->hole) &&
+        if (slots && record == slots->replacement_slot)
+            replacement = true;
+        else if ((!slots || record != slots->left_out) &&
                  (!subset || !subset->member || subset->member[record * subset->stride]))
             rows = append(t, rows, record);
     }
-    return rival ? append(t, rows, slots->rival) : rows;
+    return replacement ? append(t, rows, slots->replacement) : rows;
 }
 
 static sotto_status check_weights(const struct head_plain *t, size_t epoch)
@@ -163,8 +163,8 @@ static sotto_status check_weights(const struct head_plain *t, size_t epoch)
 }
 
 sotto_status head_plain_run(struct head_plain *t, const struct head_slots *slots,
-                              const struct head_subset *subset, const struct sotto_context *ctx,
-                              const char *stage)
+                            const struct head_subset *subset, const struct sotto_context *ctx,
+                            const char *stage)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = t->recipe;

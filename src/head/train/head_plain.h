@@ -24,12 +24,12 @@ struct head_plain {
     struct head_bit_rows bit_rows;
 };
 
-/** One head of a replace-one pair. Slot `hole` is empty; slot `rival_slot` holds
+/** One head of a replace-one pair. Slot `hole` is empty; slot `replacement_slot` holds
  * record `rival`, which is summed after the common records of its batch in both heads. SIZE_MAX: no such
  * slot. A batch without any record still makes a step, with gradient 0, so that all heads take the same
  * number. */
 struct head_slots {
-    size_t hole, rival_slot, rival;
+    size_t left_out, replacement_slot, replacement;
 };
 
 /** The records that a head may see: those with member[record * stride] != 0; member NULL: all. */
@@ -40,16 +40,16 @@ struct head_subset {
 
 /** All memory; data and recipe (checked) must outlive the trainer. */
 sotto_status head_plain_plan(struct head_plain *t, const struct head_data *data,
-                               const struct sotto_head_recipe *recipe);
+                             const struct sotto_head_recipe *recipe);
 /** The same for part of a table: its i-th record takes the place of record i. Only a part that brings bits is
  *  trained on by them. */
 sotto_status head_plain_plan_part(struct head_plain *t, const struct head_part *part,
-                                    const struct sotto_head_recipe *recipe);
+                                  const struct sotto_head_recipe *recipe);
 /** Trains from scratch; allocates nothing. slots NULL: all n records; subset NULL: all. Honours ctx's stop
  *  flag between epochs; reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
 sotto_status head_plain_run(struct head_plain *t, const struct head_slots *slots,
-                              const struct head_subset *subset, const struct sotto_context *ctx,
-                              const char *stage);
+                            const struct head_subset *subset, const struct sotto_context *ctx,
+                            const char *stage);
 /** Parameters in file order. */
 void head_plain_export(const struct head_plain *t, float *parameters);
 void head_plain_clear(struct head_plain *t);

@@ -26,7 +26,8 @@ const char *sotto_encoding_name(enum sotto_encoding encoding)
 const char *sotto_provenance_condition(const struct sotto_provenance *p)
 {
     return p && p->encoding == SOTTO_ENCODING_FITTED
-               ? "the encoding of the table was fitted on these records, which no epsilon here accounts for; it "
+               ? "the encoding of the table was fitted on these records, which no epsilon here accounts for; "
+                 "it "
                  "holds if the encoding had been fixed without looking at them"
                : NULL;
 }
@@ -117,7 +118,8 @@ static struct json *describe(const struct sotto_provenance *p, const char *sha25
 
 static bool says_nothing(const struct sotto_provenance *p)
 {
-    return !p->dataset_id[0] && !p->set[0] && !p->rows && p->classes == 0 && p->encoding == SOTTO_ENCODING_NONE;
+    return !p->dataset_id[0] && !p->set[0] && !p->rows && p->classes == 0 &&
+           p->encoding == SOTTO_ENCODING_NONE;
 }
 
 sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p)
@@ -147,17 +149,19 @@ static bool same_records(const struct sotto_provenance *a, const struct sotto_pr
            !a->rows == !b->rows && (!a->rows || memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0);
 }
 
-sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char *features, const char *labels)
+sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char *features,
+                                        const char *labels)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_provenance x = {0}, y = {0}, *told = &x;
     TRY(sotto_provenance_load(&x, features));
     if (labels)
         TRY(sotto_provenance_load(&y, labels));
-    REQUIRE(!x.dataset_id[0] || !y.dataset_id[0] || same_records(&x, &y),
-            "%s and %s hold other records, as %s.provenance.json says; expected features and labels of the same "
-            "ones",
-            features, labels, labels);
+    REQUIRE(
+        !x.dataset_id[0] || !y.dataset_id[0] || same_records(&x, &y),
+        "%s and %s hold other records, as %s.provenance.json says; expected features and labels of the same "
+        "ones",
+        features, labels, labels);
     if (!x.dataset_id[0] && y.dataset_id[0]) {
         y.encoding = x.encoding; /* of the features */
         told = &y;
@@ -179,8 +183,8 @@ static sotto_status read_encoding(enum sotto_encoding *out, const struct json *d
     while (found < ENCODINGS && strcmp(encodings[found], name) != 0)
         found++;
     if (found == ENCODINGS)
-        FAIL(SOTTO_EFORMAT,
-             "%s: 'encoding' is '%.40s'; expected none, public, declared, released or fitted", side, name);
+        FAIL(SOTTO_EFORMAT, "%s: 'encoding' is '%.40s'; expected none, public, declared, released or fitted",
+             side, name);
     *out = (enum sotto_encoding)found;
 done:
     return status;

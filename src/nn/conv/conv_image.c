@@ -9,10 +9,10 @@ enum {
     SLICE = 32
 }; /* pixels of a gradient that stay in the first-level cache while the kernel's rows pass */
 
-struct conv_picture {
+struct conv_image {
     struct conv_desc desc;
     const struct conv_kernels *kernels;
-    struct picture shape;
+    struct image shape;
     size_t taps, pixels; /* values under the kernel; pixels of one result */
     uint32_t *starts;    /* (pixels): offset of the first value under the kernel */
     float *panels;       /* (outputs / 64, 1 + taps, 64): bias and weights */
@@ -22,26 +22,26 @@ struct conv_picture {
     const float *src, *diff_dst;
 };
 
-int conv_picture_fits(const struct conv_desc *d)
+int conv_image_fits(const struct conv_desc *d)
 {
-    return conv_kernels_best()->picture_forward && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
+    return conv_kernels_best()->image_forward && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
            !d->diff_src && d->pad == 0 && d->kernel_width * d->src.channels == PICTURE_RUN &&
            d->dst.channels % PICTURE_PANEL == 0 &&
            d->src.height * d->src.width * d->src.channels <= UINT32_MAX;
 }
 
-sotto_status conv_picture_create(struct conv_picture **out, const struct conv_desc *d)
+sotto_status conv_image_create(struct conv_image **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
-    struct conv_picture *c = base_alloc(1, sizeof *c);
+    struct conv_image *c = base_alloc(1, sizeof *c);
     if (!c)
         FAIL(SOTTO_ENOMEM, "convolution: out of memory");
     c->desc = *d;
     c->kernels = conv_kernels_best();
-    c->shape = (struct picture){.rows = d->kernel_height,
-                                .stride = d->src.width * d->src.channels,
-                                .outputs = d->dst.channels,
-                                .relu = d->relu};
+    c->shape = (struct image){.rows = d->kernel_height,
+                              .stride = d->src.width * d->src.channels,
+                              .outputs = d->dst.channels,
+                              .relu = d->relu};
     c->taps = d->kernel_height * PICTURE_RUN;
     c->pixels = d->dst.height * d->dst.width;
     c->starts = base_alloc(c->pixels, sizeof *c->starts);
@@ -53,29 +53,29 @@ sotto_status conv_picture_create(struct conv_picture **out, const struct conv_de
     *out = c;
     c = NULL;
 done:
-    conv_picture_free(c);
+    conv_image_free(c);
     return status;
 }
 
-static size_t panels_size(const struct conv_picture *c)
+static size_t panels_size(const struct conv_image *c)
 {
     return (1 + c->taps) * c->desc.dst.channels;
 }
 
 /* Of an output's bias (row 0) or weight (row 1 + tap) in the panels. */
-static size_t position(const struct conv_picture *c, size_t output, size_t row)
+static size_t position(const struct conv_image *c, size_t output, size_t row)
 {
     return (output / PICTURE_PANEL * (1 + c->taps) + row) * PICTURE_PANEL + output % PICTURE_PANEL;
 }
 
-void conv_picture_layout(struct conv_picture *c, struct arena *scratch)
+void conv_image_layout(struct conv_image *c, struct arena *scratch)
 {
     c->panels = arena_take(scratch, panels_size(c), sizeof *c->panels);
     if (c->desc.training && !c->desc.no_weights)
         c->partial = arena_take(scratch, (size_t)c->desc.threads * panels_size(c), sizeof *c->partial);
 }
 
-void conv_picture_free(struct conv_picture *c)
+void conv_image_free(struct conv_image *c)
 {
     if (!c)
         return;
@@ -83,22 +83,22 @@ void conv_picture_free(struct conv_picture *c)
     base_free(c);
 }
 
-static size_t picture_size(const struct conv_picture *c)
+static size_t image_size(const struct conv_image *c)
 {
     return c->desc.src.height * c->desc.src.width * c->desc.src.channels;
 }
 
-static sotto_status forward_picture(void *arg, size_t n, int thread)
+static sotto_status forward_image(void *arg, size_t n, int thread)
 {
     (void)thread;
-    const struct conv_picture *c = arg;
-    c->kernels->picture_forward(c->dst + n * c->pixels * c->shape.outputs, c->src + n * picture_size(c),
-                                c->starts, c->pixels, &c->shape, c->panels);
+    const struct conv_image *c = arg;
+    c->kernels->image_forward(c->dst + n * c->pixels * c->shape.outputs, c->src + n * image_size(c),
+                              c->starts, c->pixels, &c->shape, c->panels);
     return SOTTO_OK;
 }
 
-void conv_picture_forward(struct conv_picture *c, float *dst, const float *src, const float *weights,
-                          const float *bias)
+void conv_image_forward(struct conv_image *c, float *dst, const float *src, const float *weights,
+                        const float *bias)
 {
     for (size_t k = 0; k < c->shape.outputs; k++) {
         c->panels[position(c, k, 0)] = bias ? bias[k] : 0;
@@ -107,27 +107,27 @@ void conv_picture_forward(struct conv_picture *c, float *dst, const float *src, 
     }
     c->dst = dst;
     c->src = src;
-    (void)par_shares(c->desc.batch, c->desc.threads, forward_picture, c);
+    (void)par_shares(c->desc.batch, c->desc.threads, forward_image, c);
 }
 
-static sotto_status sum_pictures(void *arg, size_t part, int thread)
+static sotto_status sum_images(void *arg, size_t part, int thread)
 {
     (void)thread;
-    const struct conv_picture *c = arg;
+    const struct conv_image *c = arg;
     size_t threads = (size_t)c->desc.threads, first = c->desc.batch * part / threads,
            end = c->desc.batch * (part + 1) / threads;
     float *sums = c->partial + part * panels_size(c);
     memset(sums, 0, panels_size(c) * sizeof *sums);
     for (size_t n = first; n < end; n++)
         for (size_t i = 0; i < c->pixels; i += SLICE)
-            c->kernels->picture_weights(sums, c->diff_dst + (n * c->pixels + i) * c->shape.outputs,
-                                        c->src + n * picture_size(c), c->starts + i,
-                                        c->pixels - i < SLICE ? c->pixels - i : SLICE, &c->shape);
+            c->kernels->image_weights(sums, c->diff_dst + (n * c->pixels + i) * c->shape.outputs,
+                                      c->src + n * image_size(c), c->starts + i,
+                                      c->pixels - i < SLICE ? c->pixels - i : SLICE, &c->shape);
     return SOTTO_OK;
 }
 
 /* One value of all threads' sums, in order. */
-static float total(const struct conv_picture *c, size_t i)
+static float total(const struct conv_image *c, size_t i)
 {
     float sum = c->partial[i];
     for (size_t part = 1; part < (size_t)c->desc.threads; part++)
@@ -135,12 +135,12 @@ static float total(const struct conv_picture *c, size_t i)
     return sum;
 }
 
-void conv_picture_weights(struct conv_picture *c, float *diff_weights, float *diff_bias,
-                          const float *diff_dst, const float *src)
+void conv_image_weights(struct conv_image *c, float *diff_weights, float *diff_bias, const float *diff_dst,
+                        const float *src)
 {
     c->diff_dst = diff_dst;
     c->src = src;
-    (void)par_shares((size_t)c->desc.threads, c->desc.threads, sum_pictures, c);
+    (void)par_shares((size_t)c->desc.threads, c->desc.threads, sum_images, c);
     for (size_t k = 0; k < c->shape.outputs; k++) {
         if (diff_bias)
             diff_bias[k] = total(c, position(c, k, 0));

@@ -16,10 +16,10 @@ static inline size_t tile_outputs(size_t width)
 {
     return width == 64 ? 4 : 8;
 }
-/** A kernel row over a picture: 3 columns of 3 colours lie side by side. */
+/** A kernel row over a image: 3 columns of 3 colours lie side by side. */
 enum { PICTURE_RUN = 9, PICTURE_PANEL = 64 };
-struct picture {
-    size_t rows, stride; /* of the kernel; floats from one row of the picture to the next */
+struct image {
+    size_t rows, stride; /* of the kernel; floats from one row of the image to the next */
     size_t outputs;      /* a multiple of 64 */
     int relu;
 };
@@ -43,11 +43,11 @@ struct conv_kernels {
                      size_t count, size_t outputs, size_t width);
     /** dst (count, outputs) from the values under the kernel, whose first lies at src + pixels[i].
      * panels (outputs / 64, 1 + rows * 9, 64): the bias, then the weights. */
-    void (*picture_forward)(float *dst, const float *src, const uint32_t *pixels, size_t count,
-                            const struct picture *shape, const float *panels);
+    void (*image_forward)(float *dst, const float *src, const uint32_t *pixels, size_t count,
+                          const struct image *shape, const float *panels);
     /** panels += the gradient of such panels. */
-    void (*picture_weights)(float *panels, const float *diff_dst, const float *src, const uint32_t *pixels,
-                            size_t count, const struct picture *shape);
+    void (*image_weights)(float *panels, const float *diff_dst, const float *src, const uint32_t *pixels,
+                          size_t count, const struct image *shape);
 };
 const struct conv_kernels *conv_kernels_best(void);
 

@@ -131,12 +131,12 @@ static void accumulate(float *out, const float *in, const struct pixel_pair *pai
     }
 }
 
-/* ---- pictures ---- */
+/* ---- images ---- */
 
-/* Six pixels by 64 results, as above; every value of the source is broadcast straight from the picture. */
-static inline __attribute__((always_inline)) void picture_group(float *dst, const float *const x[GROUP],
-                                                                size_t real, const struct picture *shape,
-                                                                const float *panel)
+/* Six pixels by 64 results, as above; every value of the source is broadcast straight from the image. */
+static inline __attribute__((always_inline)) void image_group(float *dst, const float *const x[GROUP],
+                                                              size_t real, const struct image *shape,
+                                                              const float *panel)
 {
     __m512 sum[GROUP][4];
 #pragma GCC unroll 4
@@ -170,8 +170,8 @@ static inline __attribute__((always_inline)) void picture_group(float *dst, cons
                 _mm512_storeu_ps(dst + v * TILE_VECTOR, _mm512_max_ps(floor, sum[k][v]));
 }
 
-static void picture_forward(float *dst, const float *src, const uint32_t *pixels, size_t count,
-                            const struct picture *shape, const float *panels)
+static void image_forward(float *dst, const float *src, const uint32_t *pixels, size_t count,
+                          const struct image *shape, const float *panels)
 {
     size_t panel = (1 + shape->rows * PICTURE_RUN) * PICTURE_PANEL;
     for (size_t i = 0; i < count; i += GROUP) {
@@ -181,13 +181,13 @@ static void picture_forward(float *dst, const float *src, const uint32_t *pixels
         for (size_t k = 0; k < GROUP; k++)
             x[k] = src + pixels[i + (k < real ? k : real - 1)];
         for (size_t k = 0; k < shape->outputs; k += PICTURE_PANEL)
-            picture_group(dst + i * shape->outputs + k, x, real, shape, panels + k / PICTURE_PANEL * panel);
+            image_group(dst + i * shape->outputs + k, x, real, shape, panels + k / PICTURE_PANEL * panel);
     }
 }
 
 /* One kernel row: nine weights by 32 outputs in 18 registers while the pixels go by. */
-static void picture_row(float *w, const float *d, size_t outputs, const float *src, const uint32_t *pixels,
-                        size_t count)
+static void image_row(float *w, const float *d, size_t outputs, const float *src, const uint32_t *pixels,
+                      size_t count)
 {
     __m512 sum[PICTURE_RUN][2];
 #pragma GCC unroll 16
@@ -216,8 +216,8 @@ static void picture_row(float *w, const float *d, size_t outputs, const float *s
 }
 
 /* The biases come first: they read in order, which brings the slice into the first-level cache. */
-static void picture_weights(float *panels, const float *diff_dst, const float *src, const uint32_t *pixels,
-                            size_t count, const struct picture *shape)
+static void image_weights(float *panels, const float *diff_dst, const float *src, const uint32_t *pixels,
+                          size_t count, const struct image *shape)
 {
     size_t outputs = shape->outputs, panel = (1 + shape->rows * PICTURE_RUN) * PICTURE_PANEL;
     for (size_t i = 0; i < count; i++)
@@ -229,13 +229,13 @@ static void picture_weights(float *panels, const float *diff_dst, const float *s
     for (size_t k = 0; k < outputs; k += 2 * TILE_VECTOR) {
         float *w = panels + k / PICTURE_PANEL * panel + k % PICTURE_PANEL + PICTURE_PANEL;
         for (size_t r = 0; r < shape->rows; r++, w += PICTURE_RUN * PICTURE_PANEL)
-            picture_row(w, diff_dst + k, outputs, src + r * shape->stride, pixels, count);
+            image_row(w, diff_dst + k, outputs, src + r * shape->stride, pixels, count);
     }
 }
 
 extern const struct conv_kernels ISA_NAME(conv_kernels);
-const struct conv_kernels ISA_NAME(conv_kernels) = {.picture_forward = picture_forward,
-                                                    .picture_weights = picture_weights,
+const struct conv_kernels ISA_NAME(conv_kernels) = {.image_forward = image_forward,
+                                                    .image_weights = image_weights,
                                                     .accumulate = accumulate,
                                                     .pack_src = pack_src,
                                                     .sum_dst = sum_dst,

@@ -2,7 +2,7 @@
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
- *   picture  our own kernels for the first layer (conv_image.h), its weight gradient too
+ *   image  our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
  *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
@@ -35,7 +35,7 @@ struct conv {
     size_t chunk;  /* images per product over columns; divides the batch */
     struct product *forward, *backward_data, *backward_weights;
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
-    struct conv_picture *picture;             /* instead of all others, if way is PICTURE */
+    struct conv_image *image;                 /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
     struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
     struct weights_gradient *library_weights; /* likewise */
@@ -126,7 +126,7 @@ static enum way choose(const struct conv_desc *d, int winograd)
 {
     if (winograd && conv_winograd_fits(d))
         return WINOGRAD;
-    if (conv_picture_fits(d))
+    if (conv_image_fits(d))
         return PICTURE;
     int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
     if (d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width)
@@ -175,7 +175,7 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
         goto made;
     }
     if (c->way == PICTURE) {
-        TRY(conv_picture_create(&c->picture, desc));
+        TRY(conv_image_create(&c->image, desc));
         goto made;
     }
     if (c->way == TAPS || (c->way != DENSE && desc->training && desc->diff_src && conv_taps_fits(desc)))
@@ -196,7 +196,7 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
     if (c->way == PICTURE) {
-        conv_picture_layout(c->picture, scratch);
+        conv_image_layout(c->image, scratch);
         return;
     }
     if (c->way == WINOGRAD)
@@ -251,7 +251,7 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
         return;
     }
     if (c->way == PICTURE) {
-        conv_picture_forward(c->picture, dst, src, weights, bias);
+        conv_image_forward(c->image, dst, src, weights, bias);
         return;
     }
     if (c->way == TAPS) {
@@ -320,7 +320,7 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
     size_t rows = d->batch * c->pixels;
     if (c->way == PICTURE) {
         if (diff_weights)
-            conv_picture_weights(c->picture, diff_weights, diff_bias, diff_dst, src);
+            conv_image_weights(c->image, diff_weights, diff_bias, diff_dst, src);
         return;
     }
     if (diff_weights && diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
@@ -349,7 +349,7 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->backward_data);
     product_free(c->backward_weights);
     conv_winograd_free(c->winograd);
-    conv_picture_free(c->picture);
+    conv_image_free(c->image);
     conv_taps_free(c->by_taps);
     conv_weights_free(c->direct_weights);
     weights_gradient_free(c->library_weights);

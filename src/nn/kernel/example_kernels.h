@@ -2,7 +2,7 @@
  *
  * A convolution's weight gradient of one example is G = D' A, where row t of D (positions, outputs) is the
  * gradient at output position t and row t of A holds the source values under the kernel there. A is never
- * built: its rows are runs of the picture itself, which lies padded with zeros where the kernel sticks out.
+ * built: its rows are runs of the image itself, which lies padded with zeros where the kernel sticks out.
  */
 #ifndef NN_KERNEL_EXAMPLE_KERNELS_H
 #define NN_KERNEL_EXAMPLE_KERNELS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXAMPLE_SLACK = 16 }; /* floats behind a picture that outer() may read (never use) */
+enum { EXAMPLE_SLACK = 16 }; /* floats behind a image that outer() may read (never use) */
 
 /** Row t of A: runs r of `width` floats at base + starts[t] + r * skip. */
 struct patches {

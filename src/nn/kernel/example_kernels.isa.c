@@ -1,6 +1,6 @@
 /* outer(): a tile of ROWS outputs by three vectors of the gradient stays in registers while the positions of
  * a slice go by; per position three loads and ROWS broadcasts feed 3 ROWS multiply-adds. The slice keeps its
- * rows of D and of the picture in the first-level cache while the tiles pass over them.
+ * rows of D and of the image in the first-level cache while the tiles pass over them.
  *
  * ghost(): four positions t against four positions s; sixteen dot products of A, then of D, and the products
  * of both are summed in double. Multiply-add is spelled out, as the build turns contraction off. */
@@ -24,7 +24,8 @@ enum { LANES = BYTES / sizeof(float), WIDE = 3, SLICE = 128, GRAM = 4 };
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float vec __attribute__((vector_size(BYTES), may_alias));
-typedef vec stored_vec __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
+typedef vec stored_vec
+    __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
 
 INLINE vec load(const float *p)
 {

@@ -17,11 +17,11 @@ struct example_product {
     enum way way;
     size_t views, rows;     /* rows of the batch in an example; output positions of an example */
     size_t taps, weights;   /* d, and d p */
-    size_t picture, padded; /* floats of a source picture, and of its padded copy */
+    size_t image, padded;   /* floats of a source image, and of its padded copy */
     int copies;             /* positions are runs of padded copies */
     struct patches patches; /* all but the base */
     uint32_t *starts;       /* (rows) */
-    float *pictures;        /* (threads, views * padded + slack) */
+    float *images;          /* (threads, views * padded + slack) */
     float *gradients;       /* (examples, weights + bias) */
     /* of the running call */
     const struct example_norms *norms;
@@ -51,7 +51,7 @@ static void list_starts(struct example_product *e)
 {
     const struct conv_desc *d = &e->desc;
     size_t width = e->copies ? d->src.width + 2 * d->pad : d->src.width,
-           one = e->copies ? e->padded : e->picture, positions = d->dst.height * d->dst.width;
+           one = e->copies ? e->padded : e->image, positions = d->dst.height * d->dst.width;
     for (size_t i = 0; i < e->rows; i++) {
         size_t view = i / positions, p = i % positions / d->dst.width, q = i % positions % d->dst.width;
         e->starts[i] = (uint32_t)(view * one + (p * width + q) * d->stride * d->src.channels);
@@ -80,7 +80,7 @@ sotto_status example_product_create(struct example_product **out, const struct c
     e->rows = views * d->dst.height * d->dst.width;
     e->taps = d->kernel_height * d->kernel_width * d->src.channels;
     e->weights = e->taps * d->dst.channels;
-    e->picture = shape_count(d->src);
+    e->image = shape_count(d->src);
     e->padded = (d->src.height + 2 * d->pad) * (d->src.width + 2 * d->pad) * d->src.channels;
     e->way = choose(e);
     /* outer() reads behind the end of a run that fills no whole vector */
@@ -103,8 +103,8 @@ void example_product_layout(struct example_product *e, struct arena *keep, struc
     if (e->way == STORED)
         e->gradients = arena_take(keep, e->desc.batch / e->views * gradient_size(e), sizeof *e->gradients);
     if (e->way != VECTOR && e->copies)
-        e->pictures = arena_take(scratch, (size_t)e->desc.threads * (e->views * e->padded + EXAMPLE_SLACK),
-                                 sizeof *e->pictures);
+        e->images = arena_take(scratch, (size_t)e->desc.threads * (e->views * e->padded + EXAMPLE_SLACK),
+                               sizeof *e->images);
 }
 
 void example_product_free(struct example_product *e)
@@ -122,14 +122,14 @@ int example_product_stores(const struct example_product *e)
 
 /* ---- norms ---- */
 
-/* The pictures of an example, padded. The border is written again each time: layers share the memory. */
-static const float *padded_pictures(const struct example_product *e, const float *src, int thread)
+/* The images of an example, padded. The border is written again each time: layers share the memory. */
+static const float *padded_images(const struct example_product *e, const float *src, int thread)
 {
     const struct nn_shape s = e->desc.src;
     size_t pad = e->desc.pad, line = s.width * s.channels, padded_line = (s.width + 2 * pad) * s.channels;
-    float *copy = e->pictures + (size_t)thread * (e->views * e->padded + EXAMPLE_SLACK), *to = copy;
+    float *copy = e->images + (size_t)thread * (e->views * e->padded + EXAMPLE_SLACK), *to = copy;
     if (pad == 0) {
-        memcpy(copy, src, e->views * e->picture * sizeof *copy);
+        memcpy(copy, src, e->views * e->image * sizeof *copy);
         return copy;
     }
     for (size_t v = 0; v < e->views; v++) {
@@ -157,7 +157,7 @@ static sotto_status one_norm(void *arg, size_t i, int thread)
 {
     const struct example_product *e = arg;
     size_t outputs = e->desc.dst.channels;
-    const float *src = e->src + i * e->views * e->picture, *diff = e->diff_dst + i * e->rows * outputs;
+    const float *src = e->src + i * e->views * e->image, *diff = e->diff_dst + i * e->rows * outputs;
     struct patches a = e->patches;
     if (e->way == VECTOR) {
         double square =
@@ -166,7 +166,7 @@ static sotto_status one_norm(void *arg, size_t i, int thread)
         e->norms->excess[i] = square * 0x1p-22; /* products of the sum are rounded to float */
         return SOTTO_OK;
     }
-    a.base = e->copies ? padded_pictures(e, src, thread) : src;
+    a.base = e->copies ? padded_images(e, src, thread) : src;
     if (e->way == GHOST) {
         struct ghost g = e->kernels->ghost(diff, outputs, e->desc.bias, &a);
         e->norms->square[i] = g.square;
@@ -225,7 +225,7 @@ static sotto_status scale_example(void *arg, size_t i, int thread)
 {
     (void)thread;
     const struct example_product *e = arg;
-    size_t outputs = e->rows * e->desc.dst.channels, inputs = e->views * e->picture;
+    size_t outputs = e->rows * e->desc.dst.channels, inputs = e->views * e->image;
     float factor = i < e->examples ? (float)e->factor[i] : 0;
     e->kernels->scale(e->diff_to_scale + i * outputs, factor, outputs);
     if (factor == 0)

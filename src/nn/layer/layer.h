@@ -99,12 +99,12 @@ struct pass {
 
 struct layer {
     const char *name;
-    int fuses_relu;   /* forward applies the ReLU when run->relu */
-    int masks_itself; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu)
+    int fuses_relu;            /* forward applies the ReLU when run->relu */
+    int applies_own_relu_mask; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu)
                        */
-    int fuses_mask;   /* backward multiplies src->diff by (src->data > 0) when src->relu */
-    int in_place;     /* backward may overwrite dst->diff by a src->diff of the same shape */
-    int adds;         /* backward adds to src->diff when run->add_diff_src */
+    int fuses_mask;            /* backward multiplies src->diff by (src->data > 0) when src->relu */
+    int in_place;              /* backward may overwrite dst->diff by a src->diff of the same shape */
+    int adds;                  /* backward adds to src->diff when run->add_diff_src */
     int ends_gradient; /* nothing below it has parameters: nobody need work out its dst->diff */
     int writes_f32;    /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
@@ -131,7 +131,7 @@ struct layer {
      * what is not finite. May overwrite src->data, dst->diff and the parameters' diff. */
     void (*example_sum)(struct layer_run *run, float *sum, int add, const double *factor, size_t examples);
     /** Why there is no gradient of a single example, and what to use instead; or NULL. */
-    const char *mixes_examples;
+    const char *cross_example_reason;
     void (*release)(struct layer_run *run);
 };
 

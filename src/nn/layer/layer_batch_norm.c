@@ -244,7 +244,7 @@ static void release(struct layer_run *run)
 const struct layer layer_batch_norm = {
     .name = "batch norm",
     .fuses_relu = 1,
-    .masks_itself = 1,
+    .applies_own_relu_mask = 1,
     .in_place = 1,
     .adds = 1,
     .shape = norm_shape,
@@ -253,6 +253,6 @@ const struct layer layer_batch_norm = {
     .layout = layout,
     .forward = forward,
     .backward = backward,
-    .mixes_examples = "batch norm computes with the mean of the whole batch, so a record "
-                      "acts on the gradients of others; use group norm (norm: group)",
+    .cross_example_reason = "batch norm computes with the mean of the whole batch, so a record "
+                            "acts on the gradients of others; use group norm (norm: group)",
     .release = release};

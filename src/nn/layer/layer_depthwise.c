@@ -187,6 +187,6 @@ const struct layer layer_depthwise = {
     .layout = layout,
     .forward = forward,
     .backward = backward,
-    .mixes_examples = "its gradients of single records are not worked out; use a network of plain "
-                      "convolutions (resnet8, resnet18 with norm: group)",
+    .cross_example_reason = "its gradients of single records are not worked out; use a network of plain "
+                            "convolutions (resnet8, resnet18 with norm: group)",
     .release = release};

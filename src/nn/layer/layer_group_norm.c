@@ -236,7 +236,7 @@ static void release(struct layer_run *run)
 
 const struct layer layer_group_norm = {.name = "group norm",
                                        .fuses_relu = 1,
-                                       .masks_itself = 1,
+                                       .applies_own_relu_mask = 1,
                                        .in_place = 1,
                                        .adds = 1,
                                        .shape = shape,

@@ -221,7 +221,7 @@ static void take(struct sotto_autotune *out, const struct autotune_candidate *c,
 }
 
 static void take_best(struct sotto_autotune *out, const struct autotune_times *t, const char *how,
-                         const struct autotune_request *r)
+                      const struct autotune_request *r)
 {
     take(out, &t->candidate[best_of(t)], t->count > 1 ? how : "only");
     for (size_t i = 0; t->count > 1 && i < t->count; i++) {

@@ -72,7 +72,8 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
                 spec->path);
         added->noise.stream = m->noises++;
     }
-    REQUIRE(spec->cap <= 0 || (spec->relu && spec->residual == SOURCE_NONE && spec->layer->masks_itself),
+    REQUIRE(spec->cap <= 0 ||
+                (spec->relu && spec->residual == SOURCE_NONE && spec->layer->applies_own_relu_mask),
             "%s: only a norm caps its ReLU, and only without a residual sum", spec->path);
     struct nn_shape src = model_shape(m, spec->src);
     TRY(spec->layer->shape(&added->shape, spec, src));

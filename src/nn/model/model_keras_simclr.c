@@ -41,8 +41,7 @@ done:
     return status;
 }
 
-const struct model_kind model_keras_simclr = {
-    .name = "keras-simclr",
-    .title = "4 convolutions (128, stride 2) and a dense layer",
-    .smallest_side = SMALLEST,
-    .build = build};
+const struct model_kind model_keras_simclr = {.name = "keras-simclr",
+                                              .title = "4 convolutions (128, stride 2) and a dense layer",
+                                              .smallest_side = SMALLEST,
+                                              .build = build};

@@ -1,4 +1,4 @@
-/* The convolutional network with tanh that is trained on colour pictures by DP-SGD (Papernot et al. 2021;
+/* The convolutional network with tanh that is trained on colour images by DP-SGD (Papernot et al. 2021;
  * Tramer & Boneh 2021): stages of two convolutions 3x3, each stage followed by a 2x2 max pool, then one dense
  * layer; tanh after each of them. `hidden` lists the widths of the stages and, last, of the dense layer; 32,
  * 64, 128, 128 unless given. With 10 classes on 3x32x32: 550,570 parameters. Names are those of the same

@@ -1,4 +1,4 @@
-/* The small convolutional network with tanh that is trained on 28x28 pictures by DP-SGD (Papernot et al.
+/* The small convolutional network with tanh that is trained on 28x28 images by DP-SGD (Papernot et al.
  * 2021; Tramer & Boneh 2021): convolutions of 16 filters 8x8 and 32 filters 4x4 with stride 2, each with tanh
  * and a 2x2 max pool of stride 1, then a dense layer of 32 with tanh. With 10 classes on 1x28x28: 26,010
  * parameters. Names are those of the same network as nn.Sequential. */

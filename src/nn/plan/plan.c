@@ -34,7 +34,7 @@ static sotto_status describe_activations(struct nn_plan *p)
         int f32 = plan_ends(p, i) && spec->layer->writes_f32 && spec->residual == SOURCE_NONE;
         TRY(describe_activation(plan_activation(p, i), spec->shape, batch, f32 ? NN_F32 : p->config.dtype));
         plan_activation(p, i)->relu =
-            spec->relu && !(spec->layer->masks_itself && spec->residual == SOURCE_NONE);
+            spec->relu && !(spec->layer->applies_own_relu_mask && spec->residual == SOURCE_NONE);
     }
 done:
     return status;
@@ -87,9 +87,9 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
                  "so one "
                  "example more would change the others'",
                  m->rows[i].path);
-        if (layer->mixes_examples || (layer->parameters && !layer->example_norms))
+        if (layer->cross_example_reason || (layer->parameters && !layer->example_norms))
             FAIL(SOTTO_ENOTSUP, "%s: no gradient of a single example: %s", m->rows[i].path,
-                 layer->mixes_examples ? layer->mixes_examples : layer->name);
+                 layer->cross_example_reason ? layer->cross_example_reason : layer->name);
     }
 done:
     return status;

@@ -6,7 +6,7 @@
 #include "nn/model/model.h"
 
 /** Where the gradient of a row goes; decided once by plan_memory.c. */
-struct row_flow {
+struct node_gradient_flow {
     int add_src;       /* another row has written src->diff before: write to `spare` and add */
     int add_residual;  /* likewise for the residual source; otherwise the two share one gradient */
     int copy_residual; /* likewise first, but this row keeps its gradient: the other gets a copy */
@@ -20,8 +20,8 @@ struct nn_plan {
     size_t row_count;
     int output_row,
         adversary_row; /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
-    struct layer_run *runs; /* (row_count) */
-    struct row_flow *flow;  /* (row_count) */
+    struct layer_run *runs;          /* (row_count) */
+    struct node_gradient_flow *flow; /* (row_count) */
     struct activation
         *activations; /* (row_count + 1); activations[0] is the input, tensors[i + 1] the result of row i */
     float *input, *output, *diff_output; /* f32 faces; the same memory as the tensors in a f32 plan */

@@ -196,6 +196,6 @@ void section_attacks(struct page *p, const struct report *r)
                  "well (Clopper-Pearson on both rates at one threshold chosen on the other half). It treats "
                  "the records of one trained "
                  "model as independent trials, and it measures; it never proves privacy.</p>\n");
-    section_exposed(p, r);
+    section_most_vulnerable(p, r);
     page_html(p, "</section>\n");
 }

@@ -326,7 +326,7 @@ static void stand_ins(struct page *p, const struct json *audit)
         page_html(p, "</tbody></table></div>\n");
 }
 
-void section_exposed(struct page *p, const struct report *r)
+void section_most_vulnerable(struct page *p, const struct report *r)
 {
     const struct row *row = NULL;
     for (size_t i = 0; i < r->row_count && !row; i++)

@@ -7,26 +7,26 @@
 
 enum { CURVES = 8, CURVE_POINTS = 200 };
 
-struct curve {
+struct roc {
     char name[48];
     struct json *points;
     size_t seen;
 };
 
-static struct curve *find_curve(struct curve *curves, size_t *count, const char *name)
+static struct roc *find_curve(struct roc *curves, size_t *count, const char *name)
 {
     for (size_t i = 0; i < *count; i++)
         if (strcmp(curves[i].name, name) == 0)
             return &curves[i];
     if (*count == CURVES)
         return NULL;
-    struct curve *c = &curves[(*count)++];
+    struct roc *c = &curves[(*count)++];
     snprintf(c->name, sizeof c->name, "%s", name);
     c->points = json_make_array();
     return c;
 }
 
-static sotto_status add_line(struct curve *curves, size_t *count, const char *line, size_t length,
+static sotto_status add_line(struct roc *curves, size_t *count, const char *line, size_t length,
                              size_t stride)
 {
     sotto_status status = SOTTO_OK;
@@ -34,7 +34,7 @@ static sotto_status add_line(struct curve *curves, size_t *count, const char *li
     TRY(json_parse(&j, line, length, "metrics.jsonl"));
     const char *name = json_text(json_member(j, "name"));
     bool shown = name && (strcmp(name, "loss") == 0 || strcmp(name, "accuracy") == 0);
-    struct curve *c = shown ? find_curve(curves, count, name) : NULL;
+    struct roc *c = shown ? find_curve(curves, count, name) : NULL;
     if (!c || c->seen++ % stride != 0)
         goto done;
     double point[2] = {json_number(json_member(j, "step")), json_number(json_member(j, "value"))};
@@ -51,7 +51,7 @@ sotto_status run_training_curves(struct json **out, const struct run *r)
     char path[RUN_PATH];
     unsigned char *text = NULL;
     size_t size = 0, lines = 0, count = 0;
-    struct curve curves[CURVES] = {{{0}, NULL, 0}};
+    struct roc curves[CURVES] = {{{0}, NULL, 0}};
     struct json *list = json_make_array();
     TRY(run_folder_path(path, &r->folder, "metrics.jsonl"));
     if (!file_exists(path)) {

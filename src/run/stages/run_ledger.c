@@ -41,8 +41,8 @@ sotto_status run_source_make(struct run_source *out, struct run *r, size_t index
         s.digests = base_alloc(n, sizeof *s.digests);
         if (!s.digests)
             FAIL(SOTTO_ENOMEM, "run: out of memory for %zu records", n);
-        TRY(sotto_dataset_digests(s.digests, r->data, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index), n,
-                                  r->ctx));
+        TRY(sotto_dataset_digests(s.digests, r->data, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index),
+                                  n, r->ctx));
         s.records.digests = (const unsigned char(*)[SOTTO_DIGEST])s.digests;
         s.records.n = n;
     }

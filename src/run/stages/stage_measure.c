@@ -74,7 +74,7 @@ static sotto_status measure_draws(struct spread *accuracy, struct spread *auc, s
         noisy = NULL;
         TRY(sotto_head_copy(&noisy, head));
         float *parameters = sotto_head_parameters(noisy, &count);
-        TRY(sotto_noise_evaluate(parameters, count, mechanism, scale, r->config.seed, draw));
+        TRY(sotto_noise_simulate(parameters, count, mechanism, scale, r->config.seed, draw));
         TRY(run_answers_ask(a, noisy));
         loss_scores(member, a->member, a->member_y, a->n_member, a->classes);
         loss_scores(nonmember, a->nonmember, a->nonmember_y, a->n_nonmember, a->classes);

@@ -56,7 +56,7 @@ struct sweep {
     size_t network_side;
 };
 
-static sotto_status split_curve(struct curve *out, const double *scores, size_t n_member, size_t n,
+static sotto_status split_curve(struct roc *out, const double *scores, size_t n_member, size_t n,
                                 size_t parity)
 {
     sotto_status status = SOTTO_OK;
@@ -83,20 +83,21 @@ static sotto_status measure_scores(struct result *out, const double *scores, siz
                                    const struct run_config *config)
 {
     sotto_status status = SOTTO_OK;
-    struct curve choosing = {0}, scored = {0};
+    struct roc calibration = {0}, scored = {0};
     struct sotto_estimate area;
     TRY(sotto_auc(&area, scores, n_member, scores + n_member, n - n_member, config->confidence));
-    TRY(split_curve(&choosing, scores, n_member, n, 0));
+    TRY(split_curve(&calibration, scores, n_member, n, 0));
     TRY(split_curve(&scored, scores, n_member, n, 1));
     out->auc = area.estimate;
-    out->balanced = curve_balanced(&scored, curve_threshold_balanced(&choosing), config->confidence).estimate;
+    out->balanced =
+        curve_balanced(&scored, curve_threshold_balanced(&calibration), config->confidence).estimate;
     for (size_t i = 0; i < config->rate_count; i++) {
-        double threshold = curve_threshold_at_fpr(&choosing, config->rates[i]);
+        double threshold = curve_threshold_at_fpr(&calibration, config->rates[i]);
         bool resolved = (double)(n - n_member) * config->rates[i] >= 1;
         out->tpr[i] = resolved ? curve_rates(&scored, threshold, config->confidence).tpr.estimate : NAN;
     }
 done:
-    curve_clear(&choosing);
+    curve_clear(&calibration);
     curve_clear(&scored);
     return status;
 }
@@ -159,7 +160,7 @@ static sotto_status measure_draw(void *arg, size_t draw, int thread)
         FAIL(SOTTO_ESTOPPED, "stopped while sweeping %s", s->r->config.cases[s->index].name);
     TRY(sotto_head_copy(&noisy, s->head));
     float *parameters = sotto_head_parameters(noisy, &count);
-    TRY(sotto_noise_evaluate(parameters, count, s->setting.mechanism, s->setting.scale, s->r->config.seed,
+    TRY(sotto_noise_simulate(parameters, count, s->setting.mechanism, s->setting.scale, s->r->config.seed,
                              draw));
     TRY(run_answers_ask(a, noisy));
     out->accuracy = (double)run_count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /

@@ -138,12 +138,12 @@ done:
     return status;
 }
 
-sotto_status network_asker_make(struct network_asker *out, const struct sotto_network *n, bool embedding,
+sotto_status network_query_make(struct network_query *out, const struct sotto_network *n, bool embedding,
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct nn_backend *backend;
-    struct network_asker a = {.network = n,
+    struct network_query a = {.network = n,
                               .threads = nn_threads_worth(BATCH * nn_model_work(n->model), par_threads(ctx))};
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(a.threads);
@@ -158,17 +158,17 @@ sotto_status network_asker_make(struct network_asker *out, const struct sotto_ne
             FAIL(SOTTO_ENOMEM, "network: out of memory for answers");
     }
     *out = a;
-    a = (struct network_asker){0};
+    a = (struct network_query){0};
 done:
-    network_asker_clear(&a);
+    network_query_clear(&a);
     return status;
 }
 
-void network_asker_clear(struct network_asker *a)
+void network_query_clear(struct network_query *a)
 {
     nn_plan_free(a->plan);
     base_free(a->sum);
-    *a = (struct network_asker){0};
+    *a = (struct network_query){0};
 }
 
 /* sum (BATCH, k) += share times the probabilities of logits z. */
@@ -186,7 +186,7 @@ static void add_probabilities(float *sum, const float *z, size_t k, double share
 }
 
 /* Answers to the batch in the plan's input, averaged over repeats. */
-static const float *ask(struct network_asker *a)
+static const float *ask(struct network_query *a)
 {
     const float *answer = nn_plan_output(a->plan);
     size_t repeats = a->sum ? a->network->repeats : 1, cells = BATCH * a->width;
@@ -208,7 +208,7 @@ static const float *ask(struct network_asker *a)
 }
 
 /* Rows are where `source` says, BATCH at a time. */
-static void run(float *out, struct network_asker *a, const struct record_input *source, const int64_t *rows,
+static void run(float *out, struct network_query *a, const struct record_input *source, const int64_t *rows,
                 size_t n, const struct record_view *view)
 {
     struct record_view views[BATCH];
@@ -226,7 +226,7 @@ static void run(float *out, struct network_asker *a, const struct record_input *
     }
 }
 
-void network_asker_run(float *out, struct network_asker *a, const float *x, size_t n,
+void network_query_run(float *out, struct network_query *a, const float *x, size_t n,
                        const struct record_view *view)
 {
     struct record_input source;
@@ -252,17 +252,17 @@ sotto_status sotto_network_predict(float *out, const struct sotto_network *netwo
                                    size_t d, int logits, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct network_asker a = {0};
+    struct network_query a = {0};
     size_t inputs = sotto_network_inputs(network);
     REQUIRE(d == inputs, "rows have %zu numbers; the network expects %zu", d, inputs);
     for (size_t i = 0; i < n * d; i++)
         REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be", i / d, i % d);
-    TRY(network_asker_make(&a, network, false, ctx));
-    network_asker_run(out, &a, x, n, NULL);
+    TRY(network_query_make(&a, network, false, ctx));
+    network_query_run(out, &a, x, n, NULL);
     if (!logits)
         network_softmax(out, n, network->config.classes);
 done:
-    network_asker_clear(&a);
+    network_query_clear(&a);
     return status;
 }
 
@@ -271,7 +271,7 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
                                         int logits, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct network_asker a = {0};
+    struct network_query a = {0};
     struct record_input source;
     struct nn_shape r = network->record, found = r;
     if (data->images)
@@ -286,13 +286,13 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
         REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
                 "row index %lld (at position %zu) is outside data set '%s' with %zu records",
                 (long long)rows[i], i, data->name, data->n);
-    TRY(network_asker_make(&a, network, false, ctx));
+    TRY(network_query_make(&a, network, false, ctx));
     record_input_make(&source, data, r, network->config.input, a.threads);
     run(out, &a, &source, rows, n, NULL);
     if (!logits)
         network_softmax(out, n, network->config.classes);
 done:
-    network_asker_clear(&a);
+    network_query_clear(&a);
     return status;
 }
 

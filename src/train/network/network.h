@@ -60,7 +60,7 @@ sotto_status train_residual_parse(struct sotto_residual_noise *out, const char *
 /* ---- answers ---- */
 
 /** A plan for many queries of one network. Not for several threads at once. */
-struct network_asker {
+struct network_query {
     const struct sotto_network *network; /* borrowed */
     struct nn_plan *plan;
     size_t width; /* of an answer */
@@ -69,11 +69,11 @@ struct network_asker {
     float *sum;                /* (batch, width), where answers are averaged; else NULL */
 };
 /** embedding: answers are what the last layer sees, (D), instead of logits. */
-sotto_status network_asker_make(struct network_asker *out, const struct sotto_network *n, bool embedding,
+sotto_status network_query_make(struct network_query *out, const struct sotto_network *n, bool embedding,
                                 const struct sotto_context *ctx);
-void network_asker_clear(struct network_asker *a);
+void network_query_clear(struct network_query *a);
 /** out (n, width): logits or embeddings of rows x (n, inputs), seen in one view (NULL: as they are). */
-void network_asker_run(float *out, struct network_asker *a, const float *x, size_t n,
+void network_query_run(float *out, struct network_query *a, const float *x, size_t n,
                        const struct record_view *view);
 /** In place: logits (n, k) to probabilities. */
 void network_softmax(float *z, size_t n, size_t k);

@@ -80,7 +80,7 @@ static size_t reflect(long i, size_t n)
     return (size_t)(p < (long)n ? p : period - 1 - p);
 }
 
-/* Pixel (y, x) of the padded picture, or nothing where padding is. */
+/* Pixel (y, x) of the padded image, or nothing where padding is. */
 static bool source_of(size_t *pixel, const struct record_input *r, size_t y, size_t x)
 {
     size_t top = (r->input.height - r->record.height) / 2, left = (r->input.width - r->record.width) / 2;

@@ -1,4 +1,4 @@
-/* Equations (2) to (5) and (7) of the residual-perturbation paper on one picture: what the forward pass
+/* Equations (2) to (5) and (7) of the residual-perturbation paper on one image: what the forward pass
  * hides, and what running it backwards brings back. The paper's own velocity field is lost; this one is
  * smooth and bounded. */
 #include "base/file.h"
@@ -117,8 +117,8 @@ static void solve_back(double *u, double *v, double *end, const struct field *f)
     }
 }
 
-static sotto_status write_picture(const char *folder, const char *name, const char *what, const double *u,
-                                  const struct field *f, uint8_t *bytes)
+static sotto_status write_image(const char *folder, const char *name, const char *what, const double *u,
+                                const struct field *f, uint8_t *bytes)
 {
     sotto_status status = SOTTO_OK;
     char file[64], path[PATH];
@@ -188,7 +188,7 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
     for (size_t i = 0; i < n; i++)
         image[i] = pixels[(i % CHANNELS < data->channels ? i % CHANNELS : 0) * plane + i / CHANNELS] / 255.;
     TRY(folder_make(folder));
-    TRY(write_picture(folder, "image", "", image, &f, bytes));
+    TRY(write_image(folder, "image", "", image, &f, bytes));
     for (size_t way = 0; way < SOTTO_SDE_RUNS; way++) {
         struct sotto_sde_run *run = &runs[way];
         double gamma = ways[way].gamma;
@@ -196,12 +196,12 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
         snprintf(run->name, sizeof run->name, "%s", ways[way].name);
         memcpy(u, image, n * sizeof *u);
         forward(u, v, &f, way, seed);
-        TRY(write_picture(folder, run->name, "-features", u, &f, bytes));
+        TRY(write_image(folder, run->name, "-features", u, &f, bytes));
         if (ways[way].solved)
             solve_back(u, v, end, &f);
         else
             backward(u, v, &f, way, seed);
-        TRY(write_picture(folder, run->name, "-recovered", u, &f, bytes));
+        TRY(write_image(folder, run->name, "-recovered", u, &f, bytes));
         run->rmse = rmse(u, image, n);
         run->predicted = gamma == 0            ? NAN
                          : run->multiplicative ? rmse(image, NULL, n) * sqrt(exp(2 * gamma * gamma) - 1)

@@ -23,7 +23,7 @@ struct private_run {
     struct training_loop loop;
     struct silent_records records; /* what t.data points to */
     struct sotto_train_privacy p;
-    struct sotto_steps *reserved;
+    struct sotto_dpsgd_session *reserved;
     struct checkpoint_private state;
     struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
     double fault;
@@ -42,9 +42,10 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    struct sotto_steps *next; /* the old one stays until then: should this fail, it tells what was charged */
+    struct sotto_dpsgd_session
+        *next; /* the old one stays until then: should this fail, it tells what was charged */
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
-    const struct sotto_reserve request = {
+    const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = p->noise,
                     .noise_multiplier = p->noise_multiplier,
                     .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
@@ -68,9 +69,9 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
-    sotto_steps_close(r->reserved);
+    sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
-    snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
+    snprintf(r->state.run, sizeof r->state.run, "%s", sotto_dpsgd_session_run(r->reserved));
 done:
     return status;
 }
@@ -91,7 +92,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     sotto_status status = SOTTO_OK;
     struct private_run *r = state;
     average(r, step);
-    if (sotto_steps_used(r->reserved) == r->p.reserve)
+    if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
         TRY(reserve(r, step));
     size_t drawn, kept = 0;
     TRY(sotto_dp_sample(r->reserved, r->sample, &drawn, r->t.n));
@@ -216,7 +217,7 @@ done:
 static void clear(struct private_run *r)
 {
     file_release(&r->held);
-    sotto_steps_close(r->reserved);
+    sotto_dpsgd_session_close(r->reserved);
     nn_model_free(r->state.average);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
@@ -257,7 +258,7 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
     TRY(network_add_fact(n, "private_recipe", r->text));
     if (r->p.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    TRY(sotto_steps_certificate(&text, r->reserved));
+    TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
     TRY(certificate_add_classes(&text, r->records.data.classes,
                                 silent_records_classes_by(&r->records, &r->p)));
     *certificate = text;
@@ -303,7 +304,8 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
         *result = found;
 done:
     if (status != SOTTO_OK)
-        charge_name_steps(r.reserved, options->checkpoint ? "the same command continues" : "a new run is charged again");
+        charge_name_steps(r.reserved,
+                          options->checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;

@@ -33,7 +33,7 @@ struct noisy_run {
     size_t n, d;
     double radius, noise;
     struct sotto_residual_noise asked; /* as the options said, with the noise that was found */
-    struct sotto_steps *reserved;
+    struct sotto_dpsgd_session *reserved;
     struct checkpoint_private state;
     uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
@@ -46,36 +46,37 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    struct sotto_steps *next;
+    struct sotto_dpsgd_session *next;
     size_t epochs = r->t.options.epochs,
            left = epoch < epochs ? epochs - (size_t)epoch : 1; /* 1: for the certificate of what is done */
-    const struct sotto_reserve request = {.sampled = {.mechanism = "gaussian",
-                                                      .noise_multiplier = r->noise / r->radius,
-                                                      .sample_rate = 1,
-                                                      .steps = left < p->reserve ? left : p->reserve,
-                                                      .delta = p->target.delta,
-                                                      .replace_one = 1},
-                                          .max_grad_norm = r->radius,
-                                          .dimension = r->n * r->d,
-                                          .first_step = (size_t)epoch,
-                                          .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-                                          .ledger = p->ledger,
-                                          .purpose = p->purpose ? p->purpose : "network on noisy inputs",
-                                          .records = r->n,
-                                          .budget = p->budget,
-                                          .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed + epoch,
-                                          .provenance = p->provenance,
-                                          .source = p->source,
-                                          .condition = p->condition,
-                                          .run = r->state.run[0] ? r->state.run : NULL,
-                                          .noise_mode = p->noise_mode,
-                                          .inputs_only = 1,
-                                          .labels = r->state.labels ? r->state.label_entry : NULL};
+    const struct sotto_dpsgd_request request = {
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = r->noise / r->radius,
+                    .sample_rate = 1,
+                    .steps = left < p->reserve ? left : p->reserve,
+                    .delta = p->target.delta,
+                    .replace_one = 1},
+        .max_grad_norm = r->radius,
+        .dimension = r->n * r->d,
+        .first_step = (size_t)epoch,
+        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
+        .ledger = p->ledger,
+        .purpose = p->purpose ? p->purpose : "network on noisy inputs",
+        .records = r->n,
+        .budget = p->budget,
+        .insecure = p->insecure,
+        .insecure_seed = p->insecure_seed + epoch,
+        .provenance = p->provenance,
+        .source = p->source,
+        .condition = p->condition,
+        .run = r->state.run[0] ? r->state.run : NULL,
+        .noise_mode = p->noise_mode,
+        .inputs_only = 1,
+        .labels = r->state.labels ? r->state.label_entry : NULL};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
-    sotto_steps_close(r->reserved);
+    sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
-    snprintf(r->state.run, sizeof r->state.run, "%s", sotto_steps_run(r->reserved));
+    snprintf(r->state.run, sizeof r->state.run, "%s", sotto_dpsgd_session_run(r->reserved));
 done:
     return status;
 }
@@ -158,7 +159,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     struct noisy_run *r = state;
     uint64_t epoch = step / r->t.steps_per_epoch;
     if (epoch != r->epoch) {
-        if (sotto_steps_used(r->reserved) == r->p.reserve)
+        if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
             TRY(reserve(r, epoch));
         TRY(release(r, epoch));
     }
@@ -250,8 +251,8 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
         snprintf(r->text, sizeof r->text,
                  "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
                  "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
-                 r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode),
-                 r->t.options.epochs, r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
+                 r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode), r->t.options.epochs,
+                 r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
     length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,
@@ -355,7 +356,7 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
     TRY(network_add_fact(n, "input_release", r->text));
     if (r->p.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    TRY(sotto_steps_certificate(&text, r->reserved));
+    TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
     TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));
     *certificate = text;
     *out = n;
@@ -370,7 +371,7 @@ done:
 static void clear(struct noisy_run *r)
 {
     file_release(&r->held);
-    sotto_steps_close(r->reserved);
+    sotto_dpsgd_session_close(r->reserved);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
     base_free(r->inputs);
@@ -402,7 +403,8 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
     TRY(resolve(&r, options, with_rows, sizeof with_rows, ctx));
     TRY(supervised_plan(&r.t));
     if (r.p.output)
-        TRY(file_hold(&r.held, r.p.output, nn_model_parameter_count(r.t.model, 0) * sizeof(float) + (1 << 16)));
+        TRY(file_hold(&r.held, r.p.output,
+                      nn_model_parameter_count(r.t.model, 0) * sizeof(float) + (1 << 16)));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     TRY(finish(out, certificate, &r));
@@ -410,7 +412,8 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
         *result = found;
 done:
     if (status != SOTTO_OK)
-        charge_name_steps(r.reserved, options->checkpoint ? "the same command continues" : "a new run is charged again");
+        charge_name_steps(r.reserved,
+                          options->checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;

@@ -17,21 +17,20 @@
 #include "sotto/io.h"
 #include "sotto/run.h"
 
-static const char experiment[] =
-    "name: story\n"
-    "seed: 3\n"
-    "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
-    "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
-    "cases:\n"
-    "  - name: overfit\n"
-    "    records: 250\n"
-    "    head: {hidden: [256], epochs: 200, batch: 25}\n"
-    "    sensitivity: {pairs: 2}\n"
-    "    protect:\n"
-    "      - {mechanism: logistic, scale: 0.001}\n"
-    "      - {mechanism: logistic, scale: 3}\n"
-    "attack: {names: [loss]}\n"
-    "evaluate: {draws: 20}\n";
+static const char experiment[] = "name: story\n"
+                                 "seed: 3\n"
+                                 "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
+                                 "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
+                                 "cases:\n"
+                                 "  - name: overfit\n"
+                                 "    records: 250\n"
+                                 "    head: {hidden: [256], epochs: 200, batch: 25}\n"
+                                 "    sensitivity: {pairs: 2}\n"
+                                 "    protect:\n"
+                                 "      - {mechanism: logistic, scale: 0.001}\n"
+                                 "      - {mechanism: logistic, scale: 3}\n"
+                                 "attack: {names: [loss]}\n"
+                                 "evaluate: {draws: 20}\n";
 
 static char root[64];
 
@@ -57,8 +56,8 @@ static void run_experiment(char *folder, size_t capacity)
     char *done = NULL;
     snprintf(folder, capacity, "%s/run", root);
     struct sotto_run_options options = {.folder = folder};
-    sotto_status status = sotto_run(&done, NULL, experiment, "story.yaml", &options,
-                                    &(struct sotto_context){.threads = 2});
+    sotto_status status =
+        sotto_run(&done, NULL, experiment, "story.yaml", &options, &(struct sotto_context){.threads = 2});
     if (status != SOTTO_OK)
         fail_msg("sotto_run: %s", sotto_error_text());
     sotto_text_free(done);
@@ -92,7 +91,8 @@ static void the_story_holds(void **state)
     assert_true(number(report, "rows[0].measured.attacks[0].auc.lower") > 0.55);
     /* (b) next to no noise leaks as much; a lot of noise leaks less and costs accuracy */
     double plain = number(report, "rows[0].measured.attacks[0].auc.estimate");
-    double little = number(report, "rows[1].measured_draws.mean"), much = number(report, "rows[2].measured_draws.mean");
+    double little = number(report, "rows[1].measured_draws.mean"),
+           much = number(report, "rows[2].measured_draws.mean");
     assert_true(little > plain - 0.02 && little < plain + 0.02);
     assert_true(much < little - 0.05);
     assert_true(number(report, "rows[2].utility.draws.mean") <
@@ -107,7 +107,8 @@ static void the_story_holds(void **state)
 static void running_again_reuses_everything(void **state)
 {
     (void)state;
-    const char *files[] = {"models/encoder.safetensors", "protected/overfit-p1.safetensors", "run.json", NULL};
+    const char *files[] = {"models/encoder.safetensors", "protected/overfit-p1.safetensors", "run.json",
+                           NULL};
     enum { FILES = sizeof files / sizeof *files };
     char folder[128], before[FILES][SHA256_HEX], after[SHA256_HEX];
     snprintf(folder, sizeof folder, "%s/run", root);

@@ -1,6 +1,6 @@
-/* Short runs must learn. Every class is an arrangement of four blobs; a picture shows its class's arrangement
+/* Short runs must learn. Every class is an arrangement of four blobs; a image shows its class's arrangement
  * somewhere else, with blob strengths of its own. SimCLR learns to find an arrangement wherever it is, which
- * the untrained network cannot. For rotation every picture is also brighter at its top. */
+ * the untrained network cannot. For rotation every image is also brighter at its top. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ enum { N = 500, TRAIN = 350, SIDE = 32, CLASSES = 6, BLOBS = 4, NEIGHBOURS = 20 
 static uint8_t pixels[N * SIDE * SIDE];
 static int64_t labels[N];
 
-static void draw_picture(uint8_t *picture, int64_t label, double slope, struct rng *r)
+static void draw_image(uint8_t *image, int64_t label, double slope, struct rng *r)
 {
     struct rng shape = rng_stream(2, RNG_TEST, 0, (uint64_t)label);
     double shift_y = 16 * rng_unit(r) - 8, shift_x = 16 * rng_unit(r) - 8, value[SIDE * SIDE];
@@ -34,7 +34,7 @@ static void draw_picture(uint8_t *picture, int64_t label, double slope, struct r
         }
     }
     for (int i = 0; i < SIDE * SIDE; i++)
-        picture[i] = (uint8_t)fmin(fmax(value[i], 0), 255);
+        image[i] = (uint8_t)fmin(fmax(value[i], 0), 255);
 }
 
 static void draw(double slope)
@@ -42,7 +42,7 @@ static void draw(double slope)
     for (size_t i = 0; i < N; i++) {
         struct rng r = rng_stream(1, RNG_TEST, 0, i);
         labels[i] = (int64_t)rng_below(&r, CLASSES);
-        draw_picture(pixels + i * SIDE * SIDE, labels[i], slope, &r);
+        draw_image(pixels + i * SIDE * SIDE, labels[i], slope, &r);
     }
 }
 
@@ -89,23 +89,23 @@ static struct sotto_encoder *train(struct sotto_pretrain_result *first, struct s
     return e;
 }
 
-static const struct sotto_dataset pictures = {.name = "pictures",
-                                              .sha256 = "-",
-                                              .n = N,
-                                              .n_train = N,
-                                              .channels = 1,
-                                              .height = SIDE,
-                                              .width = SIDE,
-                                              .images = pixels};
+static const struct sotto_dataset images = {.name = "pictures",
+                                            .sha256 = "-",
+                                            .n = N,
+                                            .n_train = N,
+                                            .channels = 1,
+                                            .height = SIDE,
+                                            .width = SIDE,
+                                            .images = pixels};
 
 static void simclr_learns(void **state)
 {
     (void)state;
     struct sotto_pretrain_result first, last;
     draw(0);
-    struct sotto_encoder *random, *trained = train(&first, &last, &pictures, "simclr", 30);
-    assert_int_equal(sotto_encoder_random(&random, &pictures, "keras-simclr", 0), SOTTO_OK);
-    double before = quality(random, &pictures), after = quality(trained, &pictures);
+    struct sotto_encoder *random, *trained = train(&first, &last, &images, "simclr", 30);
+    assert_int_equal(sotto_encoder_random(&random, &images, "keras-simclr", 0), SOTTO_OK);
+    double before = quality(random, &images), after = quality(trained, &images);
     print_message("k-NN: %.3f untrained, %.3f trained\n", before, after);
     assert_true(last.loss < 0.9 * first.loss && last.accuracy > first.accuracy);
     assert_true(after > before + 0.05);
@@ -118,7 +118,7 @@ static void rotation_learns(void **state)
     (void)state;
     struct sotto_pretrain_result first, last;
     draw(2);
-    sotto_encoder_free(train(&first, &last, &pictures, "rotation", 8));
+    sotto_encoder_free(train(&first, &last, &images, "rotation", 8));
     assert_true(last.loss < 1.0 && last.accuracy > 0.6); /* chance: 1.386 and 0.25 */
 }
 

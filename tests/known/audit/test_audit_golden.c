@@ -48,7 +48,7 @@ static size_t load(double *out, const char *path)
 
 enum { MOST = 2100, CLASSES = 4 };
 
-static void check_side(const struct attack *a, const char *side)
+static void check_side(const struct score_attack *a, const char *side)
 {
     double outputs[MOST], labels[MOST], expected[MOST], found[MOST];
     int64_t y[MOST];
@@ -159,7 +159,7 @@ static struct world *world_load(void)
     return w;
 }
 
-static void compare(const struct world *w, const struct attack *a, const char *where, double tolerance)
+static void compare(const struct world *w, const struct score_attack *a, const char *where, double tolerance)
 {
     double expected[MOST], found[MOST];
     char path[128];

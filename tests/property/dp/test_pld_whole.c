@@ -271,7 +271,7 @@ static void different_releases_together(void **state)
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .value_step = 1};
     struct interval both, alone[2];
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(shifts_for(&parts[i].shifts, parts[i].m, 4, &s), SOTTO_OK);
+        assert_int_equal(sensitivity_ratio_for(&parts[i].shifts, parts[i].m, 4, &s), SOTTO_OK);
         assert_int_equal(parts_pld(&alone[i], &parts[i], 1, 1e-5), SOTTO_OK);
     }
     assert_int_equal(parts_pld(&both, parts, 2, 1e-5), SOTTO_OK);

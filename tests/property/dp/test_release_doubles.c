@@ -230,8 +230,8 @@ static void neighbours_stay_within_what_is_accounted(void **state)
         if (!(l1 >= 1e-100 && l1 <= 1e100 && l2 >= 1e-100))
             continue;
         struct sotto_sensitivity s = {.l1 = l1, .l2 = l2, .dimension = N};
-        struct shifts shifts;
-        assert_int_equal(shifts_make(&shifts, scale, &s), SOTTO_OK);
+        struct sensitivity_ratio shifts;
+        assert_int_equal(sensitivity_ratio_make(&shifts, scale, &s), SOTTO_OK);
         double m = (double)l.m; /* steps in a scale */
         assert_true(moved <= shifts.l1.hi * m * (1 + 1e-15));
         assert_true(sqrt(square) <= shifts.l2.hi * m * (1 + 1e-15));

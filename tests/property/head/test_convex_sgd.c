@@ -77,7 +77,7 @@ static void make(struct neighbours *p, uint64_t seed)
 {
     struct rng r = rng_stream(seed, RNG_TEST, 21, 0);
     p->n = 3 + (size_t)rng_below(&r, MOST - 3);
-    unsigned crowd = (unsigned)rng_below(&r, 3), rivals = (unsigned)rng_below(&r, 3);
+    unsigned crowd = (unsigned)rng_below(&r, 3), replacements = (unsigned)rng_below(&r, 3);
     size_t at = (size_t)rng_below(&r, p->n);
     for (size_t i = 0; i < p->n; i++) {
         p->y[0][i] = (int64_t)rng_below(&r, K);
@@ -89,9 +89,9 @@ static void make(struct neighbours *p, uint64_t seed)
         p->x[0][at * D + j] = (float)(size * rng_normal(&r));
     memcpy(p->x[1], p->x[0], sizeof p->x[0]);
     memcpy(p->y[1], p->y[0], sizeof p->y[0]);
-    for (size_t j = 0; rivals != 1 && j < D; j++)
-        p->x[1][at * D + j] = rivals == 2 ? (float)(size * rng_normal(&r)) : -p->x[0][at * D + j];
-    if (rivals > 0)
+    for (size_t j = 0; replacements != 1 && j < D; j++)
+        p->x[1][at * D + j] = replacements == 2 ? (float)(size * rng_normal(&r)) : -p->x[0][at * D + j];
+    if (replacements > 0)
         p->y[1][at] = (p->y[0][at] + 1) % K;
 }
 

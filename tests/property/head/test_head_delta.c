@@ -29,10 +29,10 @@ struct world {
 static void make_slots(struct head_slots slots[HEADS])
 {
     for (size_t h = 0; h < HEADS; h++)
-        slots[h] =
-            (struct head_slots){.hole = 4 * h, .rival_slot = 4 * h + 1, .rival = h % 2 ? 4 * h : 4 * h + 1};
-    slots[7] = (struct head_slots){.hole = 3, .rival_slot = SIZE_MAX};
-    slots[8] = (struct head_slots){.hole = SIZE_MAX, .rival_slot = 2, .rival = 80};
+        slots[h] = (struct head_slots){
+            .left_out = 4 * h, .replacement_slot = 4 * h + 1, .replacement = h % 2 ? 4 * h : 4 * h + 1};
+    slots[7] = (struct head_slots){.left_out = 3, .replacement_slot = SIZE_MAX};
+    slots[8] = (struct head_slots){.left_out = SIZE_MAX, .replacement_slot = 2, .replacement = 80};
 }
 
 static double distance(const float *a, const float *b, size_t count)
@@ -70,7 +70,7 @@ static double worst_error(const struct world *w, size_t shift)
     assert_int_equal(head_plain_run(&t, NULL, NULL, NULL, NULL), SOTTO_OK);
     head_plain_export(&t, everyone);
     for (size_t h = 0; h < heads; h++) {
-        slots[h].hole += slots[h].hole < N ? shift : 0;
+        slots[h].left_out += slots[h].left_out < N ? shift : 0;
         assert_int_equal(head_plain_run(&t, &slots[h], NULL, NULL, NULL), SOTTO_OK);
         head_plain_export(&t, alone);
         head_block_export(&b, h, near);

@@ -219,10 +219,8 @@ static struct sotto_head *fit(const char *trainer, struct head_data data, double
                               char **certificate)
 {
     struct sotto_head_recipe r = recipe_of(trainer, clip, 1);
-    struct sotto_head_privacy p = {.target = {NAN, 1e-5},
-                                   .fingerprint = "toy",
-                                   .source = &exercise,
-                                   .ledger = path_of("ledger.jsonl")};
+    struct sotto_head_privacy p = {
+        .target = {NAN, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")};
     struct sotto_head *h = NULL;
     r.lambda = lambda;
     r.noise_multiplier = 1e-7;

@@ -82,7 +82,7 @@ static struct conv_desc random_desc(struct rng *r, size_t round, struct sizes *z
         d.bias = d.diff_src = 1;
         outputs = 64;
     }
-    if (round % 20 == 13) { /* the first layer: pictures */
+    if (round % 20 == 13) { /* the first layer: images */
         d.batch = 5;
         d.src = (struct nn_shape){3, 15, 17};
         d.kernel_height = d.kernel_width = 3;
@@ -264,16 +264,16 @@ struct trained {
     size_t count;
 };
 
-/* Two noisy views of each of 32 pictures made of 4x4 blocks of colour, so that the loss has something to
+/* Two noisy views of each of 32 images made of 4x4 blocks of colour, so that the loss has something to
  * learn from. */
 static void fill_views(float *x)
 {
     enum { SIDE = 32, BLOCK = 4, COLOURS = SIDE / BLOCK * SIDE / BLOCK * 3 };
     float colours[COLOURS];
     for (size_t i = 0; i < VIEWS; i++) {
-        struct rng of_picture = rng_stream(23, RNG_TEST, 0, i % (VIEWS / 2)),
+        struct rng of_image = rng_stream(23, RNG_TEST, 0, i % (VIEWS / 2)),
                    of_view = rng_stream(23, RNG_TEST, 1, i);
-        fill(colours, COLOURS, &of_picture);
+        fill(colours, COLOURS, &of_image);
         for (size_t k = 0; k < SIDE * SIDE * 3; k++) {
             size_t row = k / 3 / SIDE / BLOCK, column = k / 3 % SIDE / BLOCK;
             *x++ = 0.5f + 0.25f * colours[(row * (SIDE / BLOCK) + column) * 3 + k % 3] +

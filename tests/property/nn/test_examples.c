@@ -78,7 +78,7 @@ static void check_layer(struct conv_desc d, size_t views, int stored)
     struct conv *conv = NULL;
     struct arena keep = {0}, scratch = {0};
     size_t weights = d.kernel_height * d.kernel_width * d.src.channels * d.dst.channels,
-           count = weights + (d.bias ? d.dst.channels : 0), picture = shape_count(d.src),
+           count = weights + (d.bias ? d.dst.channels : 0), image = shape_count(d.src),
            result = shape_count(d.dst);
     d.batch = EXAMPLES * views;
     d.training = d.threads = 1;
@@ -95,12 +95,12 @@ static void check_layer(struct conv_desc d, size_t views, int stored)
             assert_int_equal(arena_reserve(&scratch, "scratch"), SOTTO_OK);
         }
     }
-    float *src = base_alloc(d.batch * picture, sizeof *src),
-          *diff = base_alloc(d.batch * result, sizeof *diff), *gradient = base_alloc(count, sizeof *gradient),
-          *plain = base_alloc(weights, sizeof *plain), *output = base_alloc(d.batch * result, sizeof *output);
-    fill(src, d.batch * picture, 1);
+    float *src = base_alloc(d.batch * image, sizeof *src), *diff = base_alloc(d.batch * result, sizeof *diff),
+          *gradient = base_alloc(count, sizeof *gradient), *plain = base_alloc(weights, sizeof *plain),
+          *output = base_alloc(d.batch * result, sizeof *output);
+    fill(src, d.batch * image, 1);
     fill(diff, d.batch * result, 2);
-    double *x = widened(src, d.batch * picture), *g = widened(diff, d.batch * result),
+    double *x = widened(src, d.batch * image), *g = widened(diff, d.batch * result),
            *expected = base_alloc(count, sizeof *expected), *sum = base_alloc(count, sizeof *sum),
            *one = base_alloc(count, sizeof *one), square[EXAMPLES], excess[EXAMPLES], factor[EXAMPLES];
     const struct example_norms norms = {square, excess};
@@ -108,7 +108,7 @@ static void check_layer(struct conv_desc d, size_t views, int stored)
     struct ref_conv_shape z = ref_shape(&d, views);
     for (size_t i = 0; i < EXAMPLES; i++) {
         ref_conv_backward_weights_in_double(one, d.bias ? one + weights : NULL, g + i * views * result,
-                                            x + i * views * picture, &z);
+                                            x + i * views * image, &z);
         double exact = norm_of(one, count);
         if (!(fabs(sqrt(square[i]) - exact) <= 1e-6 * exact))
             fail_msg("norm of example %zu: %.12g, expected %.12g", i, sqrt(square[i]), exact);
@@ -187,8 +187,8 @@ static void dense_layers_match_a_loop_in_double(void **state)
 struct world {
     struct nn_model *model;
     struct nn_plan *plan, *single;
-    size_t parameters, picture, outputs, views, examples;
-    float *pictures, *diffs, *sum;
+    size_t parameters, image, outputs, views, examples;
+    float *images, *diffs, *sum;
 };
 
 static void world_open(struct world *w, const struct nn_model_config *config, const char *backend_name,
@@ -206,14 +206,14 @@ static void world_open(struct world *w, const struct nn_model_config *config, co
                                     &(struct nn_plan_config){.batch = 1, .backend = backend, .training = 1}),
                      SOTTO_OK);
     w->parameters = nn_model_parameter_count(w->model, 1);
-    w->picture = shape_count(config->input);
+    w->image = shape_count(config->input);
     w->outputs = nn_model_output_width(w->model);
     w->sum = base_alloc(w->parameters, sizeof *w->sum);
     w->views = views;
     w->examples = examples;
-    w->pictures = base_alloc(examples * views * w->picture, sizeof *w->pictures);
+    w->images = base_alloc(examples * views * w->image, sizeof *w->images);
     w->diffs = base_alloc(examples * views * w->outputs, sizeof *w->diffs);
-    fill(w->pictures, examples * views * w->picture, 3);
+    fill(w->images, examples * views * w->image, 3);
     fill(w->diffs, examples * views * w->outputs, 4);
     for (size_t i = 0; i < w->model->parameter_count; i++)
         if (w->model->parameters[i].init == INIT_ZERO)
@@ -226,7 +226,7 @@ static void world_close(struct world *w)
     nn_plan_free(w->single);
     nn_model_free(w->model);
     base_free(w->sum);
-    base_free(w->pictures);
+    base_free(w->images);
     base_free(w->diffs);
 }
 
@@ -264,7 +264,7 @@ static void add_single(double *out, struct world *w, size_t row)
         for (size_t k = w->model->first_parameter[i]; k < w->model->first_parameter[i + 1]; k++)
             next += w->model->parameters[k].count;
     }
-    memcpy(nn_plan_input(p), w->pictures + row * w->picture, w->picture * sizeof(float));
+    memcpy(nn_plan_input(p), w->images + row * w->image, w->image * sizeof(float));
     nn_plan_forward(p, 1, 0, 0);
     memcpy(nn_plan_diff_output(p), w->diffs + row * w->outputs, w->outputs * sizeof(float));
     for (size_t i = p->row_count; i-- > 0;) {
@@ -305,7 +305,7 @@ static void add_single(double *out, struct world *w, size_t row)
 /* sum = the clipped sum, widened. */
 static size_t run_private(struct world *w, double *sum, size_t examples, const struct nn_clip *clip)
 {
-    memcpy(nn_plan_input(w->plan), w->pictures, examples * w->views * w->picture * sizeof(float));
+    memcpy(nn_plan_input(w->plan), w->images, examples * w->views * w->image * sizeof(float));
     nn_plan_forward(w->plan, 1, 0, 0);
     memcpy(nn_plan_diff_output(w->plan), w->diffs, examples * w->views * w->outputs * sizeof(float));
     size_t whole = nn_plan_clipped_sum(w->plan, w->sum, 0, examples, clip);
@@ -407,10 +407,10 @@ static void no_record_adds_more_than_the_norm(void **state)
                     if (m == 1 && (a + 2 * b) % 5 != (size_t)kind) /* a fifth of them */
                         continue;
                     const struct nn_clip clip = {(enum nn_clipping)kind, 0.5, 0.01};
-                    fill(w.pictures, w.picture, a);
+                    fill(w.images, w.image, a);
                     fill(w.diffs, w.outputs, b);
-                    for (size_t i = 0; i < w.picture; i++)
-                        w.pictures[i] = (float)(w.pictures[i] * sizes[a] / 5);
+                    for (size_t i = 0; i < w.image; i++)
+                        w.images[i] = (float)(w.images[i] * sizes[a] / 5);
                     for (size_t i = 0; i < w.outputs; i++)
                         w.diffs[i] = (float)(w.diffs[i] * sizes[b] / 5);
                     double found = contribution(&w, sum, &clip);
@@ -439,7 +439,7 @@ static void a_record_that_is_not_finite_adds_nothing(void **state)
         memset(w.diffs + w.outputs, 0, w.outputs * sizeof(float));
         run_private(&w, without, 4, &clip);
         for (size_t b = 0; b < 6; b++) {
-            float *at = b < 3 ? w.pictures + w.picture + 7 : w.diffs + w.outputs + 1, saved = *at;
+            float *at = b < 3 ? w.images + w.image + 7 : w.diffs + w.outputs + 1, saved = *at;
             *at = bad[b % 3];
             if (b < 3)
                 w.diffs[w.outputs] = 1;
@@ -464,7 +464,7 @@ static void no_record_adds_nothing_and_unused_rows_do_not_count(void **state)
     run_private(&w, sum, 0, &clip);
     assert_true(norm_of(sum, w.parameters) == 0);
     run_private(&w, some, 2, &clip);
-    memset(nn_plan_input(w.plan), 0xff, 4 * w.picture * sizeof(float)); /* NaN left behind */
+    memset(nn_plan_input(w.plan), 0xff, 4 * w.image * sizeof(float)); /* NaN left behind */
     run_private(&w, sum, 2, &clip);
     assert_near(sum, some, w.parameters, 1e-12, "rows 2 and 3");
     base_free(sum), base_free(some);
@@ -484,11 +484,10 @@ static void parts_of_a_batch_add_up(void **state)
                *expected = base_alloc(whole.parameters, sizeof *sum);
         const struct nn_clip clip = {NN_CLIP_FLAT, 0.5, 0};
         run_private(&whole, expected, 5, &clip);
-        memcpy(part.pictures, whole.pictures, 3 * whole.picture * sizeof(float));
+        memcpy(part.images, whole.images, 3 * whole.image * sizeof(float));
         memcpy(part.diffs, whole.diffs, 3 * whole.outputs * sizeof(float));
         run_private(&part, sum, 3, &clip);
-        memcpy(nn_plan_input(part.plan), whole.pictures + 3 * whole.picture,
-               2 * whole.picture * sizeof(float));
+        memcpy(nn_plan_input(part.plan), whole.images + 3 * whole.image, 2 * whole.image * sizeof(float));
         nn_plan_forward(part.plan, 1, 0, 0);
         memcpy(nn_plan_diff_output(part.plan), whole.diffs + 3 * whole.outputs,
                2 * whole.outputs * sizeof(float));

@@ -144,7 +144,8 @@ static void check(const struct layer_spec spec, struct nn_shape shape, size_t ba
     narrow(found, &b.dst, b.dst.data);
     if (!(oracle_distance(found, dst, b.dst.count) < tolerance))
         fail_msg("%s: forward differs by %g", spec.layer->name, oracle_distance(found, dst, b.dst.count));
-    for (size_t i = 0; spec.relu && !spec.layer->masks_itself && i < b.dst.count; i++) /* the plan's part */
+    for (size_t i = 0; spec.relu && !spec.layer->applies_own_relu_mask && i < b.dst.count;
+         i++) /* the plan's part */
         if (dst[i] <= 0)
             ((float *)b.dst.diff)[i] = 0;
     spec.layer->backward(&b.run, &b.pass);

@@ -1,5 +1,5 @@
 /* Training whole networks: resume = uninterrupted run, bit for bit; equal seeds, equal bytes; a step
- * allocates nothing; 64 pictures are learnt by heart by every kind of network, optimizer and schedule;
+ * allocates nothing; 64 images are learnt by heart by every kind of network, optimizer and schedule;
  * failures leave nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static struct sotto_train_options tiny(void)
     o.hidden[1] = 16;
     o.hidden[2] = 32;
     o.epochs = 2;
-    o.batch = 20; /* three steps an epoch, four pictures dropped */
+    o.batch = 20; /* three steps an epoch, four images dropped */
     o.dtype = machine.dtype;
     o.backend = machine.backend;
     return o;
@@ -135,7 +135,7 @@ static void equal_seeds_give_equal_bytes(void **state)
     assert_string_equal(a, b);
 }
 
-/* How many of the 64 pictures a network gets right that was trained on them. */
+/* How many of the 64 images a network gets right that was trained on them. */
 static size_t learnt_by_heart(const struct sotto_train_options *o)
 {
     struct sotto_network *n = NULL;
@@ -159,7 +159,7 @@ static size_t learnt_by_heart(const struct sotto_train_options *o)
 /* At least 61 of 64, in f32 and in bf16 alike, and fewer after a twelfth of the epochs. Batch norm needs some
  * 90 steps before its running moments fit. After 48, resnet8 gets 27 to 62 right in f32 and 39 to 57 in bf16,
  * by luck of the seed; after 96 63 or 64 in both (seeds 1 to 8; f32 by winograd, dnnl and ref). */
-static void every_network_learns_64_pictures_by_heart(void **state)
+static void every_network_learns_64_images_by_heart(void **state)
 {
     (void)state;
     static const struct {
@@ -171,7 +171,8 @@ static void every_network_learns_64_pictures_by_heart(void **state)
                  {"mlp", "batch", "adam", "step", 1, 60, 3e-3},
                  {"resnet8", "batch", "adam", "constant", 0, 24, 3e-3},
                  {"resnet8", "group", "adam", "constant", 0, 60, 5e-3}};
-    for (size_t i = 0; i < (THREAD_SANITIZER ? 3 : sizeof cases / sizeof *cases); i++) { /* resnet8: minutes */
+    for (size_t i = 0; i < (THREAD_SANITIZER ? 3 : sizeof cases / sizeof *cases);
+         i++) { /* resnet8: minutes */
         struct sotto_train_options o = tiny();
         o.model = cases[i].model;
         o.norm = cases[i].norm;
@@ -300,7 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
         cmocka_unit_test(equal_seeds_give_equal_bytes),
-        cmocka_unit_test(every_network_learns_64_pictures_by_heart),
+        cmocka_unit_test(every_network_learns_64_images_by_heart),
         cmocka_unit_test(more_steps_allocate_nothing_more),
         cmocka_unit_test(another_runs_checkpoint_is_refused),
         cmocka_unit_test(divergence_and_stops_leave_nothing),

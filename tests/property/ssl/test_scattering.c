@@ -33,7 +33,7 @@ static void scatter(float *out, const uint8_t *pixels, size_t n, int threads)
     assert_int_equal(sotto_scatter(out, &set, NULL, n, &plain, &ctx), SOTTO_OK);
 }
 
-/* Smooth pictures: sums of a few waves. */
+/* Smooth images: sums of a few waves. */
 static void draw(uint8_t *image, uint64_t index)
 {
     struct rng r = rng_stream(11, RNG_TEST, 0, index);
@@ -210,7 +210,7 @@ static void colours_are_planes(void **state)
     assert_memory_equal(features, grey, sizeof grey);
 }
 
-/* A picture and its mirror image have the same features: the mean of both, at the places of the left half. */
+/* A image and its mirror image have the same features: the mean of both, at the places of the left half. */
 static void a_mirror_changes_nothing(void **state)
 {
     (void)state;

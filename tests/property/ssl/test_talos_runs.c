@@ -228,7 +228,7 @@ static void the_classifier_is_logged_every_epoch(void **state)
     }
 }
 
-/* Pictures that are black or white, and views that stay so: a classifier that learns at all tells them apart.
+/* Images that are black or white, and views that stay so: a classifier that learns at all tells them apart.
  */
 static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, size_t epochs)
 {

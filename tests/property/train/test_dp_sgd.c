@@ -35,7 +35,7 @@ static struct sotto_dataset blobs = {.name = "blobs",
                                      .features = features,
                                      .classes = K,
                                      .labels = labels};
-static struct sotto_dataset *pictures;
+static struct sotto_dataset *images;
 
 static int make_data(void **state)
 {
@@ -46,12 +46,12 @@ static int make_data(void **state)
             features[i * D + j] = (float)(0.3 * rng_normal(&r) + (j % K == i % K ? 1 : 0));
     }
     memset(blobs.sha256, 'a', 64);
-    return make_folder(state) || sotto_dataset_open(&pictures, "synthetic-images-n64", NULL) != SOTTO_OK;
+    return make_folder(state) || sotto_dataset_open(&images, "synthetic-images-n64", NULL) != SOTTO_OK;
 }
 
 static int drop_data(void **state)
 {
-    sotto_dataset_free(pictures);
+    sotto_dataset_free(images);
     return remove_folder(state);
 }
 
@@ -144,7 +144,7 @@ static double ledger_charge(void) /* upper epsilon of all that the ledger holds 
 static void must_name_its_float_sums(const char *path)
 {
     struct json *c;
-    struct sotto_steps *s;
+    struct sotto_dpsgd_session *s;
     char name[128], hash[SHA256_HEX], *text, *report = NULL;
     double sum[1000] = {0};
     uint32_t rows[N];
@@ -152,25 +152,26 @@ static void must_name_its_float_sums(const char *path)
     snprintf(name, sizeof name, "%s.certificate.json", path);
     assert_int_equal(json_read_file(&c, name), SOTTO_OK);
     size_t steps = (size_t)json_whole(json_find(c, "run.steps.charged"));
-    struct sotto_reserve r = {.sampled = {.mechanism = json_text(json_find(c, "mechanism")),
-                                          .noise_multiplier = json_number(json_find(c, "scale")) /
-                                                              json_number(json_find(c, "run.max_grad_norm")),
-                                          .sample_rate = json_number(json_find(c, "run.sample_rate")),
-                                          .steps = steps,
-                                          .delta = 1e-5},
-                              .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
-                              .dimension = (size_t)json_whole(json_find(c, "dimension")),
-                              .records = N,
-                              .fingerprint = "toy",
-                              .ledger = path_of("forged.jsonl"),
-                              .noise_mode = SOTTO_NOISE_FAST};
+    struct sotto_dpsgd_request r = {
+        .sampled = {.mechanism = json_text(json_find(c, "mechanism")),
+                    .noise_multiplier =
+                        json_number(json_find(c, "scale")) / json_number(json_find(c, "run.max_grad_norm")),
+                    .sample_rate = json_number(json_find(c, "run.sample_rate")),
+                    .steps = steps,
+                    .delta = 1e-5},
+        .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
+        .dimension = (size_t)json_whole(json_find(c, "dimension")),
+        .records = N,
+        .fingerprint = "toy",
+        .ledger = path_of("forged.jsonl"),
+        .noise_mode = SOTTO_NOISE_FAST};
     assert_true(r.dimension <= sizeof sum / sizeof *sum);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     for (size_t i = 0; i < steps; i++) {
         assert_int_equal(sotto_dp_sample(s, rows, &count, N), SOTTO_OK);
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
     }
-    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, path), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
     assert_int_equal(sotto_certificate_verify(&report, name, path, r.ledger), SOTTO_OK); /* proved, it says */
@@ -197,7 +198,7 @@ static void must_name_its_float_sums(const char *path)
     json_free(first);
     sotto_text_free(report);
     sotto_text_free(text);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     json_free(c);
 }
 
@@ -305,23 +306,23 @@ static void parts_do_not_change_the_run(void **state)
     }
 }
 
-/* Of pictures that are all the same under every view, many views are one. */
+/* Of images that are all the same under every view, many views are one. */
 static void views_are_averaged(void **state)
 {
     (void)state;
     struct request r = on_blobs();
-    static uint8_t flat_pictures[N];
+    static uint8_t flat_images[N];
     struct sotto_dataset flat = blobs;
     size_t count;
     for (size_t i = 0; i < N; i++)
-        flat_pictures[i] = (uint8_t)(80 * (i % K));
+        flat_images[i] = (uint8_t)(80 * (i % K));
     flat.features = NULL;
     flat.columns = 0;
     flat.images = base_alloc(N * 16, 1);
     flat.channels = 1;
     flat.height = flat.width = 4;
     for (size_t i = 0; i < N * 16; i++)
-        ((uint8_t *)(uintptr_t)flat.images)[i] = flat_pictures[i / 16];
+        ((uint8_t *)(uintptr_t)flat.images)[i] = flat_images[i / 16];
     r.data = &flat;
     r.o.flip = 1;
     r.p.insecure = 1;
@@ -347,7 +348,7 @@ static void views_belong_to_records(void **state)
     size_t count;
     for (int64_t i = 0; i < ROWS; i++)
         forth[i] = back[ROWS - 1 - i] = i;
-    r.data = pictures;
+    r.data = images;
     r.rows = forth, r.n = ROWS;
     r.o.model = "cnn";
     r.o.hidden_count = 2;
@@ -556,7 +557,7 @@ static void bad_requests_have_one_line(void **state)
     BAD(r.o.dtype = "bf16", SOTTO_ENOTSUP, "bf16");
     BAD((r.rows = twice, r.n = 4, r.o.batch = 2), SOTTO_EINVAL, "row 2 is named twice (entries 1 and 3)");
     BAD((r.rows = few, r.n = 6), SOTTO_EINVAL, "batch 40 is larger than the 6 records");
-    BAD((r.data = pictures, r.o.model = "resnet8", r.o.hidden_count = 0), SOTTO_ENOTSUP, "norm: group");
+    BAD((r.data = images, r.o.model = "resnet8", r.o.hidden_count = 0), SOTTO_ENOTSUP, "norm: group");
 }
 
 /* Norms of gradient and count together are at most 1, and C moves towards the quantile. */

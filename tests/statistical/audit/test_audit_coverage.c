@@ -118,7 +118,7 @@ static void thresholds_chosen_in_place_would_lie(void **state)
     for (uint64_t i = 0; i < AUDITS; i++) {
         double member[100], nonmember[100];
         struct rng r = rng_stream(13, RNG_TEST, i, 0);
-        struct curve c;
+        struct roc c;
         double best = 0;
         draw(member, 100, 0, &r);
         draw(nonmember, 100, 0, &r);

@@ -179,7 +179,7 @@ static void steps_are_independent(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         unlink(path_of("l.jsonl"));
-        struct sotto_reserve r = {
+        struct sotto_dpsgd_request r = {
             .sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
             .max_grad_norm = 0.025,
             .dimension = N,
@@ -189,18 +189,18 @@ static void steps_are_independent(void **state)
             .insecure = 1,
             .insecure_seed = 5,
             .noise_mode = SOTTO_NOISE_FAST};
-        struct sotto_steps *s;
+        struct sotto_dpsgd_session *s;
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
         memset(x, 0, sizeof x);
         memset(z, 0, sizeof z);
         assert_int_equal(sotto_dp_step(s, x), SOTTO_OK);
         assert_int_equal(sotto_dp_step(s, z), SOTTO_OK);
         assert_true(fabs(together(x, z, N, false)) < 5 && fabs(together(x, z, N, true)) < 5);
-        sotto_steps_close(s);
+        sotto_dpsgd_session_close(s);
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK); /* the control: the same seed again */
         assert_int_equal(sotto_dp_step(s, (memset(z, 0, sizeof z), z)), SOTTO_OK);
         assert_true(together(x, z, N, false) > 100);
-        sotto_steps_close(s);
+        sotto_dpsgd_session_close(s);
         double square = 0;
         for (size_t j = 0; j < N; j++)
             square += x[j] * x[j] / N;

@@ -15,23 +15,23 @@
 
 enum { RECORDS = 3000, STEPS = 2000 };
 
-static struct sotto_steps *reserve(double rate, size_t steps)
+static struct sotto_dpsgd_session *reserve(double rate, size_t steps)
 {
     const char *ledger = path_of("ledger.jsonl");
     unlink(ledger); /* what the run before cost is not the subject */
-    struct sotto_reserve r = {.sampled = {.mechanism = "gaussian",
-                                          .noise_multiplier = 50,
-                                          .sample_rate = rate,
-                                          .steps = steps,
-                                          .delta = 1e-5},
-                              .max_grad_norm = 1,
-                              .dimension = 1,
-                              .fingerprint = "toy",
-                              .source = &exercise,
-                              .ledger = ledger,
-                              .insecure = 1,
-                              .insecure_seed = 7};
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
+                                                .noise_multiplier = 50,
+                                                .sample_rate = rate,
+                                                .steps = steps,
+                                                .delta = 1e-5},
+                                    .max_grad_norm = 1,
+                                    .dimension = 1,
+                                    .fingerprint = "toy",
+                                    .source = &exercise,
+                                    .ledger = ledger,
+                                    .insecure = 1,
+                                    .insecure_seed = 7};
+    struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     return s;
 }
@@ -48,7 +48,7 @@ static void tally(struct tally *t, double rate)
     static uint32_t rows[RECORDS];
     static unsigned char in[2][RECORDS];
     static size_t times[RECORDS];
-    struct sotto_steps *s = reserve(rate, STEPS);
+    struct sotto_dpsgd_session *s = reserve(rate, STEPS);
     size_t count;
     memset(t, 0, sizeof *t);
     memset(in, 0, sizeof in);
@@ -73,7 +73,7 @@ static void tally(struct tally *t, double rate)
     }
     for (size_t i = 0; i < RECORDS; i++)
         t->record_square += pow((double)times[i] - rate * STEPS, 2) / (rate * (1 - rate) * STEPS);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 /* Standard errors away from the expectation. */
@@ -115,7 +115,7 @@ static void small_rates_are_exact(void **state)
     enum { MANY = 1 << 22 };
     static uint32_t rows[MANY];
     const double rate = 0x1p-17;
-    struct sotto_steps *s = reserve(rate, 64);
+    struct sotto_dpsgd_session *s = reserve(rate, 64);
     double all = 0, expected = 64.0 * MANY * rate;
     for (int step = 0; step < 64; step++) {
         size_t count;
@@ -124,7 +124,7 @@ static void small_rates_are_exact(void **state)
         assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
         all += (double)count;
     }
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     assert_true(fabs(all - expected) < 5 * sqrt(expected));
     assert_true(fabs(all - 1.2 * expected) > 5 * sqrt(expected));
 }
@@ -135,7 +135,7 @@ static void a_step_is_sampled_once(void **state)
     uint32_t rows[8];
     size_t count = 77;
     double sum = 0;
-    struct sotto_steps *s = reserve(0.5, 1);
+    struct sotto_dpsgd_session *s = reserve(0.5, 1);
     assert_int_equal(sotto_dp_step(s, &sum), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "was not sampled"));
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
@@ -144,12 +144,12 @@ static void a_step_is_sampled_once(void **state)
     assert_int_equal(count, 77);
     assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EBUDGET);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     s = reserve(1, 1);
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
     assert_true(count == 8 && rows[7] == 7);
     assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 int main(void)

@@ -178,7 +178,7 @@ static void noise_has_its_closed_forms(void **state)
     for (int kind = 0; kind < 2; kind++) {
         struct label_setting s;
         struct head_data records = {kind ? numbers : bits, label, R, 3, 2};
-        struct model_input in = {.target = &t, .records = records, .options = &o};
+        struct query_input in = {.target = &t, .records = records, .options = &o};
         assert_int_equal(label_setting_make(&s, &in, 10, 0), SOTTO_OK);
         assert_int_equal(s.queries, QUERIES);
         for (size_t i = 0; i < R; i++)
@@ -209,7 +209,7 @@ static void boundary_scores_are_distances(void **state)
     struct sotto_target t = target_make("column", 3, 2);
     struct sotto_attack_options o = {.seed = 3};
     struct head_data records = {rows, label, 3, 3, 2};
-    struct model_input in = {.target = &t, .records = records, .options = &o};
+    struct query_input in = {.target = &t, .records = records, .options = &o};
     struct label_setting s;
     t.query = first_column;
     assert_int_equal(label_setting_make(&s, &in, 1500, 0), SOTTO_OK);
@@ -309,22 +309,22 @@ static void a_threshold_without_a_shadow(void **state)
     sotto_text_free(json);
 }
 
-static void pictures_move(void **state)
+static void images_move(void **state)
 {
     (void)state;
     enum { H = 7, W = 9 };
-    struct picture_shape s = {2, H, W};
+    struct image_shape s = {2, H, W};
     float image[2 * H * W], moved[2 * H * W];
     size_t seen = 0;
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < H; i++)
             for (size_t j = 0; j < W; j++)
                 image[(k * H + i) * W + j] = (float)(10 + 2 * i + 3 * j + 50 * k);
-    picture_move(moved, image, &s, 0);
+    image_move(moved, image, &s, 0);
     assert_memory_equal(moved, image, sizeof image);
     for (size_t m = 1; m <= 8; m++) { /* bilinear interpolation is exact on a plane */
         double angle = (double)((m + 1) / 2) * 3 * acos(-1) / 180 * (m % 2 ? 1 : -1);
-        picture_move(moved, image, &s, m);
+        image_move(moved, image, &s, m);
         for (size_t k = 0; k < 2; k++)
             for (size_t i = 2; i < H - 2; i++)
                 for (size_t j = 2; j < W - 2; j++) {
@@ -336,7 +336,7 @@ static void pictures_move(void **state)
                 }
     }
     for (size_t m = 9; m < PICTURE_MOVES; m++) { /* every shift once */
-        picture_move(moved, image, &s, m);
+        image_move(moved, image, &s, m);
         double step = (double)image[3 * W + 4] - (double)moved[3 * W + 4];
         for (int a = -2; a <= 2; a++)
             for (int b = -2; b <= 2; b++)
@@ -344,7 +344,7 @@ static void pictures_move(void **state)
                     seen |= (size_t)1 << ((a + 2) * 5 + b + 2);
     }
     assert_int_equal(__builtin_popcountl(seen), 12);
-    picture_move(moved, image, &s, 9); /* one column to the right: the left edge is 0 */
+    image_move(moved, image, &s, 9); /* one column to the right: the left edge is 0 */
     assert_true(moved[0] == 0 && moved[1] == image[0]);
 }
 
@@ -444,7 +444,7 @@ int main(void)
         cmocka_unit_test(transfer_is_the_shadows_loss),
         cmocka_unit_test(budgets_are_shared_out),
         cmocka_unit_test(a_threshold_without_a_shadow),
-        cmocka_unit_test(pictures_move),
+        cmocka_unit_test(images_move),
         cmocka_unit_test(images_must_be_said_to_be_images),
         cmocka_unit_test(combined_cuts_its_queries),
         cmocka_unit_test(combined_does_without_images),

@@ -95,11 +95,11 @@ static struct sotto_estimate area(const char *name, const struct sotto_records *
 static void every_attack_finds_a_leak_and_no_other(void **state)
 {
     (void)state;
-    for (size_t i = 0; model_attack_table[i]; i++) {
-        const char *name = model_attack_table[i]->name;
+    for (size_t i = 0; query_attack_table[i]; i++) {
+        const char *name = query_attack_table[i]->name;
         bool decides;
-        if (model_attack_table[i]->needs & ~(unsigned)(MODEL_POSTERIORS | MODEL_LABELS | MODEL_ATTACKER |
-                                                       MODEL_SHADOWS | MODEL_OTHER | MODEL_QUERIES))
+        if (query_attack_table[i]->needs & ~(unsigned)(QUERY_POSTERIORS | QUERY_LABELS | QUERY_ATTACKER |
+                                                       QUERY_SHADOWS | QUERY_OTHER | QUERY_QUERIES))
             continue; /* has tests of its own */
         struct sotto_estimate leak = area(name, &member, &nonmember, &decides),
                               none = area(name, &nonmember, &third, &decides);

@@ -1,5 +1,5 @@
 /* Whole networks as targets and as shadows: every attack of the list runs on one and finds a planted leak,
- * shadows come back from the cache bit for bit and in shards, views move pictures, and what does not fit is
+ * shadows come back from the cache bit for bit and in shards, views move images, and what does not fit is
  * one line. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,13 +102,13 @@ static double attack(const struct sotto_attack_input *in, const struct sotto_att
 static void every_attack_runs_on_a_network(void **state)
 {
     (void)state;
-    for (size_t i = 0; model_attack_table[i]; i++) {
-        struct sotto_attack_options o = options(model_attack_table[i]->name);
+    for (size_t i = 0; query_attack_table[i]; i++) {
+        struct sotto_attack_options o = options(query_attack_table[i]->name);
         struct sotto_attack_input in = input();
         double area = attack(&in, &o, NULL);
         print_message("%s: %.3f\n", o.name, area);
         /* label-only attacks have few queries here, and Long et al. abstain on most records */
-        bool weak = (model_attack_table[i]->needs & MODEL_DECISIONS) || strcmp(o.name, "long") == 0;
+        bool weak = (query_attack_table[i]->needs & QUERY_DECISIONS) || strcmp(o.name, "long") == 0;
         if (area < (weak ? 0.5 : 0.58))
             fail_msg("%s: area %g on a planted leak", o.name, area);
         sotto_target_close(in.target);

@@ -73,7 +73,7 @@ static struct sotto_attack_options options(const char *name)
     return o;
 }
 
-/* "model_attack" of a run, to be freed. */
+/* "query_attack" of a run, to be freed. */
 static struct json *attack(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     double scores[2 * N];
@@ -204,12 +204,12 @@ static void repeated_answers_are_means(void **state)
     sotto_network_average(n, 1);
     assert_int_equal(sotto_network_predict(probabilities, n, x, N, D, 0, &single), SOTTO_OK);
     sotto_network_noise(n, &seed, 1);
-    struct network_asker a = {0};
+    struct network_query a = {0};
     static float one[N * K];
     double mean[2][N * K] = {{0}};
-    assert_int_equal(network_asker_make(&a, n, false, &single), SOTTO_OK);
+    assert_int_equal(network_query_make(&a, n, false, &single), SOTTO_OK);
     for (size_t r = 0; r < REPEATS; r++) { /* N is less than a batch: a pass each, at steps 0 .. */
-        network_asker_run(one, &a, x, N, NULL);
+        network_query_run(one, &a, x, N, NULL);
         for (size_t i = 0; i < N * K; i++)
             mean[0][i] += (double)one[i] / REPEATS;
         network_softmax(one, N, K);
@@ -225,7 +225,7 @@ static void repeated_answers_are_means(void **state)
         apart = fmax(apart, fabs((double)logits[i] - (double)probabilities[i]));
     }
     assert_true(apart > 1e-3);
-    network_asker_clear(&a);
+    network_query_clear(&a);
     sotto_network_free(n);
 }
 
@@ -276,7 +276,7 @@ static void the_best_rate_is_taken(void **state)
         member[i] = i < ROWS / 2;
         rows[i] = (member[i] ? 1.0f : -1.0f) + .01f * (float)(i % 7);
     }
-    struct answer_table train = {ROWS, 1, rows, NULL, member};
+    struct output_table train = {ROWS, 1, rows, NULL, member};
     assert_int_equal(attack_net_scores_best(scores, &chosen, &train, rows, ROWS, rates, 2, 1, &single),
                      SOTTO_OK);
     assert_true(chosen == 1e-2);

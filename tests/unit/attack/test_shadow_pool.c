@@ -221,7 +221,7 @@ static void networks_keep_their_bits_on_any_threads(void **state)
     for (size_t i = 0; i < IMAGES; i++)
         label[i] = (int64_t)(i % K);
     assert_int_equal(shadow_split_halves(rows, MODELS, IMAGES, 5), SOTTO_OK);
-    struct head_data pictures = {images, label, IMAGES, SIDE * SIDE, K};
+    struct head_data table = {images, label, IMAGES, SIDE * SIDE, K};
     struct sotto_train_options o;
     sotto_train_defaults(&o);
     o.model = "cnn";
@@ -235,7 +235,7 @@ static void networks_keep_their_bits_on_any_threads(void **state)
     o.backend = machine.backend;
     struct sotto_context one = {.threads = 1}, three = {.threads = 3};
     struct shadow_plan p = {
-        .data = &pictures, .use = rows, .models = MODELS, .network = &o, .shards = 1, .seed = 5};
+        .data = &table, .use = rows, .models = MODELS, .network = &o, .shards = 1, .seed = 5};
     struct shadow_pool alone, side;
     p.ctx = &one;
     assert_int_equal(shadow_pool_make(&alone, &p), SOTTO_OK);

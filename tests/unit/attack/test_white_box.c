@@ -39,9 +39,9 @@ static int set_up(void **state)
     return make_folder(state);
 }
 
-static double loss_of(struct white_view *v, size_t record)
+static double loss_of(struct whitebox_features *v, size_t record)
 {
-    white_view_look(v, x + record * D, y[record]);
+    whitebox_features_look(v, x + record * D, y[record]);
     return v->loss;
 }
 
@@ -52,10 +52,10 @@ static void norms_are_those_of_finite_differences(void **state)
     for (size_t hidden = 0; hidden <= 2; hidden++) {
         struct sotto_head_recipe r = recipe(hidden);
         struct sotto_head *h;
-        struct white_view v;
+        struct whitebox_features v;
         r.epochs = 2;
         assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
-        assert_int_equal(white_view_make(&v, h), SOTTO_OK);
+        assert_int_equal(whitebox_features_make(&v, h), SOTTO_OK);
         for (size_t i = 0; i < 4; i++)
             for (size_t l = 1; l <= h->layers; l++) {
                 size_t first = head_offset(h, l - 1), count = (h->width[l - 1] + 1) * h->width[l];
@@ -71,9 +71,9 @@ static void norms_are_those_of_finite_differences(void **state)
                     squares += slope * slope;
                 }
                 loss_of(&v, i);
-                assert_true(fabs(white_view_gradient(&v, l) - 0.5 * log(squares)) < 1e-3);
+                assert_true(fabs(whitebox_features_gradient(&v, l) - 0.5 * log(squares)) < 1e-3);
             }
-        white_view_clear(&v);
+        whitebox_features_clear(&v);
         sotto_head_free(h);
     }
 }
@@ -83,24 +83,25 @@ static void a_hand_made_head(void **state)
 {
     (void)state;
     struct sotto_head *h;
-    struct white_view v;
+    struct whitebox_features v;
     size_t width[] = {2, 3};
     float one[2] = {3, 4};
     assert_int_equal(head_create(&h, 1, width), SOTTO_OK);
     h->parameters[6] = 0;
     h->parameters[7] = logf(2);
     h->parameters[8] = logf(5);
-    assert_int_equal(white_view_make(&v, h), SOTTO_OK);
-    white_view_look(&v, one, 2); /* p = 1/8, 2/8, 5/8; p - e_y = (1, 2, -3) / 8; ||(3, 4, 1)|| = sqrt 26 */
-    assert_true(fabs(white_view_gradient(&v, 1) - log(sqrt(14.0) / 8 * sqrt(26.0))) < 1e-6);
+    assert_int_equal(whitebox_features_make(&v, h), SOTTO_OK);
+    whitebox_features_look(&v, one,
+                           2); /* p = 1/8, 2/8, 5/8; p - e_y = (1, 2, -3) / 8; ||(3, 4, 1)|| = sqrt 26 */
+    assert_true(fabs(whitebox_features_gradient(&v, 1) - log(sqrt(14.0) / 8 * sqrt(26.0))) < 1e-6);
     assert_true(fabs(v.loss - log(8.0 / 5)) < 1e-6);
     h->parameters[0] = 1000; /* logits 3000, ln 2, ln 5 */
-    white_view_look(&v, one, 0);
+    whitebox_features_look(&v, one, 0);
     double expected = log(5) - 3000 + 0.5 * log(1.4 * 1.4 + 1 + 0.16) + log(sqrt(26.0));
-    assert_true(fabs(white_view_gradient(&v, 1) - expected) < 1e-3); /* float weights */
-    white_view_look(&v, one, 1);
-    assert_true(isfinite(white_view_gradient(&v, 1)) && v.loss > 2900);
-    white_view_clear(&v);
+    assert_true(fabs(whitebox_features_gradient(&v, 1) - expected) < 1e-3); /* float weights */
+    whitebox_features_look(&v, one, 1);
+    assert_true(isfinite(whitebox_features_gradient(&v, 1)) && v.loss > 2900);
+    whitebox_features_clear(&v);
     sotto_head_free(h);
 }
 

@@ -139,7 +139,7 @@ static void thresholds_come_from_the_other_half(void **state)
     for (int i = 0; i < N; i++)
         n[i >= N / 2][i - (i >= N / 2 ? N / 2 : 0)] = nonmember[halves.nonmember[i]];
     audit_halves_clear(&halves);
-    struct curve choosing, scored;
+    struct roc choosing, scored;
     assert_int_equal(curve_make(&choosing, m[0], M / 2, n[0], N / 2), SOTTO_OK);
     assert_int_equal(curve_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
     struct sotto_audit_options options = {.seed = 77};

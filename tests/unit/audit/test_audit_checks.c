@@ -66,12 +66,12 @@ static void a_difference_of_the_sets_is_found(void **state)
     (void)state;
     struct sotto_estimate e;
     float *alike = features_make(0, 3), *shifted = features_make(1, 4);
-    assert_int_equal(two_sets_auc(&e, alike, SET, SET, WIDTH, 0.99, 1, NULL), SOTTO_OK);
+    assert_int_equal(distribution_shift_auc(&e, alike, SET, SET, WIDTH, 0.99, 1, NULL), SOTTO_OK);
     assert_true(e.lower < 0.5 && e.upper > 0.5 && e.upper - e.lower < 0.12);
-    assert_int_equal(two_sets_auc(&e, shifted, SET, SET, WIDTH, 0.99, 1, NULL), SOTTO_OK);
+    assert_int_equal(distribution_shift_auc(&e, shifted, SET, SET, WIDTH, 0.99, 1, NULL), SOTTO_OK);
     double best = 0.5 * erfc(-0.5);
     assert_true(e.lower < best && e.upper > best - 0.02 && e.lower > 0.65);
-    assert_int_equal(two_sets_auc(&e, shifted, 9, SET, WIDTH, 0.99, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(distribution_shift_auc(&e, shifted, 9, SET, WIDTH, 0.99, 1, NULL), SOTTO_EINVAL);
     free(alike);
     free(shifted);
 }
@@ -82,9 +82,10 @@ static void classes_are_compared(void **state)
 {
     (void)state;
     const size_t a[] = {30, 70, 0}, b[] = {50, 50, 0}, one[] = {5, 0, 0};
-    near(two_sets_classes_p(a, b, 3), erfc(sqrt(8.333333333333334 / 2)), 4e-4); /* an approximation */
-    assert_true(two_sets_classes_p(a, a, 3) > 0.9);                             /* exactly 1 */
-    near(two_sets_classes_p(one, one, 3), 1, 0);
+    near(distribution_shift_classes_p(a, b, 3), erfc(sqrt(8.333333333333334 / 2)),
+         4e-4);                                               /* an approximation */
+    assert_true(distribution_shift_classes_p(a, a, 3) > 0.9); /* exactly 1 */
+    near(distribution_shift_classes_p(one, one, 3), 1, 0);
 }
 
 static void lint_comes_with_every_audit(void **state)

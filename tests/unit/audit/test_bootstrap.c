@@ -80,7 +80,7 @@ static void bootstrap_equals_resampling(void **state)
         member[i] = (double)rng_below(&r, 15) + 2; /* many ties */
     for (int i = 0; i < N; i++)
         nonmember[i] = (double)rng_below(&r, 15);
-    struct curve whole;
+    struct roc whole;
     assert_int_equal(curve_make(&whole, member, M, nonmember, N), SOTTO_OK);
     for (size_t k = 0; k < 5; k++) {
         size_t fast[M + 1] = {0}, slow[M + 1] = {0};
@@ -92,7 +92,7 @@ static void bootstrap_equals_resampling(void **state)
                 a[j] = member[rng_below(&two, M)];
             for (int j = 0; j < N; j++)
                 b[j] = nonmember[rng_below(&two, N)];
-            struct curve c;
+            struct roc c;
             assert_int_equal(curve_make(&c, a, M, b, N), SOTTO_OK);
             struct rates found = curve_rates(&c, curve_threshold_at_fpr(&c, rates[k]), 0.5);
             slow[(size_t)lround(found.tpr.estimate * M)]++;
@@ -131,7 +131,7 @@ static void bootstrap_intervals_hold_their_estimate(void **state)
     struct rng r = rng_stream(7, RNG_TEST, 0, 0);
     for (int i = 0; i < 100; i++)
         member[i] = rng_normal(&r) + 1, nonmember[i] = rng_normal(&r);
-    struct curve c;
+    struct roc c;
     struct sotto_estimate e, again;
     assert_int_equal(curve_make(&c, member, 100, nonmember, 100), SOTTO_OK);
     for (double fpr = 0.01; fpr < 1; fpr += 0.13) {

@@ -58,7 +58,7 @@ static void thresholds_never_exceed_the_rate(void **state)
             member[i] = (double)rng_below(&r, 12); /* many ties */
         for (int i = 0; i < 50; i++)
             nonmember[i] = (double)rng_below(&r, 12) - 1;
-        struct curve c;
+        struct roc c;
         assert_int_equal(curve_make(&c, member, 40, nonmember, 50), SOTTO_OK);
         for (double fpr = 0.01; fpr < 1; fpr += 0.07) {
             double t = curve_threshold_at_fpr(&c, fpr);
@@ -85,7 +85,7 @@ static void thinned_curves_are_subsets(void **state)
         member[i] = rng_normal(&r) + 0.5;
     for (int i = 0; i < 9000; i++)
         nonmember[i] = rng_normal(&r);
-    struct curve c;
+    struct roc c;
     size_t kept[100];
     assert_int_equal(curve_make(&c, member, 5000, nonmember, 9000), SOTTO_OK);
     size_t count = curve_thin(kept, 100, &c);

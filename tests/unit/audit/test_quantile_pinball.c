@@ -15,7 +15,7 @@
 #include "rng/rng.h"
 
 enum { Z = 2000, N = 2000, D = 2 };
-static const struct attack *attack;
+static const struct score_attack *attack;
 static double losses[N], of_population[Z], scores[N];
 static float features[N * D], z_features[Z * D];
 

@@ -147,7 +147,7 @@ static void cifar100_refuses_damage(void **state)
                  "two files are called train.bin");
 }
 
-/* Byte of picture i at (channel, row, column): every one of the four can be told apart. */
+/* Byte of image i at (channel, row, column): every one of the four can be told apart. */
 static unsigned char stl_byte(size_t i, size_t c, size_t y, size_t x)
 {
     return (unsigned char)(40 * i + 80 * c + y + x / 8 * 3);
@@ -167,7 +167,7 @@ static void write_stl(size_t train, size_t test, size_t unlabelled)
         files_write(folder, "stl10_binary/train_X.bin", stl_records, train * STL_PIXELS);
         files_write(folder, "stl10_binary/train_y.bin", labels, train);
     }
-    if (test) { /* the pictures that follow those of training */
+    if (test) { /* the images that follow those of training */
         files_write(folder, "stl10_binary/test_X.bin", stl_records + train * STL_PIXELS, test * STL_PIXELS);
         files_write(folder, "stl10_binary/test_y.bin", labels + train, test);
     }
@@ -176,7 +176,7 @@ static void write_stl(size_t train, size_t test, size_t unlabelled)
     files_write_text(folder, "stl10_binary/fold_indices.txt", "0 1 2\n");
 }
 
-static void check_stl_pictures(const struct sotto_dataset *d, size_t n)
+static void check_stl_images(const struct sotto_dataset *d, size_t n)
 {
     assert_int_equal(d->n, n);
     assert_int_equal(d->height * 1000 + d->width, 96096);
@@ -192,7 +192,7 @@ static void check_stl_labelled(const char *name)
 {
     const int64_t labels[] = {0, 9, 2};
     struct sotto_dataset *d = open_set(name);
-    check_stl_pictures(d, 3);
+    check_stl_images(d, 3);
     assert_int_equal(d->n_train, 2);
     assert_int_equal(d->classes, 10);
     assert_memory_equal(d->labels, labels, sizeof labels);
@@ -218,7 +218,7 @@ static void stl_unlabelled_is_a_set_of_its_own(void **state)
     assert_int_equal(import("stl10_binary", "stl10-unlabelled", (struct sotto_import_options){0}), SOTTO_OK);
     for (int k = 0; k < 2; k++) {
         struct sotto_dataset *d = open_set(k ? "pool" : "stl10-unlabelled");
-        check_stl_pictures(d, 4);
+        check_stl_images(d, 4);
         assert_int_equal(d->n_train, 4);
         assert_int_equal(d->classes, 0);
         assert_null(d->labels);
@@ -358,12 +358,12 @@ static void stl_comes_from_its_archive(void **state)
     assert_int_equal(import("stl10_binary.tar.gz", "u", (struct sotto_import_options){.part = "unlabelled"}),
                      SOTTO_OK);
     struct sotto_dataset *d = open_set("u");
-    check_stl_pictures(d, 4);
+    check_stl_images(d, 4);
     sotto_dataset_free(d);
     free(m.data);
 }
 
-/* With a small memory limit every file of pictures stays in the archive and is read from there, in any order.
+/* With a small memory limit every file of images stays in the archive and is read from there, in any order.
  */
 static void large_entries_stay_in_the_archive(void **state)
 {
@@ -390,7 +390,7 @@ static void large_entries_stay_in_the_archive(void **state)
         struct sotto_import_options options = {.part = k ? "unlabelled" : "labelled"};
         assert_int_equal(dataset_create(&d), SOTTO_OK);
         assert_int_equal(format_read(d, &used, &b, &options, NULL), SOTTO_OK);
-        check_stl_pictures(&d->set, k ? 4 : 3);
+        check_stl_images(&d->set, k ? 4 : 3);
         dataset_discard(d);
     }
     struct entry_stream *s; /* an archive that goes away or changes is noticed */
@@ -439,7 +439,7 @@ static void running_out_of_memory_is_clean(void **state)
         assert_true(n < 1000);
     }
     struct sotto_dataset *d = open_set("oom");
-    check_stl_pictures(d, 4);
+    check_stl_images(d, 4);
     sotto_dataset_free(d);
     free(m.data);
 }

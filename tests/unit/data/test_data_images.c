@@ -1,4 +1,4 @@
-/* src/data: single pictures, folders of pictures, CIFAR-10 files. */
+/* src/data: single images, folders of images, CIFAR-10 files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +47,8 @@ static void jpeg_of_one_colour_keeps_it(void **state)
         assert_in_range(planes[i], 76, 78);
 }
 
-/* A flat picture stays flat at every size and a ramp keeps its mean: true of any filter that sums to one. */
-static void resize_keeps_flat_pictures_and_means(void **state)
+/* A flat image stays flat at every size and a ramp keeps its mean: true of any filter that sums to one. */
+static void resize_keeps_flat_images_and_means(void **state)
 {
     (void)state;
     uint8_t flat[5 * 7 * 3], ramp[64], out[40 * 40 * 3];
@@ -67,7 +67,7 @@ static void resize_keeps_flat_pictures_and_means(void **state)
     assert_in_range(sum / 16, 103, 107); /* mean 105 */
 }
 
-static void refuse_picture(const unsigned char *data, size_t size, const char *part)
+static void refuse_image(const unsigned char *data, size_t size, const char *part)
 {
     uint8_t planes[3 * 64 * 64];
     assert_int_equal(image_from_memory(planes, 3, 16, 16, data, size), SOTTO_EFORMAT);
@@ -75,24 +75,24 @@ static void refuse_picture(const unsigned char *data, size_t size, const char *p
         fail_msg("'%s' does not say '%s'", sotto_error_text(), part);
 }
 
-static void damaged_pictures_are_refused(void **state)
+static void damaged_images_are_refused(void **state)
 {
     (void)state;
     struct blob b;
-    refuse_picture(NULL, 0, "is empty");
-    refuse_picture((const unsigned char *)"GIF89a..", 8, "is neither JPEG nor PNG (starts with 4749)");
+    refuse_image(NULL, 0, "is empty");
+    refuse_image((const unsigned char *)"GIF89a..", 8, "is neither JPEG nor PNG (starts with 4749)");
     files_jpeg(&b, 16, 16, 3, 50);
-    refuse_picture(b.data, b.size / 2, "damaged JPEG: ");
-    refuse_picture(b.data, b.size - 2, "damaged JPEG: ");
-    refuse_picture(b.data, 3, "damaged JPEG: ");
+    refuse_image(b.data, b.size / 2, "damaged JPEG: ");
+    refuse_image(b.data, b.size - 2, "damaged JPEG: ");
+    refuse_image(b.data, 3, "damaged JPEG: ");
     files_png(&b, 16, 16, 3, 50);
-    refuse_picture(b.data, 40, "damaged PNG: ");
-    refuse_picture(b.data, b.size / 2, "damaged PNG: ");
+    refuse_image(b.data, 40, "damaged PNG: ");
+    refuse_image(b.data, b.size / 2, "damaged PNG: ");
     b.data[b.size / 2] ^= 0x55;
-    refuse_picture(b.data, b.size, "damaged PNG: ");
+    refuse_image(b.data, b.size, "damaged PNG: ");
     files_png(&b, 16, 16, 1, 50);
     b.data[16] = 0x7f; /* width in the header: 2^31 */
-    refuse_picture(b.data, b.size, "");
+    refuse_image(b.data, b.size, "");
 }
 
 static struct sotto_dataset *open_path(const char *path)
@@ -210,7 +210,7 @@ static void odd_sizes_and_colours_are_evened_out(void **state)
     files_remove(folder);
 }
 
-static void folders_of_pictures_refuse(void **state)
+static void folders_of_images_refuse(void **state)
 {
     (void)state;
     char folder[64];
@@ -240,7 +240,7 @@ static void folders_of_pictures_refuse(void **state)
     files_remove(folder);
 }
 
-static void threads_do_not_change_pictures(void **state)
+static void threads_do_not_change_images(void **state)
 {
     (void)state;
     char folder[64];
@@ -308,14 +308,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(png_pixels_are_exact),
         cmocka_unit_test(jpeg_of_one_colour_keeps_it),
-        cmocka_unit_test(resize_keeps_flat_pictures_and_means),
-        cmocka_unit_test(damaged_pictures_are_refused),
+        cmocka_unit_test(resize_keeps_flat_images_and_means),
+        cmocka_unit_test(damaged_images_are_refused),
         cmocka_unit_test(splits_classes_and_files_are_in_order),
         cmocka_unit_test(numbered_classes_count_as_numbers),
         cmocka_unit_test(one_class_and_no_class_are_told_apart),
         cmocka_unit_test(odd_sizes_and_colours_are_evened_out),
-        cmocka_unit_test(folders_of_pictures_refuse),
-        cmocka_unit_test(threads_do_not_change_pictures),
+        cmocka_unit_test(folders_of_images_refuse),
+        cmocka_unit_test(threads_do_not_change_images),
         cmocka_unit_test(cifar_batches_are_pooled),
         cmocka_unit_test(cifar_needs_records),
     };

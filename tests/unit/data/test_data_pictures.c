@@ -1,4 +1,4 @@
-/* Pictures with two labels: UTKFace names, CelebA's table, Places' list, labels.csv; each right, and wrong in
+/* Images with two labels: UTKFace names, CelebA's table, Places' list, labels.csv; each right, and wrong in
  * every way that its reader names. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A picture whose pixels start with `start`, so that rows can be told apart. */
-static void add_picture(const char *path, unsigned start)
+/* A image whose pixels start with `start`, so that rows can be told apart. */
+static void add_image(const char *path, unsigned start)
 {
     struct blob png;
     files_png(&png, 2, 2, 3, start);
@@ -67,10 +67,10 @@ static void utkface_names_are_read(void **state)
 static void utkface_becomes_gender_and_race(void **state)
 {
     (void)state;
-    add_picture("UTKFace/26_1_3_20170104023102422.png", 10);
-    add_picture("UTKFace/80_0_0_20170104023102423.png", 20);
-    add_picture("UTKFace/1_0_3_20170104023102424.png", 30);
-    add_picture("UTKFace/61_1_20170109142408075.png", 40); /* a field is missing */
+    add_image("UTKFace/26_1_3_20170104023102422.png", 10);
+    add_image("UTKFace/80_0_0_20170104023102423.png", 20);
+    add_image("UTKFace/1_0_3_20170104023102424.png", 30);
+    add_image("UTKFace/61_1_20170109142408075.png", 40); /* a field is missing */
     struct sotto_dataset *d = open_set();
     assert_int_equal(d->n, 3);
     assert_string_equal(d->attribute_name, "race");
@@ -115,7 +115,7 @@ static void celeba_becomes_two_labels_with_its_partition(void **state)
     for (unsigned i = 1; i <= 3; i++) {
         char name[64];
         snprintf(name, sizeof name, "celeba/img_align_celeba/00000%u.png", i);
-        add_picture(name, 10 * i);
+        add_image(name, 10 * i);
     }
     struct sotto_dataset *d = open_set();
     assert_int_equal(d->n, 3);
@@ -136,13 +136,13 @@ static void celeba_becomes_two_labels_with_its_partition(void **state)
 static void celeba_refused(const char *text, const char *partition, const char *label, sotto_status expected,
                            const char *said)
 {
-    struct picture_facts facts = {0};
+    struct image_facts facts = {0};
     assert_int_equal(celeba_from_memory(&facts, text, strlen(text), partition,
                                         partition ? strlen(partition) : 0, "list", label, "Smiling"),
                      expected);
     if (!strstr(sotto_error_text(), said))
         fail_msg("'%s' does not say '%s'", sotto_error_text(), said);
-    picture_facts_clear(&facts);
+    image_facts_clear(&facts);
 }
 
 static void damaged_celeba_is_refused_by_line(void **state)
@@ -170,10 +170,10 @@ static void damaged_celeba_is_refused_by_line(void **state)
 static void places_become_inside_and_category(void **state)
 {
     (void)state;
-    add_picture("places/abbey/00000001.png", 10);
-    add_picture("places/attic/00000001.png", 20);
-    add_picture("places/attic/00000002.png", 30);
-    add_picture("places/attic/00000009.png", 90); /* not listed */
+    add_image("places/abbey/00000001.png", 10);
+    add_image("places/attic/00000001.png", 20);
+    add_image("places/attic/00000002.png", 30);
+    add_image("places/attic/00000009.png", 90); /* not listed */
     files_write_text(
         folder, "places/list.json",
         "[[\"/data/places/attic/00000001.png\",\"attic\",0],[\"abbey/00000001.png\",\"abbey\",1],"
@@ -201,18 +201,18 @@ static void damaged_lists_are_refused(void **state)
                                         "[[\"\",\"x\",\"y\"]]",
                                         "["};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct picture_facts facts = {0};
+        struct image_facts facts = {0};
         assert_int_equal(places_from_memory(&facts, wrong[i], strlen(wrong[i]), "list.json"), SOTTO_EFORMAT);
-        picture_facts_clear(&facts);
+        image_facts_clear(&facts);
     }
 }
 
-static void tables_of_pictures_are_read(void **state)
+static void tables_of_images_are_read(void **state)
 {
     (void)state;
-    add_picture("a.png", 10);
-    add_picture("b.png", 20);
-    add_picture("c.png", 30);
+    add_image("a.png", 10);
+    add_image("b.png", 20);
+    add_image("c.png", 30);
     files_write_text(
         folder, "labels.csv",
         "path,label,attribute,split\nc.png,dog,10,train\na.png,cat,9,test\nb.png,cat,10,train\n");
@@ -237,9 +237,9 @@ static void refused_table(const char *text, sotto_status expected, const char *s
 static void damaged_tables_are_refused(void **state)
 {
     (void)state;
-    add_picture("x/a.png", 10);
-    add_picture("y/a.png", 20);
-    add_picture("b.png", 30);
+    add_image("x/a.png", 10);
+    add_image("y/a.png", 20);
+    add_image("b.png", 30);
     refused_table("path,label\nb.png,cat\n", SOTTO_EINVAL, "no column 'attribute'");
     refused_table("path,label,attribute\nb.png,,1\n", SOTTO_EFORMAT, "empty label");
     refused_table("path,label,attribute,split\nb.png,cat,1,later\n", SOTTO_EFORMAT, "split 'later'");
@@ -252,19 +252,20 @@ static void damaged_tables_are_refused(void **state)
                   "all pictures have the attribute '1'");
 }
 
-/* The end of a path says which picture is meant; part of a component does not count. */
+/* The end of a path says which image is meant; part of a component does not count. */
 static void paths_fit_by_their_ends(void **state)
 {
     (void)state;
-    add_picture("one/x/a.png", 10);
-    add_picture("two/x/a.png", 20);
-    add_picture("two/xx/a.png", 30);
+    add_image("one/x/a.png", 10);
+    add_image("two/x/a.png", 20);
+    add_image("two/xx/a.png", 30);
     files_write_text(folder, "labels.csv",
                      "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\ne/x/a.png,dog,2\n");
     struct sotto_dataset *d = NULL;
     assert_int_equal(sotto_dataset_open(&d, folder, NULL), SOTTO_EFORMAT); /* e/x/a.png: one or two? */
-    files_write_text(folder, "labels.csv",
-                     "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\none/x/a.png,dog,2\nxx/a.png,dog,1\n");
+    files_write_text(
+        folder, "labels.csv",
+        "path,label,attribute\n/elsewhere/two/x/a.png,cat,1\none/x/a.png,dog,2\nxx/a.png,dog,1\n");
     d = open_set();
     check_row(d, 0, 20, 0, 0);
     check_row(d, 1, 10, 1, 1);
@@ -275,8 +276,8 @@ static void paths_fit_by_their_ends(void **state)
 static void options_are_for_layouts_that_have_them(void **state)
 {
     (void)state;
-    add_picture("train/a/x.png", 10);
-    add_picture("train/b/x.png", 10);
+    add_image("train/a/x.png", 10);
+    add_image("train/b/x.png", 10);
     struct sotto_import_options o = {.attribute = "race"};
     struct bundle b = {0};
     struct dataset *made;
@@ -291,8 +292,8 @@ static void options_are_for_layouts_that_have_them(void **state)
 static void want_of_memory_is_an_error(void **state)
 {
     (void)state;
-    add_picture("a.png", 10);
-    add_picture("b.png", 20);
+    add_image("a.png", 10);
+    add_image("b.png", 20);
     files_write_text(folder, "labels.csv", "path,label,attribute\na.png,cat,1\nb.png,dog,2\n");
     for (long n = 0;; n++) {
         struct sotto_dataset *d = NULL;
@@ -317,7 +318,7 @@ int main(void)
         cmocka_unit_test(damaged_celeba_is_refused_by_line),
         TEST(places_become_inside_and_category),
         cmocka_unit_test(damaged_lists_are_refused),
-        TEST(tables_of_pictures_are_read),
+        TEST(tables_of_images_are_read),
         TEST(damaged_tables_are_refused),
         TEST(paths_fit_by_their_ends),
         TEST(options_are_for_layouts_that_have_them),

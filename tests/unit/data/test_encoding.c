@@ -80,7 +80,8 @@ static void bad_schemas_are_refused(void **state)
          "'1' and '1.0' are the same value"},
         {COLUMNS "  - {name: x, type: category, categories: [a], other: b}\n" LABEL,
          "'b' is not among the categories of column 'x'"},
-        {COLUMNS LABEL "  - {name: z, type: ignore}\n  - {name: x, type: category, categories: [a], other: b}\n",
+        {COLUMNS LABEL
+         "  - {name: z, type: ignore}\n  - {name: x, type: category, categories: [a], other: b}\n",
          "s.yaml:5:48: 'b' is not among the categories of column 'x'"},
         {COLUMNS "  - {name: x, type: ignore}\n" LABEL, "has no column of kind number or category"},
         {COLUMNS "  - {name: y, type: number, bounds: [0, 1]}\n" LABEL,

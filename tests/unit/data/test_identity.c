@@ -161,8 +161,11 @@ static void an_import_of_arrays_keeps_source_and_stamp(void **state)
     (void)state;
     static int64_t part_rows[N] = {4, 2, 0, 1, 3};
     struct sotto_import_options named = {.dataset_id = "survey"};
-    struct sotto_provenance p = {
-        .dataset_id = "survey", .set = "people", .n = N, .rows = part_rows, .encoding = SOTTO_ENCODING_FITTED};
+    struct sotto_provenance p = {.dataset_id = "survey",
+                                 .set = "people",
+                                 .n = N,
+                                 .rows = part_rows,
+                                 .encoding = SOTTO_ENCODING_FITTED};
     struct sotto_provenance q = {0};
     struct sotto_dataset *d;
     unsigned char source[N][SOTTO_DIGEST], part[2][SOTTO_DIGEST];

@@ -63,7 +63,7 @@ static void closed_form_beats_every_mixture_on_a_grid(void **state)
         double p[3], q[3], cost[3] = {0, rng_unit(&r) * 3, rng_unit(&r) * 3}, best = INFINITY;
         double budget = rng_unit(&r) * 0.9 + 0.05;
         random_prior(p, 3, &r);
-        assert_true(phase_two(q, p, cost, 3, budget));
+        assert_true(attriguard_sample(q, p, cost, 3, budget));
         assert_true(q[1] * cost[1] + q[2] * cost[2] <= budget * (1 + 1e-9));
         assert_true(fabs(q[0] + q[1] + q[2] - 1) < 1e-12);
         for (int a = 1; a < STEPS; a++)
@@ -89,7 +89,7 @@ static void closed_form_has_no_way_down(void **state)
         random_prior(p, M, &r);
         for (size_t i = 0; i < M; i++)
             cost[i] = i == 0 ? 0 : rng_unit(&r) * 5;
-        assert_true(phase_two(q, p, cost, M, budget));
+        assert_true(attriguard_sample(q, p, cost, M, budget));
         for (size_t i = 0; i < M; i++)
             here -= p[i]; /* sum of gradient (-p/q) times q */
         for (size_t a = 0; a < M; a++) {
@@ -109,22 +109,22 @@ static void edges_of_phase_two(void **state)
 {
     (void)state;
     double q[3] = {9, 9, 9}, prior[3] = {0.2, 0.3, 0.5}, cost[3] = {0, 1, 2};
-    assert_true(phase_two(q, prior, cost, 3, 1.3)); /* what the prior costs */
+    assert_true(attriguard_sample(q, prior, cost, 3, 1.3)); /* what the prior costs */
     assert_memory_equal(q, prior, sizeof q);
-    assert_true(phase_two(q, prior, cost, 3, 0));
+    assert_true(attriguard_sample(q, prior, cost, 3, 0));
     assert_true(q[0] == 1 && q[1] == 0 && q[2] == 0);
     double without[3] = {0, 0.5, 0.5};
     q[0] = 9;
-    assert_false(phase_two(q, without, cost, 3, 0.5));
+    assert_false(attriguard_sample(q, without, cost, 3, 0.5));
     assert_true(q[0] == 9);
-    assert_true(phase_two(q, without, cost, 3, 1.25));
+    assert_true(attriguard_sample(q, without, cost, 3, 1.25));
     assert_true(q[0] == 0 && fabs(q[1] + 2 * q[2] - 1.25) < 1e-9);
     /* two values: all of the budget goes to the second, q = budget / cost */
     double even[2] = {0.5, 0.5}, two[2] = {0, 4};
-    assert_true(phase_two(q, even, two, 2, 0.8));
+    assert_true(attriguard_sample(q, even, two, 2, 0.8));
     assert_true(fabs(q[1] - 0.2) < 1e-12);
     /* as good as nothing to spend */
-    assert_true(phase_two(q, even, two, 2, 1e-300));
+    assert_true(attriguard_sample(q, even, two, 2, 1e-300));
     assert_true(q[0] == 1 && q[1] < 1e-299);
 }
 
@@ -268,7 +268,7 @@ static void bad_rows_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "a table's entries are 0 to 1"));
     int64_t one[N] = {0};
     o.name = "attriguard";
-    known.secret = one;
+    known.protected_label = one;
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "every known row has the secret 0"));
 }

@@ -352,7 +352,7 @@ static void bad_input_is_refused_by_name(void **state)
     other.settings = bare;
     refused(&k, other, SOTTO_EUSAGE, "'epochs' sets no parameter");
     refused(&nothing, o, SOTTO_EUSAGE, "whose secret is known");
-    k.secret = all;
+    k.protected_label = all;
     refused(&k, o, SOTTO_EINVAL, "every known row has the secret 0");
     all[3] = 2;
     refused(&k, o, SOTTO_EINVAL, "secrets are 0 and 1");
@@ -385,7 +385,7 @@ static void trials_are_checked(void **state)
     t.attacker = &blind;
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
     t.attacker = &known;
-    t.rows.secret = all;
+    t.rows.protected_label = all;
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
     all[0] = 2;
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);

@@ -19,7 +19,7 @@
 
 enum { N = 400, D = 8, V = 2 };
 static float x[N * D];
-static int64_t secret[N], label[N];
+static int64_t protected_label[N], label[N];
 
 /* The first columns tell the attribute, the next ones the task; the rest is noise. */
 static int set_up(void **state)
@@ -27,9 +27,9 @@ static int set_up(void **state)
     (void)state;
     struct rng r = rng_stream(6, RNG_TEST, 0, 0);
     for (size_t i = 0; i < N; i++) {
-        secret[i] = (int64_t)rng_below(&r, V), label[i] = (int64_t)rng_below(&r, 2);
+        protected_label[i] = (int64_t)rng_below(&r, V), label[i] = (int64_t)rng_below(&r, 2);
         for (size_t j = 0; j < D; j++)
-            x[i * D + j] = (float)(rng_normal(&r) + (j < 2   ? 4 * (double)secret[i]
+            x[i * D + j] = (float)(rng_normal(&r) + (j < 2   ? 4 * (double)protected_label[i]
                                                      : j < 4 ? 4 * (double)label[i]
                                                              : 0));
     }
@@ -51,13 +51,13 @@ static void gradients_reach_the_input(void **state)
     const float h = 1.0f / 256;
     assert_int_equal(dense_stack_make(&s, (const size_t[]){D, 7, 6, V}, 3, BATCH, 1, 1), SOTTO_OK);
     memcpy(in, x, sizeof in);
-    loss_softmax_cross_entropy(diff, dense_stack_forward(&s, in, BATCH), secret, BATCH, V);
+    loss_softmax_cross_entropy(diff, dense_stack_forward(&s, in, BATCH), protected_label, BATCH, V);
     memcpy(input_grad, dense_stack_backward(&s, diff, BATCH), sizeof input_grad);
     for (size_t i = 0; i < BATCH * D; i++) {
         in[i] = x[i] + h;
-        double up = loss_of(&s, in, secret, BATCH);
+        double up = loss_of(&s, in, protected_label, BATCH);
         in[i] = x[i] - h;
-        double down = loss_of(&s, in, secret, BATCH);
+        double down = loss_of(&s, in, protected_label, BATCH);
         in[i] = x[i];
         assert_true(fabs((up - down) / (2 * (double)h) - (double)input_grad[i]) < 2e-4);
     }
@@ -71,9 +71,9 @@ static void gradients_reach_the_input(void **state)
         for (size_t k = 0; k < 4; k++) {
             float kept = *places[k];
             *places[k] = kept + h;
-            double up = loss_of(&s, in, secret, BATCH);
+            double up = loss_of(&s, in, protected_label, BATCH);
             *places[k] = kept - h;
-            double down = loss_of(&s, in, secret, BATCH);
+            double down = loss_of(&s, in, protected_label, BATCH);
             *places[k] = kept;
             assert_true(fabs((up - down) / (2 * (double)h) - (double)weight_grad[k]) < 1e-3);
         }
@@ -83,7 +83,7 @@ static void gradients_reach_the_input(void **state)
 
 static struct sotto_defence *fit(double budget, const char *const *settings)
 {
-    struct sotto_defence_known known = {x, secret, label, N / 2, D};
+    struct sotto_defence_known known = {x, protected_label, label, N / 2, D};
     struct sotto_defence_options o;
     struct sotto_defence *d = NULL;
     sotto_defence_defaults(&o);
@@ -117,8 +117,8 @@ static void attribute_is_hidden_and_task_survives(void **state)
     float out[N * D];
     struct sotto_defence *d = fit(10, quick);
     assert_int_equal(sotto_defence_apply(out, NULL, d, x, N, D, NULL), SOTTO_OK);
-    assert_true(accuracy(x, secret) > 0.95 && accuracy(x, label) > 0.95);
-    assert_true(accuracy(out, secret) < 0.8);
+    assert_true(accuracy(x, protected_label) > 0.95 && accuracy(x, label) > 0.95);
+    assert_true(accuracy(out, protected_label) < 0.8);
     assert_true(accuracy(out, label) > 0.9);
     sotto_defence_free(d);
 }
@@ -169,7 +169,7 @@ static void same_seed_same_bits(void **state)
 static void labels_are_needed(void **state)
 {
     (void)state;
-    struct sotto_defence_known known = {x, secret, NULL, N, D};
+    struct sotto_defence_known known = {x, protected_label, NULL, N, D};
     struct sotto_defence_options o;
     struct sotto_defence *d = NULL;
     int64_t one[N] = {0};
@@ -187,9 +187,9 @@ static void labels_are_needed(void **state)
 static void attackers_on_attributes_are_measured(void **state)
 {
     (void)state;
-    struct sotto_defence_known own = {x, secret, NULL, N / 2, D};
+    struct sotto_defence_known own = {x, protected_label, NULL, N / 2, D};
     struct sotto_defence_trial t = {
-        {x + N / 2 * D, secret + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0};
+        {x + N / 2 * D, protected_label + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0};
     struct json *doc;
     char *json;
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_OK);

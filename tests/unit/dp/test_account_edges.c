@@ -204,7 +204,8 @@ static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void *
     static const struct {
         size_t records;
         double delta;
-    } known[] = {{0, 0}, {1, 0.1}, {2, 0.01}, {10, 0.01}, {11, 0.001}, {100, 0.001}, {60000, 1e-6}, {1000000, 1e-7}};
+    } known[] = {{0, 0},      {1, 0.1},     {2, 0.01},     {10, 0.01},
+                 {11, 0.001}, {100, 0.001}, {60000, 1e-6}, {1000000, 1e-7}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_true(fabs(sotto_default_delta(known[i].records) - known[i].delta) <= 1e-12 * known[i].delta);
     for (size_t n = 1; n < 100000; n += 37)
@@ -214,14 +215,15 @@ static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void *
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_rate_of_one_is_sampled_training_still),
-                                       cmocka_unit_test(laws_far_apart),
-                                       cmocka_unit_test(a_replaced_record_at_epsilon_0),
-                                       cmocka_unit_test(nothing_is_left_of_delta),
-                                       cmocka_unit_test(events_of_one_law),
-                                       cmocka_unit_test(names_of_ledgers),
-                                       cmocka_unit_test(both_relations_are_those_of_their_own_accounts),
-                                       cmocka_unit_test(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n),
-                                       cmocka_unit_test(a_grid_without_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rate_of_one_is_sampled_training_still),
+        cmocka_unit_test(laws_far_apart),
+        cmocka_unit_test(a_replaced_record_at_epsilon_0),
+        cmocka_unit_test(nothing_is_left_of_delta),
+        cmocka_unit_test(events_of_one_law),
+        cmocka_unit_test(names_of_ledgers),
+        cmocka_unit_test(both_relations_are_those_of_their_own_accounts),
+        cmocka_unit_test(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n),
+        cmocka_unit_test(a_grid_without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

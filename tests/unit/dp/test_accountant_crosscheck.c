@@ -10,11 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-static struct agreement measured(double t, size_t count)
+static struct crosscheck measured(double t, size_t count)
 {
-    struct agreement a;
+    struct crosscheck a;
     char why[200] = "";
-    assert_int_equal(agreement_measure(&a, t, count, 1e-5), SOTTO_OK);
+    assert_int_equal(accountant_crosscheck(&a, t, count, 1e-5), SOTTO_OK);
     if (!agreement_holds(&a, why, sizeof why))
         fail_msg("%zu releases of shift %g: %s", count, t, why);
     return a;
@@ -31,7 +31,7 @@ static void independent_ways_agree(void **state)
 static void a_wrong_value_is_found(void **state)
 {
     (void)state;
-    struct agreement right = measured(0.5, 10), wrong;
+    struct crosscheck right = measured(0.5, 10), wrong;
     char why[200];
     for (size_t i = 0; i < right.exact_count; i++)
         for (int sign = -1; sign <= 1; sign += 2) {
@@ -59,8 +59,8 @@ static void a_wrong_value_is_found(void **state)
 static void errors_come_through(void **state)
 {
     (void)state;
-    struct agreement a;
-    assert_int_equal(agreement_measure(&a, 1, ((size_t)1 << 32) + 1, 1e-5), SOTTO_EDOMAIN);
+    struct crosscheck a;
+    assert_int_equal(accountant_crosscheck(&a, 1, ((size_t)1 << 32) + 1, 1e-5), SOTTO_EDOMAIN);
 }
 
 int main(void)

@@ -213,7 +213,7 @@ static void classical_and_measuring(void **state)
         assert_true(c.scale == 77);
         for (size_t m = 0; (name = sotto_mechanism_name(m)); m++) {
             float v[1] = {5};
-            refused(sotto_noise_evaluate(v, 1, name, x, 1, 1), "scale", name, x);
+            refused(sotto_noise_simulate(v, 1, name, x, 1, 1), "scale", name, x);
             assert_true(v[0] == 5);
         }
     }

@@ -285,7 +285,8 @@ static void a_process_without_memory_lives(void **state)
 {
     (void)state;
     if (ADDRESS_SANITIZER || THREAD_SANITIZER) {
-        print_message("skipped: a sanitizer's own allocator ends the process where RLIMIT_AS ends its memory\n");
+        print_message(
+            "skipped: a sanitizer's own allocator ends the process where RLIMIT_AS ends its memory\n");
         skip();
     }
     pid_t child = fork();

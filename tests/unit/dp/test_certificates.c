@@ -32,9 +32,9 @@ static int set_up(void **state)
     return failed || file_write(output, "weights", 7) != SOTTO_OK;
 }
 
-static struct sotto_reserve reserve_of(size_t steps)
+static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    return (struct sotto_reserve){
+    return (struct sotto_dpsgd_request){
         .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
@@ -45,9 +45,9 @@ static struct sotto_reserve reserve_of(size_t steps)
 }
 
 /* Reserves, draws `used` steps and gives the run's name back; the certificate is saved unless forgotten. */
-static void run_for(char name[33], const struct sotto_reserve *r, size_t used, bool forget)
+static void run_for(char name[33], const struct sotto_dpsgd_request *r, size_t used, bool forget)
 {
-    struct sotto_steps *s;
+    struct sotto_dpsgd_session *s;
     char *text, hash[SHA256_HEX];
     double sum[3] = {1, 2, 3};
     uint32_t rows[8];
@@ -57,14 +57,14 @@ static void run_for(char name[33], const struct sotto_reserve *r, size_t used, b
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
     }
-    memcpy(name, sotto_steps_run(s), 33);
+    memcpy(name, sotto_dpsgd_session_run(s), 33);
     if (!forget) {
-        assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+        assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
         assert_int_equal(sha256_file(hash, output), SOTTO_OK);
         assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
         sotto_text_free(text);
     }
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 static struct json *read_back(void)
@@ -101,7 +101,7 @@ static void a_finished_run_can_be_verified(void **state)
 {
     (void)state;
     char name[33], *line;
-    struct sotto_reserve r = reserve_of(6);
+    struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 6, false);
     must_verify();
     struct json *c = read_back();
@@ -137,7 +137,7 @@ static void forgotten_steps_are_charged(void **state)
 {
     (void)state;
     char name[33], again[33];
-    struct sotto_reserve r = reserve_of(6);
+    struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 4, true); /* dies; its checkpoint is of step 1 */
     r = reserve_of(5);
     r.run = name;
@@ -221,7 +221,7 @@ static void whatever_is_changed_is_noticed(void **state)
         {"\"sampler\": \"exact", "\"sampler\": \"NOT exact"},
         {"\"sampler\": ", "\"sampler\": 1, \"was\": "}};
     char name[33];
-    struct sotto_reserve r = reserve_of(6);
+    struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 3, false);
     must_verify();
     char *good = saved();
@@ -247,7 +247,7 @@ static void a_reservation_that_is_left_out_is_noticed(void **state)
 {
     (void)state;
     char name[33], hash[65], forged_name[33];
-    struct sotto_reserve r = reserve_of(6);
+    struct sotto_dpsgd_request r = reserve_of(6);
     run_for(name, &r, 6, true);
     r = reserve_of(5);
     r.run = name;
@@ -278,8 +278,8 @@ static void only_the_same_run_goes_on(void **state)
 {
     (void)state;
     char name[33];
-    struct sotto_steps *s = NULL;
-    struct sotto_reserve good = reserve_of(2), r;
+    struct sotto_dpsgd_session *s = NULL;
+    struct sotto_dpsgd_request good = reserve_of(2), r;
     run_for(name, &good, 1, true);
     good.run = name;
 #define REFUSED(change, text)                                                                                \
@@ -315,7 +315,7 @@ static void seeded_noise_certifies_nothing(void **state)
 {
     (void)state;
     char name[33], other[33];
-    struct sotto_reserve r = reserve_of(2);
+    struct sotto_dpsgd_request r = reserve_of(2);
     r.insecure = 1;
     run_for(name, &r, 2, false);
     must_verify();
@@ -338,7 +338,7 @@ static void clipped_by_l1_and_replaced(void **state)
 {
     (void)state;
     char name[33];
-    struct sotto_reserve r = reserve_of(3);
+    struct sotto_dpsgd_request r = reserve_of(3);
     r.sampled.mechanism = "logistic";
     r.sampled.clipping = SOTTO_NORM_L1;
     r.sampled.replace_one = 1;
@@ -437,10 +437,10 @@ static void memory_that_runs_out(void **state)
 {
     (void)state;
     char name[33], *text = NULL;
-    struct sotto_reserve r = reserve_of(1);
+    struct sotto_dpsgd_request r = reserve_of(1);
     run_for(name, &r, 1, false);
     r.run = name;
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_session *s = NULL;
     sotto_status status = SOTTO_ENOMEM;
     int n;
     for (n = 0; status == SOTTO_ENOMEM; n += n < 4 ? 1 : 11) {
@@ -452,13 +452,13 @@ static void memory_that_runs_out(void **state)
     status = SOTTO_ENOMEM;
     for (n = 0; status == SOTTO_ENOMEM; n++) {
         base_alloc_fail_after(n);
-        status = sotto_steps_certificate(&text, s);
+        status = sotto_dpsgd_session_certificate(&text, s);
         base_alloc_fail_after(-1);
     }
     assert_int_equal(status, SOTTO_OK);
     assert_true(n >= 2);
     sotto_text_free(text);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     status = SOTTO_ENOMEM;
     for (n = 0; status == SOTTO_ENOMEM; n += n < 4 ? 1 : 7) {
         base_alloc_fail_after(n);
@@ -476,7 +476,7 @@ static void runs_that_protect_inputs_say_so(void **state)
 {
     (void)state;
     char name[33], *text, *total;
-    struct sotto_reserve r = reserve_of(3);
+    struct sotto_dpsgd_request r = reserve_of(3);
     r.sampled.sample_rate = 1;
     r.sampled.replace_one = 1;
     r.inputs_only = 1;
@@ -514,16 +514,11 @@ static void runs_that_protect_inputs_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_finished_run_can_be_verified),
-        TEST(forgotten_steps_are_charged),
-        TEST(whatever_is_changed_is_noticed),
-        TEST(a_reservation_that_is_left_out_is_noticed),
-        TEST(only_the_same_run_goes_on),
-        TEST(seeded_noise_certifies_nothing),
-        TEST(clipped_by_l1_and_replaced),
-        TEST(a_forged_release_is_noticed),
-        TEST(lines_for_people_are_checked),
-        TEST(memory_that_runs_out),
+        TEST(a_finished_run_can_be_verified),  TEST(forgotten_steps_are_charged),
+        TEST(whatever_is_changed_is_noticed),  TEST(a_reservation_that_is_left_out_is_noticed),
+        TEST(only_the_same_run_goes_on),       TEST(seeded_noise_certifies_nothing),
+        TEST(clipped_by_l1_and_replaced),      TEST(a_forged_release_is_noticed),
+        TEST(lines_for_people_are_checked),    TEST(memory_that_runs_out),
         TEST(runs_that_protect_inputs_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,8 @@ static const struct sotto_context ctx = {.log = listen};
 /* Records first .. first + N - 1 of all people. */
 static struct sotto_source_records some(size_t first)
 {
-    return (struct sotto_source_records){.digests = (const unsigned char(*)[SOTTO_DIGEST])people + first, .n = N};
+    return (struct sotto_source_records){.digests = (const unsigned char(*)[SOTTO_DIGEST])people + first,
+                                         .n = N};
 }
 
 /* Releases at epsilon 1, pure. */
@@ -120,7 +121,8 @@ static void anonymous_records_are_refused(void **state)
     assert_int_equal(charge_identity(&id, NULL, &p), SOTTO_OK);
     assert_string_equal(id, "survey");
     assert_int_equal(charge_identity(&id, "survey", &p), SOTTO_OK);
-    REFUSED(charge_identity(&id, "another", &p), SOTTO_EINVAL, "belong to data set 'survey', not to 'another'");
+    REFUSED(charge_identity(&id, "another", &p), SOTTO_EINVAL,
+            "belong to data set 'survey', not to 'another'");
     assert_false(file_exists(path_of("sotto")));
 }
 
@@ -233,7 +235,7 @@ static void the_same_records_under_two_identities_are_found(void **state)
     assert_int_equal(counted(default_of("a")), 2); /* both are charged */
     assert_int_equal(counted(default_of("c")), 1);
     REFUSED(charge("a", NULL, &first), SOTTO_EBUDGET, "data set 'c'"); /* the other way round too */
-    assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);               /* unknown records: nothing to compare */
+    assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* unknown records: nothing to compare */
 }
 
 static void a_changed_record_is_not_found(void **state)
@@ -347,8 +349,8 @@ static void an_officers_budget_is_not_widened(void **state)
     (void)state;
     struct sotto_source_records source = some(0);
     char *path;
-    assert_int_equal(sotto_ledger_init(&path, "a", path_of("own.jsonl"), (struct sotto_dp){2.5, 1e-6}, "office",
-                                       NULL, NULL),
+    assert_int_equal(sotto_ledger_init(&path, "a", path_of("own.jsonl"), (struct sotto_dp){2.5, 1e-6},
+                                       "office", NULL, NULL),
                      SOTTO_OK);
     assert_string_equal(path, path_of("own.jsonl"));
     REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){3, 1e-6}), SOTTO_EBUDGET, "set by its officer");
@@ -394,9 +396,11 @@ static void damaged_entries_are_refused(void **state)
         {"{\"dataset_id\":\"a\",\"key\":\"00\",\"count\":0,\"hashes\":\"\"}", "not 32 hexadecimal digits"},
         {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeefG\",\"count\":0,\"hashes\":\"\"}",
          "not 32 hexadecimal digits"},
-        {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":2,\"hashes\":\"0011\"}",
+        {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":2,\"hashes\":"
+         "\"0011\"}",
          "expected 16 for each of 2 records"},
-        {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":1,\"hashes\":\"001122334455667x\"}",
+        {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":1,\"hashes\":"
+         "\"001122334455667x\"}",
          "something else"},
         {"{\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}", "'dataset_id'"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -409,9 +413,11 @@ static void damaged_entries_are_refused(void **state)
     }
     struct ledger_records two_keys = {.keyed = true};
     struct json *entry;
-    const char keyed[] = "{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}";
+    const char keyed[] =
+        "{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}";
     assert_int_equal(json_parse(&entry, keyed, sizeof keyed - 1, "entry"), SOTTO_OK);
-    REFUSED(ledger_records_take(&two_keys, entry, "line 2"), SOTTO_EFORMAT, "differs from that of the entries before");
+    REFUSED(ledger_records_take(&two_keys, entry, "line 2"), SOTTO_EFORMAT,
+            "differs from that of the entries before");
     json_free(entry);
     assert_int_equal(charge("a", path_of("own.jsonl"), NULL), SOTTO_OK);
     char place[256];

@@ -33,9 +33,9 @@ static int set_up(void **state)
     return failed || file_write(output, "weights", 7) != SOTTO_OK;
 }
 
-static struct sotto_reserve reserve_of(size_t steps)
+static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    return (struct sotto_reserve){
+    return (struct sotto_dpsgd_request){
         .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
@@ -65,15 +65,15 @@ static void save(char *text) /* takes it */
     sotto_text_free(text);
 }
 
-static void run_by(char name[33], const struct sotto_reserve *r)
+static void run_by(char name[33], const struct sotto_dpsgd_request *r)
 {
-    struct sotto_steps *s;
+    struct sotto_dpsgd_session *s;
     char *text;
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
-    memcpy(name, sotto_steps_run(s), 33);
-    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    memcpy(name, sotto_dpsgd_session_run(s), 33);
+    assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     save(text);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 static void release_by(const struct sotto_release *r)
@@ -127,7 +127,7 @@ static void a_condition_makes_a_run_conditional(void **state)
 {
     (void)state;
     char name[33], *total;
-    struct sotto_reserve r = reserve_of(3);
+    struct sotto_dpsgd_request r = reserve_of(3);
     r.condition = "an encoding that was fitted on these records";
     r.records = 40;
     run_by(name, &r);
@@ -151,7 +151,7 @@ static void a_condition_makes_a_run_conditional(void **state)
     /* it cannot go on without the condition, nor lose it from the certificate */
     r.run = name;
     r.condition = NULL;
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "counts on 'an encoding that was fitted"));
     static const char *const changes[][2] = {
@@ -212,7 +212,7 @@ static void every_line_has_a_nonce_of_its_own(void **state)
 {
     (void)state;
     struct sotto_release one = release_of(2);
-    struct sotto_reserve r = reserve_of(2);
+    struct sotto_dpsgd_request r = reserve_of(2);
     char name[33], last[33] = "";
     r.budget = (struct sotto_dp){100, 0.5};
     release_by(&one);

@@ -169,25 +169,26 @@ static void raising_until_it_holds(void **state)
     struct sotto_account a = {.scale = 7};
     const struct raise r = {slow_account, &at, {1, 1e-5}, "toy"};
     slow = (struct slow){.factor = 2}; /* held from the start: left alone */
-    assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_OK);
+    assert_int_equal(calibrate_step_up(&a, 2, &r), SOTTO_OK);
     assert_true(a.scale == 2 && slow.trials == 1);
     slow = (struct slow){.factor = 2 * (1 + 1e-9)}; /* a billionth short: raised by as little */
-    assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_OK);
+    assert_int_equal(calibrate_step_up(&a, 2, &r), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1 && a.scale > 2 && a.scale < 2 * (1 + 1.1e-9) && slow.trials == 2);
     slow = (struct slow){.factor = 100}; /* far off: in few steps */
-    assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_OK);
+    assert_int_equal(calibrate_step_up(&a, 2, &r), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1 && a.scale >= 100 && a.scale < 800 && slow.trials < 5);
     /* an account that no noise improves, one without a bound, and one that fails on the way */
     a.scale = 7;
     slow = (struct slow){.bound = 1.5};
-    refused(calibrate_raise(&a, 2, &r), SOTTO_EDOMAIN, "toy: no certified scale near 2 reaches epsilon 1 at");
+    refused(calibrate_step_up(&a, 2, &r), SOTTO_EDOMAIN,
+            "toy: no certified scale near 2 reaches epsilon 1 at");
     assert_int_equal(slow.trials, 31);
     slow = (struct slow){.bound = INFINITY};
-    refused(calibrate_raise(&a, 2, &r), SOTTO_EDOMAIN, "no certified scale");
+    refused(calibrate_step_up(&a, 2, &r), SOTTO_EDOMAIN, "no certified scale");
     assert_int_equal(slow.trials, 1);
     for (int i = 1; i <= 2; i++) {
         slow = (struct slow){.factor = 100, .fails_at = i};
-        assert_int_equal(calibrate_raise(&a, 2, &r), SOTTO_ENOMEM);
+        assert_int_equal(calibrate_step_up(&a, 2, &r), SOTTO_ENOMEM);
     }
     assert_true(a.scale == 7);
 }
@@ -297,23 +298,23 @@ static void memory_is_out_in_the_middle(void **state)
 
 static sotto_status agree(void)
 {
-    struct agreement a;
-    return agreement_measure(&a, 0.5, 2, 1e-3);
+    struct crosscheck a;
+    return accountant_crosscheck(&a, 0.5, 2, 1e-3);
 }
 
 static void an_agreement_without_memory(void **state)
 {
     (void)state;
-    struct agreement a;
+    struct crosscheck a;
     for (int n = 0; n < 24; n++) { /* the grid in doubles, then balls */
         base_alloc_fail_after(n);
         sotto_status status = agree();
         base_alloc_fail_after(-1);
         assert_int_equal(status, SOTTO_ENOMEM);
     }
-    assert_int_equal(agreement_measure(&a, 0.5, 2, 1e-3), SOTTO_OK);
+    assert_int_equal(accountant_crosscheck(&a, 0.5, 2, 1e-3), SOTTO_OK);
     char why[200];
-    struct agreement few = a;
+    struct crosscheck few = a;
     few.epsilon_count = 1;
     assert_true(agreement_holds(&a, why, sizeof why));
     assert_false(agreement_holds(&few, why, sizeof why));

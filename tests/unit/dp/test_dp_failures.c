@@ -389,17 +389,17 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     document = last_entry();
     try_entry(document);
     json_decref(document);
-    struct sotto_reserve r = {.sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0,
-                                          SOTTO_SAMPLING_POISSON},
-                              .max_grad_norm = 1,
-                              .dimension = 3,
-                              .fingerprint = "toy",
-                              .source = &exercise,
-                              .ledger = ledger};
-    struct sotto_steps *steps;
+    struct sotto_dpsgd_request r = {
+        .sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 1,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .source = &exercise,
+        .ledger = ledger};
+    struct sotto_dpsgd_session *steps;
     unlink(ledger);
     assert_int_equal(sotto_dp_reserve(&steps, &r, NULL), SOTTO_OK);
-    sotto_steps_close(steps);
+    sotto_dpsgd_session_close(steps);
     document = last_entry();
     mangle(document, document, try_entry);
     json_decref(document);
@@ -504,13 +504,13 @@ static void default_ledgers_are_used(void **state)
     (void)state;
     char path[160];
     struct sotto_release r = request("laplace");
-    struct sotto_reserve run = {.sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0,
-                                            SOTTO_SAMPLING_POISSON},
-                                .max_grad_norm = 1,
-                                .dimension = 3,
-                                .fingerprint = "toy",
-                                .source = &exercise};
-    struct sotto_steps *steps;
+    struct sotto_dpsgd_request run = {
+        .sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .max_grad_norm = 1,
+        .dimension = 3,
+        .fingerprint = "toy",
+        .source = &exercise};
+    struct sotto_dpsgd_session *steps;
     float v[1] = {5};
     char *text = NULL;
     r.ledger = NULL;
@@ -518,7 +518,7 @@ static void default_ledgers_are_used(void **state)
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
     sotto_text_free(text);
     assert_int_equal(sotto_dp_reserve(&steps, &run, NULL), SOTTO_OK);
-    sotto_steps_close(steps);
+    sotto_dpsgd_session_close(steps);
     snprintf(path, sizeof path, "%s/sotto/ledger/toy.jsonl", folder);
     struct ledger l;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);

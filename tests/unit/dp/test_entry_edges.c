@@ -51,14 +51,14 @@ static const char good_entry[] =
     "{\"run\":\"" RUN "\",\"index\":0,\"mechanism\":\"gaussian\",\"scale\":2.0,\"max_grad_norm\":0.5,"
     "\"clipping\":\"l2\",\"sample_rate\":0.25,\"dimension\":3,\"hash\":\"abc\",\"randomness\":\"os\","
     "\"first_step\":0,\"steps\":6}\n";
-static const struct run_facts good_facts = {
+static const struct dpsgd_facts good_facts = {
     "gaussian", 2,    0.5, 0.25, 3, SOTTO_NORM_L2, SOTTO_NOISE_EXACT, false, SOTTO_SAMPLING_POISSON,
     0,          NULL, NULL};
 
 static sotto_status read_run(size_t *charged, bool *seeded, int64_t last)
 {
-    struct run_record run;
-    sotto_status status = run_record_read(&run, ledger, RUN, last, &good_facts);
+    struct dpsgd_reservations run;
+    sotto_status status = dpsgd_reservations_read(&run, ledger, RUN, last, &good_facts);
     if (status != SOTTO_OK)
         return status;
     *charged = run.charged;
@@ -66,7 +66,7 @@ static sotto_status read_run(size_t *charged, bool *seeded, int64_t last)
     if (!run.reservations) /* told by whoever writes them down */
         return SOTTO_ENOMEM;
     assert_int_equal(json_count(run.reservations), run.charged / 6);
-    run_record_free(&run);
+    dpsgd_reservations_free(&run);
     return status;
 }
 

@@ -258,9 +258,9 @@ static void names(void **state)
 
 /* --- runs --- */
 
-static struct sotto_reserve reserve_of(size_t steps)
+static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    struct sotto_reserve r = {
+    struct sotto_dpsgd_request r = {
         .sampled = steps_of("gaussian", 2, sotto_sample_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
         .max_grad_norm = 1,
         .dimension = 3,
@@ -282,8 +282,8 @@ static double epsilon_in(const char *json, const char *key)
 static void runs_are_certified(void **state)
 {
     (void)state;
-    struct sotto_reserve r = reserve_of(1);
-    struct sotto_steps *s;
+    struct sotto_dpsgd_request r = reserve_of(1);
+    struct sotto_dpsgd_session *s;
     uint32_t rows[23];
     size_t count;
     double sum[3] = {0};
@@ -295,13 +295,13 @@ static void runs_are_certified(void **state)
     assert_int_equal(sotto_dp_sample(s, rows, &count, 23), SOTTO_OK);
     assert_int_equal(count, 7);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
-    snprintf(run, sizeof run, "%s", sotto_steps_run(s));
-    sotto_steps_close(s);
+    snprintf(run, sizeof run, "%s", sotto_dpsgd_session_run(s));
+    sotto_dpsgd_session_close(s);
     r.run = run; /* goes on: both reservations are accounted together */
     r.first_step = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_steps_certificate(&certificate, s), SOTTO_OK);
-    sotto_steps_close(s);
+    assert_int_equal(sotto_dpsgd_session_certificate(&certificate, s), SOTTO_OK);
+    sotto_dpsgd_session_close(s);
     struct sotto_sampled all = r.sampled;
     all.steps = 2;
     double expected = account_of(&all).epsilon.upper, claimed = epsilon_in(certificate, "\"upper\":");
@@ -325,8 +325,8 @@ static void runs_are_certified(void **state)
 static void reservations_are_refused(void **state)
 {
     (void)state;
-    struct sotto_steps *s;
-    struct sotto_reserve r = reserve_of(1);
+    struct sotto_dpsgd_session *s;
+    struct sotto_dpsgd_request r = reserve_of(1);
     r.ledger = path_of("none.jsonl");
     r.records = 0;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
@@ -347,22 +347,22 @@ static void reservations_are_refused(void **state)
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
         if (status == SOTTO_OK)
-            sotto_steps_close(s);
+            sotto_dpsgd_session_close(s);
     }
 }
 
 static void facts_are_read_back(void **state)
 {
     (void)state;
-    struct run_facts f = {"gaussian",           2, 1,    0.1, 3, SOTTO_NORM_L2, SOTTO_NOISE_FAST, false,
-                          SOTTO_SAMPLING_FIXED, 0, NULL, NULL},
-                     g;
+    struct dpsgd_facts f = {"gaussian",           2, 1,    0.1, 3, SOTTO_NORM_L2, SOTTO_NOISE_FAST, false,
+                            SOTTO_SAMPLING_FIXED, 0, NULL, NULL},
+                       g;
     struct json *object = json_make_object();
-    run_put_facts(&object, &f);
-    assert_int_equal(run_get_facts(&g, object, "a test"), SOTTO_OK);
+    dpsgd_facts_put(&object, &f);
+    assert_int_equal(dpsgd_facts_get(&g, object, "a test"), SOTTO_OK);
     assert_int_equal(g.sampling, SOTTO_SAMPLING_FIXED);
     json_put_text(&object, "sampling", "shuffled");
-    assert_int_equal(run_get_facts(&g, object, "a test"), SOTTO_EFORMAT);
+    assert_int_equal(dpsgd_facts_get(&g, object, "a test"), SOTTO_EFORMAT);
     json_free(object);
 }
 

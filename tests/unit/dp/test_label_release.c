@@ -53,9 +53,9 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
     sotto_text_free(text);
 }
 
-static struct sotto_reserve reserve_of(const char *labels)
+static struct sotto_dpsgd_request reserve_of(const char *labels)
 {
-    return (struct sotto_reserve){
+    return (struct sotto_dpsgd_request){
         .sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2, 1, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 2 * RECORDS,
@@ -68,21 +68,21 @@ static struct sotto_reserve reserve_of(const char *labels)
 }
 
 /* Reserves, draws everything, saves the certificate; the run's name. */
-static void run_for(char name[33], const struct sotto_reserve *r)
+static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 {
-    struct sotto_steps *s;
+    struct sotto_dpsgd_session *s;
     char *text, hash[SHA256_HEX];
     float inputs[2 * RECORDS] = {0.1f};
     if (sotto_dp_reserve(&s, r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     for (size_t i = 0; i < r->sampled.steps; i++)
         assert_int_equal(sotto_dp_step_float(s, inputs), SOTTO_OK);
-    memcpy(name, sotto_steps_run(s), 33);
-    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    memcpy(name, sotto_dpsgd_session_run(s), 33);
+    assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
     sotto_text_free(text);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 static sotto_status verify_with(const char *book)
@@ -134,7 +134,7 @@ static void inputs_and_labels_add_up(void **state)
 {
     (void)state;
     char labels[65], name[33], *total;
-    struct sotto_reserve r = reserve_of(NULL);
+    struct sotto_dpsgd_request r = reserve_of(NULL);
     run_for(name, &r);
     struct json *alone = read_back();
     release_labels(labels, ledger, label_epsilon, 0);
@@ -165,7 +165,7 @@ static void pure_epsilons_add_up(void **state)
     double pure[2];
     release_labels(labels, ledger, label_epsilon, 0);
     for (int released = 0; released < 2; released++) {
-        struct sotto_reserve r = reserve_of(released ? labels : NULL);
+        struct sotto_dpsgd_request r = reserve_of(released ? labels : NULL);
         r.sampled.mechanism = "logistic";
         r.sampled.clipping = SOTTO_NORM_L1;
         run_for(name, &r);
@@ -181,10 +181,10 @@ static void a_resumed_run_keeps_its_labels(void **state)
 {
     (void)state;
     char labels[65], others[65], name[33];
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_session *s = NULL;
     release_labels(labels, ledger, label_epsilon, 0);
     release_labels(others, ledger, label_epsilon, 0);
-    struct sotto_reserve r = reserve_of(labels);
+    struct sotto_dpsgd_request r = reserve_of(labels);
     run_for(name, &r);
     r.run = name;
     r.sampled.steps = 1;
@@ -206,17 +206,17 @@ static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
     char labels[65], run_entry[65], name[33], elsewhere[65];
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_session *s = NULL;
     release_labels(labels, ledger, label_epsilon, 0);
     release_labels(elsewhere, other_ledger, label_epsilon, 0);
-    struct sotto_reserve good = reserve_of(labels);
+    struct sotto_dpsgd_request good = reserve_of(labels);
     run_for(name, &good);
     struct json *c = read_back();
     strcpy(run_entry, json_text(json_find(c, "ledger.hash")));
     json_free(c);
 #define REFUSED(change, text)                                                                                \
     do {                                                                                                     \
-        struct sotto_reserve r = good;                                                                       \
+        struct sotto_dpsgd_request r = good;                                                                 \
         change;                                                                                              \
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);                                      \
         if (!strstr(sotto_error_text(), text))                                                               \
@@ -236,7 +236,7 @@ static void seeded_labels_certify_nothing(void **state)
     (void)state;
     char labels[65], name[33];
     release_labels(labels, ledger, label_epsilon, 1);
-    struct sotto_reserve r = reserve_of(labels);
+    struct sotto_dpsgd_request r = reserve_of(labels);
     run_for(name, &r);
     char *text = saved();
     assert_non_null(strstr(text, "\"proved\": \"none\""));
@@ -257,7 +257,7 @@ static void forgeries_are_noticed(void **state)
     release_labels(labels, ledger, label_epsilon, 0);
     release_labels(weak, ledger, 2, 0);
     release_labels(seeded, ledger, label_epsilon, 1);
-    struct sotto_reserve r = reserve_of(labels);
+    struct sotto_dpsgd_request r = reserve_of(labels);
     run_for(name, &r);
     char *text = saved();
     snprintf(from, sizeof from, "\"entry\": \"%s\"", labels);
@@ -292,14 +292,14 @@ static void memory_that_runs_out(void **state)
     char labels[65], name[33];
     long n;
     release_labels(labels, ledger, label_epsilon, 0);
-    struct sotto_reserve r = reserve_of(labels);
+    struct sotto_dpsgd_request r = reserve_of(labels);
     sotto_status status = SOTTO_ENOMEM;
     for (n = 0; status == SOTTO_ENOMEM; n += 1 + n / 4) {
-        struct sotto_steps *s = NULL;
+        struct sotto_dpsgd_session *s = NULL;
         base_alloc_fail_after(n);
         status = sotto_dp_reserve(&s, &r, NULL);
         base_alloc_fail_after(-1);
-        sotto_steps_close(s);
+        sotto_dpsgd_session_close(s);
     }
     assert_int_equal(status, SOTTO_OK);
     run_for(name, &r);

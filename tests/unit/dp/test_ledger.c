@@ -274,14 +274,14 @@ static void a_line_cut_at_any_byte_loses_nothing(void **state)
     base_free(data);
 }
 
-static struct sotto_reserve reserve_of(size_t steps)
+static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    return (struct sotto_reserve){.sampled = {"gaussian", 1.1, 0.01, steps, 1e-5},
-                                  .max_grad_norm = 0.5,
-                                  .dimension = 3,
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = path};
+    return (struct sotto_dpsgd_request){.sampled = {"gaussian", 1.1, 0.01, steps, 1e-5},
+                                        .max_grad_norm = 0.5,
+                                        .dimension = 3,
+                                        .fingerprint = "toy",
+                                        .source = &exercise,
+                                        .ledger = path};
 }
 
 /* Any one byte of a finished line changed: refused. */
@@ -317,7 +317,7 @@ static double total(void)
 /* What that many steps cost by themselves, a replaced record being a group of two. */
 static double steps_alone(size_t steps)
 {
-    struct sotto_reserve r = reserve_of(steps);
+    struct sotto_dpsgd_request r = reserve_of(steps);
     struct sotto_event e = {.mechanism = "gaussian",
                             .count = steps,
                             .noise_multiplier = r.sampled.noise_multiplier,
@@ -329,7 +329,7 @@ static double steps_alone(size_t steps)
 }
 
 /* A step on whatever sample of 3 records comes up. */
-static sotto_status step(struct sotto_steps *s, double *sum)
+static sotto_status step(struct sotto_dpsgd_session *s, double *sum)
 {
     uint32_t rows[3];
     size_t count;
@@ -342,15 +342,15 @@ static sotto_status step(struct sotto_steps *s, double *sum)
 static void a_run_is_charged_whole_before_its_first_step(void **state)
 {
     (void)state;
-    struct sotto_reserve r = reserve_of(10);
-    struct sotto_steps *s;
+    struct sotto_dpsgd_request r = reserve_of(10);
+    struct sotto_dpsgd_session *s;
     double sum[3] = {1, 2, 3};
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     double charged = total();
     assert_true(fabs(charged / steps_alone(10) - 1) < 1e-6);
-    assert_int_equal(strlen(sotto_steps_entry(s)), 64);
+    assert_int_equal(strlen(sotto_dpsgd_session_entry(s)), 64);
     for (size_t i = 0; i < 10; i++) {
-        assert_int_equal(sotto_steps_used(s), i);
+        assert_int_equal(sotto_dpsgd_session_used(s), i);
         assert_int_equal(step(s, sum), SOTTO_OK);
     }
     assert_true(sum[0] != 1 && sum[1] != 2 && sum[2] != 3);
@@ -358,21 +358,21 @@ static void a_run_is_charged_whole_before_its_first_step(void **state)
     assert_int_equal(step(s, sum), SOTTO_EBUDGET);
     assert_non_null(strstr(sotto_error_text(), "all 10 reserved steps are used"));
     assert_true(sum[0] == before);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     assert_true(total() == charged); /* using steps costs nothing more */
 }
 
 static void interrupted_steps_stay_charged(void **state)
 {
     (void)state;
-    struct sotto_reserve r = reserve_of(10);
-    struct sotto_steps *s;
+    struct sotto_dpsgd_request r = reserve_of(10);
+    struct sotto_dpsgd_session *s;
     double sum[3] = {0};
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(step(s, sum), SOTTO_OK);
-    sotto_steps_close(s); /* dies after step 1, resumes from a checkpoint at 0 */
+    sotto_dpsgd_session_close(s); /* dies after step 1, resumes from a checkpoint at 0 */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     double charged = total();
     assert_true(fabs(charged / steps_alone(20) - 1) < 1e-6);
     assert_int_equal(release_once(2), SOTTO_OK); /* and a release on the same data composes with it */
@@ -383,25 +383,25 @@ static void interrupted_steps_stay_charged(void **state)
 static void a_reservation_obeys_the_budget(void **state)
 {
     (void)state;
-    struct sotto_reserve r = reserve_of(100);
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_request r = reserve_of(100);
+    struct sotto_dpsgd_session *s = NULL;
     r.budget = (struct sotto_dp){steps_alone(100) * 1.1, 1e-5};
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     s = NULL;
     r.sampled.steps = 1000;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EBUDGET);
     assert_null(s);
     r.sampled.steps = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 static void reservations_are_checked(void **state)
 {
     (void)state;
-    struct sotto_steps *s = NULL;
-    struct sotto_reserve good = reserve_of(10), r;
+    struct sotto_dpsgd_session *s = NULL;
+    struct sotto_dpsgd_request good = reserve_of(10), r;
 #define REFUSED(change, wanted, text)                                                                        \
     do {                                                                                                     \
         r = good;                                                                                            \
@@ -429,9 +429,9 @@ static void reservations_are_checked(void **state)
     double sum[3] = {1, NAN, INFINITY}; /* taken as they come, in silence: 0, and the lattice's end */
     assert_int_equal(step(s, sum), SOTTO_OK);
     assert_true(isfinite(sum[0]) && fabs(sum[1]) < 1e6 && sum[2] > 0x1p50 && isfinite(sum[2]));
-    assert_int_equal(sotto_steps_used(s), 1);
-    sotto_steps_close(s);
-    sotto_steps_close(NULL);
+    assert_int_equal(sotto_dpsgd_session_used(s), 1);
+    sotto_dpsgd_session_close(s);
+    sotto_dpsgd_session_close(NULL);
     struct ledger l;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
     assert_int_equal(l.seeded, 1);
@@ -443,8 +443,8 @@ static void step_noise_has_its_scale(void **state)
 {
     (void)state;
     enum { STEPS = 4000 };
-    struct sotto_reserve r = reserve_of(STEPS);
-    struct sotto_steps *s;
+    struct sotto_dpsgd_request r = reserve_of(STEPS);
+    struct sotto_dpsgd_session *s;
     double square = 0, expected = 0.55 * 0.55, error = expected * sqrt(2.0 / (3 * STEPS));
     r.insecure = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
@@ -454,7 +454,7 @@ static void step_noise_has_its_scale(void **state)
         for (int j = 0; j < 3; j++)
             square += pow(sum[j] - 5, 2) / (3 * STEPS);
     }
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     assert_true(fabs(square - expected) < 5 * error);
     assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);
 }
@@ -471,15 +471,15 @@ static void killed_runs_were_charged_before_they_began(void **state)
         if (child == 0) {
             close(pipes[0]);
             for (;;) {
-                struct sotto_reserve r = reserve_of(25);
-                struct sotto_steps *s;
+                struct sotto_dpsgd_request r = reserve_of(25);
+                struct sotto_dpsgd_session *s;
                 double sum[3] = {0};
                 if (sotto_dp_reserve(&s, &r, NULL) != SOTTO_OK)
                     _exit(1);
                 while (step(s, sum) == SOTTO_OK)
                     if (write(pipes[1], "x", 1) != 1)
                         _exit(2);
-                sotto_steps_close(s);
+                sotto_dpsgd_session_close(s);
             }
         }
         close(pipes[1]);
@@ -513,8 +513,8 @@ static void a_reservation_survives_allocation_failures(void **state)
     sotto_status status = SOTTO_ENOMEM;
     int n;
     for (n = 0; status != SOTTO_OK && n < 2000; n += n < 12 ? 1 : 13) { /* most are the account's own */
-        struct sotto_reserve r = reserve_of(3);
-        struct sotto_steps *s = NULL;
+        struct sotto_dpsgd_request r = reserve_of(3);
+        struct sotto_dpsgd_session *s = NULL;
         base_alloc_fail_after(n);
         status = sotto_dp_reserve(&s, &r, NULL);
         base_alloc_fail_after(-1);
@@ -522,7 +522,7 @@ static void a_reservation_survives_allocation_failures(void **state)
             assert_int_equal(status, SOTTO_ENOMEM);
             assert_null(s);
         }
-        sotto_steps_close(s);
+        sotto_dpsgd_session_close(s);
     }
     assert_int_equal(status, SOTTO_OK);
     assert_true(n > 10);

@@ -250,7 +250,8 @@ static void forged_lines(void **state)
     (void)state;
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
     assert_int_equal(read_line("{\"event\":\"torn\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
-    assert_int_equal(read_line("{\"event\":\"moved\",\"to\":\"/there\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_OK);
+    assert_int_equal(read_line("{\"event\":\"moved\",\"to\":\"/there\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
+                     SOTTO_OK);
     assert_int_equal(read_line("{\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"refund\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
@@ -351,8 +352,8 @@ static void budgets(void **state)
     assert_int_equal(release_of(&r), SOTTO_EBUDGET);
     r.budget.delta = 1e-5;
     assert_int_equal(release_of(&r), SOTTO_OK);
-    struct sotto_steps *steps;
-    struct sotto_reserve run = {
+    struct sotto_dpsgd_session *steps;
+    struct sotto_dpsgd_request run = {
         .sampled = {"gaussian", 20, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 1,
         .dimension = 3,

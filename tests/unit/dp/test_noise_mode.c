@@ -22,9 +22,9 @@ enum { N = 20000, SEED = 9 };
 static double sum[N], other[N];
 static float single[N], also[N];
 
-static struct sotto_reserve reserve_of(const char *mechanism, size_t steps)
+static struct sotto_dpsgd_request reserve_of(const char *mechanism, size_t steps)
 {
-    return (struct sotto_reserve){
+    return (struct sotto_dpsgd_request){
         .sampled = {mechanism, 40, 1, steps, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = N,
@@ -36,19 +36,19 @@ static struct sotto_reserve reserve_of(const char *mechanism, size_t steps)
         .noise_mode = SOTTO_NOISE_FAST};
 }
 
-static struct sotto_steps *open_steps(const struct sotto_reserve *r, int threads)
+static struct sotto_dpsgd_session *open_steps(const struct sotto_dpsgd_request *r, int threads)
 {
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_session *s = NULL;
     struct sotto_context ctx = {.threads = threads};
     if (sotto_dp_reserve(&s, r, &ctx) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     return s;
 }
 
-static struct sotto_steps *reserve(const char *mechanism, int threads)
+static struct sotto_dpsgd_session *reserve(const char *mechanism, int threads)
 {
     unlink(path_of("l.jsonl"));
-    struct sotto_reserve r = reserve_of(mechanism, 3);
+    struct sotto_dpsgd_request r = reserve_of(mechanism, 3);
     r.sampled.clipping = strcmp(mechanism, "laplace") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     return open_steps(&r, threads);
 }
@@ -59,7 +59,7 @@ static void steps_have_keys_of_their_own(void **state)
     (void)state;
     static const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int m = 0; m < 3; m++) {
-        struct sotto_steps *s = reserve(names[m], 1), *two = reserve(names[m], 2);
+        struct sotto_dpsgd_session *s = reserve(names[m], 1), *two = reserve(names[m], 2);
         struct fast_sum how = {mechanism_find(names[m])->fast, 20, false, 1};
         struct noise *stream;
         unsigned char key[CHACHA_KEY];
@@ -81,11 +81,11 @@ static void steps_have_keys_of_their_own(void **state)
             how.floats = false;
             assert_memory_equal(single, also, sizeof single);
         }
-        assert_int_equal(sotto_steps_used(s), 3);
+        assert_int_equal(sotto_dpsgd_session_used(s), 3);
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_EBUDGET);
         noise_close(stream);
-        sotto_steps_close(s);
-        sotto_steps_close(two);
+        sotto_dpsgd_session_close(s);
+        sotto_dpsgd_session_close(two);
     }
 }
 
@@ -98,15 +98,15 @@ static void no_stream_is_used_twice(void **state)
     char run[33] = "";
     unlink(path_of("l.jsonl"));
     for (int d = 0; d < DRAWS; d += 2) {
-        struct sotto_reserve r = reserve_of("gaussian", 2);
+        struct sotto_dpsgd_request r = reserve_of("gaussian", 2);
         r.insecure = 0;
         r.dimension = VALUES;
         r.run = d > 0 ? run : NULL;
-        struct sotto_steps *s = open_steps(&r, 1);
-        snprintf(run, sizeof run, "%s", sotto_steps_run(s));
+        struct sotto_dpsgd_session *s = open_steps(&r, 1);
+        snprintf(run, sizeof run, "%s", sotto_dpsgd_session_run(s));
         for (int i = 0; i < 2; i++)
             assert_int_equal(sotto_dp_step(s, drawn[d + i]), SOTTO_OK);
-        sotto_steps_close(s);
+        sotto_dpsgd_session_close(s);
     }
     int same = 0;
     for (int a = 0; a < DRAWS; a++)
@@ -120,7 +120,7 @@ static void no_stream_is_used_twice(void **state)
 static void a_forked_child_draws_other_noise(void **state)
 {
     (void)state;
-    struct sotto_steps *s = reserve("gaussian", 1);
+    struct sotto_dpsgd_session *s = reserve("gaussian", 1);
     int pipes[2], result;
     assert_int_equal(pipe(pipes), 0);
     memset(sum, 0, sizeof sum);
@@ -138,7 +138,7 @@ static void a_forked_child_draws_other_noise(void **state)
     assert_true(same < 3);
     close(pipes[0]);
     close(pipes[1]);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 static char *text_of(const char *path)
@@ -169,20 +169,20 @@ static void certificates_name_the_mode(void **state)
     } modes[] = {{SOTTO_NOISE_EXACT, "\"noise_mode\": \"exact\"", "fast"},
                  {SOTTO_NOISE_FAST, "\"noise_mode\": \"fast\"", "exact, integers only"}};
     for (int i = 0; i < 2; i++) {
-        struct sotto_reserve r = reserve_of("logistic", 2);
+        struct sotto_dpsgd_request r = reserve_of("logistic", 2);
         char *text, *line, hash[SHA256_HEX], *saved;
         unlink(path_of("l.jsonl"));
         r.insecure = 0;
         r.noise_mode = modes[i].mode;
-        struct sotto_steps *s = open_steps(&r, 1);
+        struct sotto_dpsgd_session *s = open_steps(&r, 1);
         char *entry = text_of(path_of("l.jsonl")); /* before any noise */
         assert_non_null(strstr(entry, i ? "\"noise_mode\":\"fast\"" : "\"noise_mode\":\"exact\""));
         assert_int_equal(strstr(entry, "floating-point and timing attacks") != NULL, i);
         free(entry);
         memset(sum, 0, sizeof sum);
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
-        assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
-        sotto_steps_close(s);
+        assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
+        sotto_dpsgd_session_close(s);
         assert_non_null(strstr(text, modes[i].said));
         assert_null(strstr(text, modes[i].not_said));
         assert_int_equal(sotto_certificate_summary(&line, text), SOTTO_OK);
@@ -226,13 +226,13 @@ static void seeded_fast_noise_is_stamped(void **state)
 {
     (void)state;
     char *text;
-    struct sotto_steps *s = reserve("gaussian", 1);
+    struct sotto_dpsgd_session *s = reserve("gaussian", 1);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
-    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
     assert_null(strstr(text, "differentially private"));
     sotto_text_free(text);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 /* In silence: they count as the largest that it would not, and NaN as 0. */
@@ -250,33 +250,33 @@ static void values_that_noise_would_drown_in(void **state)
                  {-0x1p16 * 20, true, -0x1p16 * 20},
                  {0x1p29 * 20, false, 0x1p29 * 20},
                  {0x1p15 * 20, true, 0x1p15 * 20}};
-    struct sotto_steps *s = reserve("gaussian", 1);
+    struct sotto_dpsgd_session *s = reserve("gaussian", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sotto_steps_close(s);
+        sotto_dpsgd_session_close(s);
         s = reserve("gaussian", 1);
         memset(sum, 0, sizeof sum);
         memset(single, 0, sizeof single);
         sum[N - 1] = cases[i].value;
         single[N - 1] = (float)cases[i].value;
-        size_t used = sotto_steps_used(s);
+        size_t used = sotto_dpsgd_session_used(s);
         sotto_status status = cases[i].single ? sotto_dp_step_float(s, single) : sotto_dp_step(s, sum);
         assert_int_equal(status, SOTTO_OK);
-        assert_int_equal(sotto_steps_used(s), used + 1);
+        assert_int_equal(sotto_dpsgd_session_used(s), used + 1);
         assert_true((cases[i].single ? single[0] : sum[0]) != 0);
         double last = cases[i].single ? single[N - 1] : sum[N - 1];
         assert_true(fabs(last - cases[i].counts_as) < 10 * 20 + fabs(cases[i].counts_as) * 0x1p-19);
     }
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 /* The lattice takes sums of floats too, and gives the floats that it gives for doubles. */
 static void exact_noise_on_floats(void **state)
 {
     (void)state;
-    struct sotto_reserve r = reserve_of("logistic", 2);
+    struct sotto_dpsgd_request r = reserve_of("logistic", 2);
     r.noise_mode = SOTTO_NOISE_EXACT;
     r.dimension = 50;
-    struct sotto_steps *s = open_steps(&r, 1), *same = open_steps(&r, 1);
+    struct sotto_dpsgd_session *s = open_steps(&r, 1), *same = open_steps(&r, 1);
     for (size_t i = 0; i < 50; i++)
         sum[i] = single[i] = (float)i / 3;
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
@@ -288,8 +288,8 @@ static void exact_noise_on_floats(void **state)
     sum[3] = 1e300;
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
     assert_true(sum[3] > 0x1p60 && isfinite(sum[3]) && sum[3] == single[3]);
-    sotto_steps_close(s);
-    sotto_steps_close(same);
+    sotto_dpsgd_session_close(s);
+    sotto_dpsgd_session_close(same);
 }
 
 static void names(void **state)
@@ -303,8 +303,8 @@ static void names(void **state)
     assert_int_equal(sotto_noise_mode_find(&mode, "quick"), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "noise mode 'quick' is not known; expected exact or fast");
     assert_string_equal(sotto_noise_mode_name((enum sotto_noise_mode)2), "unknown");
-    struct sotto_reserve r = reserve_of("gaussian", 1);
-    struct sotto_steps *s = NULL;
+    struct sotto_dpsgd_request r = reserve_of("gaussian", 1);
+    struct sotto_dpsgd_session *s = NULL;
     r.noise_mode = (enum sotto_noise_mode)7;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "noise_mode 7 is not known"));

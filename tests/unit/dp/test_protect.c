@@ -234,10 +234,10 @@ static void measuring_noise_follows_its_law_and_repeats(void **state)
     for (int m = 0; m < 3; m++) {
         memset(x, 0, sizeof x);
         memset(y, 0, sizeof y);
-        assert_int_equal(sotto_noise_evaluate(x, N, names[m], 2, 9, 4), SOTTO_OK);
-        assert_int_equal(sotto_noise_evaluate(y, N, names[m], 2, 9, 4), SOTTO_OK);
+        assert_int_equal(sotto_noise_simulate(x, N, names[m], 2, 9, 4), SOTTO_OK);
+        assert_int_equal(sotto_noise_simulate(y, N, names[m], 2, 9, 4), SOTTO_OK);
         assert_memory_equal(x, y, sizeof x);
-        assert_int_equal(sotto_noise_evaluate(y, N, names[m], 2, 9, 5), SOTTO_OK);
+        assert_int_equal(sotto_noise_simulate(y, N, names[m], 2, 9, 5), SOTTO_OK);
         assert_true(memcmp(x, y, sizeof x) != 0);
         double sum = 0, squares = 0;
         for (int i = 0; i < N; i++) {
@@ -248,8 +248,8 @@ static void measuring_noise_follows_its_law_and_repeats(void **state)
         assert_true(fabs(sum / N) < 5 * sd / sqrt(N));
         assert_true(fabs(sqrt(squares / N) / sd - 1) < 0.02);
     }
-    assert_int_equal(sotto_noise_evaluate(x, N, "logistic", -1, 9, 4), SOTTO_EINVAL);
-    assert_int_equal(sotto_noise_evaluate(x, N, "cauchy", 1, 9, 4), SOTTO_EINVAL);
+    assert_int_equal(sotto_noise_simulate(x, N, "logistic", -1, 9, 4), SOTTO_EINVAL);
+    assert_int_equal(sotto_noise_simulate(x, N, "cauchy", 1, 9, 4), SOTTO_EINVAL);
 }
 
 static void accounts_as_json(void **state)

@@ -293,9 +293,9 @@ static void out_of_memory_leaves_nothing(void **state)
         float v[3] = {1, 2, 3};
         if (i == 1) {
             base_alloc_fail_after(0);
-            assert_int_equal(sotto_noise_evaluate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
+            assert_int_equal(sotto_noise_simulate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
             base_alloc_fail_after(1);
-            assert_int_equal(sotto_noise_evaluate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
+            assert_int_equal(sotto_noise_simulate(v, 3, "knorm", 1, 1, 1), SOTTO_ENOMEM);
             base_alloc_fail_after(-1);
             assert_true(v[0] == 1);
         }
@@ -317,18 +317,18 @@ static void measuring(void **state)
         double square = 0;
         memset(v, 0, sizeof v);
         memset(again, 0, sizeof again);
-        assert_int_equal(sotto_noise_evaluate(v, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
-        assert_int_equal(sotto_noise_evaluate(again, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
+        assert_int_equal(sotto_noise_simulate(v, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
+        assert_int_equal(sotto_noise_simulate(again, N, laws[i].mechanism, 2, 5, 6), SOTTO_OK);
         assert_memory_equal(v, again, sizeof v);
-        assert_int_equal(sotto_noise_evaluate(again, N, laws[i].mechanism, 2, 5, 7), SOTTO_OK);
+        assert_int_equal(sotto_noise_simulate(again, N, laws[i].mechanism, 2, 5, 7), SOTTO_OK);
         assert_true(memcmp(v, again, sizeof v) != 0);
         for (int j = 0; j < N; j++)
             square += (double)v[j] * (double)v[j];
         double wanted = laws[i].deviation > 0 ? 2 * laws[i].deviation : 2 * sqrt(N + 1);
         assert_true(fabs(sqrt(square / N) / wanted - 1) < 0.03);
     }
-    assert_int_equal(sotto_noise_evaluate(v, N, "exponential", 2, 5, 6), SOTTO_EINVAL);
-    assert_int_equal(sotto_noise_evaluate(v, N, "discrete-laplace", 1e-50, 5, 6), SOTTO_EINVAL);
+    assert_int_equal(sotto_noise_simulate(v, N, "exponential", 2, 5, 6), SOTTO_EINVAL);
+    assert_int_equal(sotto_noise_simulate(v, N, "discrete-laplace", 1e-50, 5, 6), SOTTO_EINVAL);
 }
 
 /* Ratios that the exact samplers take. */
@@ -380,8 +380,8 @@ static void curves_at_every_epsilon(void **state)
     for (size_t i = 0; (name = sotto_mechanism_name(i)); i++) {
         const struct mechanism *m = mechanism_find(name);
         struct sotto_sensitivity s = {.l1 = 2, .l2 = 2, .dimension = 3};
-        struct shifts shifts;
-        assert_int_equal(shifts_for(&shifts, m, 1.5, &s), SOTTO_OK);
+        struct sensitivity_ratio shifts;
+        assert_int_equal(sensitivity_ratio_for(&shifts, m, 1.5, &s), SOTTO_OK);
         double before = 1;
         for (double e = -4; e <= 4; e += 0.25) {
             struct interval d = account_delta(m, &shifts, 1, e);

@@ -30,9 +30,9 @@ static int set_up(void **state)
 }
 
 /* So much noise at so large a delta that nothing takes long to account. */
-static struct sotto_reserve reserve_of(const char *book, double rate)
+static struct sotto_dpsgd_request reserve_of(const char *book, double rate)
 {
-    return (struct sotto_reserve){
+    return (struct sotto_dpsgd_request){
         .sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
@@ -43,17 +43,17 @@ static struct sotto_reserve reserve_of(const char *book, double rate)
 }
 
 /* Reserves, and leaves a certificate of nothing drawn. */
-static void run_for(char id[33], const struct sotto_reserve *r)
+static void run_for(char id[33], const struct sotto_dpsgd_request *r)
 {
-    struct sotto_steps *s;
+    struct sotto_dpsgd_session *s;
     char *text, hash[SHA256_HEX];
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
-    memcpy(id, sotto_steps_run(s), 33);
-    assert_int_equal(sotto_steps_certificate(&text, s), SOTTO_OK);
+    memcpy(id, sotto_dpsgd_session_run(s), 33);
+    assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
     sotto_text_free(text);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 static sotto_status verify_with(const char *book)
@@ -126,8 +126,8 @@ static void forge_entry(const char *from, const char *to)
 static void requests_without_sense(void **state)
 {
     (void)state;
-    struct sotto_steps *s = NULL;
-    struct sotto_reserve good = reserve_of(ledger, 1), r;
+    struct sotto_dpsgd_session *s = NULL;
+    struct sotto_dpsgd_request good = reserve_of(ledger, 1), r;
 #define REFUSED(change, status, text)                                                                        \
     do {                                                                                                     \
         r = good;                                                                                            \
@@ -162,12 +162,12 @@ static void requests_without_sense(void **state)
 static void steps_out_of_turn(void **state)
 {
     (void)state;
-    struct sotto_steps *s;
-    struct sotto_reserve r = reserve_of(ledger, 0.25);
+    struct sotto_dpsgd_session *s;
+    struct sotto_dpsgd_request r = reserve_of(ledger, 0.25);
     uint32_t rows[8];
     size_t count = 99;
     double sum[3] = {1, 2, 3};
-    sotto_steps_close(NULL);
+    sotto_dpsgd_session_close(NULL);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "was not sampled"));
@@ -179,7 +179,7 @@ static void steps_out_of_turn(void **state)
         assert_true(count <= 8);
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "sampled already"));
-        assert_int_equal(sotto_steps_used(s), i);
+        assert_int_equal(sotto_dpsgd_session_used(s), i);
         sum[1] = i ? NAN : 1e300; /* whatever the records do, the step goes on */
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
         assert_true(isfinite(sum[1]));
@@ -191,15 +191,15 @@ static void steps_out_of_turn(void **state)
     assert_true(count == 99 && after[0] == 1);
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
-    assert_string_equal(sotto_steps_entry(s), l.last);
+    assert_string_equal(sotto_dpsgd_session_entry(s), l.last);
     ledger_close(&l);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     r = reserve_of(ledger, 1); /* everyone: no coins, and a step needs none */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
     assert_true(count == 8 && rows[7] == 7);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
 }
 
 /* Where 16 bits do not decide, 48 more do: here for one coin in 65,536, and then either way. */
@@ -208,8 +208,8 @@ static void coins_that_need_all_their_bits(void **state)
     (void)state;
     enum { N = 1 << 20 };
     const double rate = 0.25 + 0x1p-17;
-    struct sotto_steps *s;
-    struct sotto_reserve r = reserve_of(ledger, rate);
+    struct sotto_dpsgd_session *s;
+    struct sotto_dpsgd_request r = reserve_of(ledger, rate);
     uint32_t *rows = malloc(N * sizeof *rows);
     size_t count;
     r.insecure = 1; /* the same every time */
@@ -219,7 +219,7 @@ static void coins_that_need_all_their_bits(void **state)
     for (size_t i = 1; i < count; i++)
         assert_true(rows[i - 1] < rows[i]);
     assert_true(rows[count - 1] < N);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     free(rows);
 }
 
@@ -227,7 +227,7 @@ static void no_purpose_is_none(void **state)
 {
     (void)state;
     char id[33];
-    struct sotto_reserve r = reserve_of(ledger, 1);
+    struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     r.purpose = NULL;
     run_for(id, &r);
     assert_int_equal(verify_with(ledger), SOTTO_OK);
@@ -269,7 +269,7 @@ static void a_certificate_of_a_run_that_is_wrong(void **state)
         {"\"output_sha256\": ", "\"was\": ", "'output_sha256' is missing"},
         {"\"sensitivity\": {", "\"sensitivity\": {\"statement\": 0}, \"was\": {", "'sensitivity.l1' is"}};
     char id[33];
-    const struct sotto_reserve r = reserve_of(ledger, 1);
+    const struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     run_for(id, &r);
     assert_int_equal(verify_with(ledger), SOTTO_OK);
     char *good = contents(certificate);
@@ -305,14 +305,14 @@ static void a_ledger_that_tells_another_run(void **state)
         {"\"randomness\":\"os\"", "\"randomness\":\"a seed\"", "noise seeded"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         char id[33];
-        struct sotto_reserve r = reserve_of(ledger, 1);
+        struct sotto_dpsgd_request r = reserve_of(ledger, 1);
         unlink(ledger);
         run_for(id, &r);
         forge_entry(changes[i][0], changes[i][1]);
         if (verify_with(ledger) != SOTTO_EGATE || !strstr(sotto_error_text(), changes[i][2]))
             fail_msg("%s: %s", changes[i][1], sotto_error_text());
         if (i == 0) { /* nor can it go on */
-            struct sotto_steps *s = NULL;
+            struct sotto_dpsgd_session *s = NULL;
             r.run = id;
             assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EFORMAT);
             assert_null(s);
@@ -325,7 +325,7 @@ static void a_seeded_run_of_an_unknown_mechanism(void **state)
 {
     (void)state;
     char id[33];
-    struct sotto_reserve r = reserve_of(ledger, 1);
+    struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     r.insecure = 1;
     run_for(id, &r);
     assert_int_equal(verify_with(ledger), SOTTO_OK);
@@ -453,22 +453,22 @@ static int seeded_use;
 
 static sotto_status use_reserve(void)
 {
-    struct sotto_steps *s = NULL;
-    struct sotto_reserve r = reserve_of(ledger, 1);
+    struct sotto_dpsgd_session *s = NULL;
+    struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     r.run = going_on;
     r.insecure = seeded_use;
     sotto_status status = sotto_dp_reserve(&s, &r, NULL);
     assert_int_equal(status == SOTTO_OK, s != NULL);
-    sotto_steps_close(s);
+    sotto_dpsgd_session_close(s);
     return status;
 }
 
-static struct sotto_steps *some_steps;
+static struct sotto_dpsgd_session *some_steps;
 
 static sotto_status use_certificate(void)
 {
     char *text = NULL;
-    sotto_status status = sotto_steps_certificate(&text, some_steps);
+    sotto_status status = sotto_dpsgd_session_certificate(&text, some_steps);
     sotto_text_free(text);
     return status;
 }
@@ -504,7 +504,7 @@ static int sweep(sotto_status (*use)(void), bool jansson)
 static void sweep_all(bool jansson)
 {
     char id[33];
-    struct sotto_reserve r = reserve_of(ledger, 1);
+    struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     for (seeded_use = 1; seeded_use >= 0; seeded_use--) {
         r.insecure = seeded_use;
         unlink(ledger);
@@ -518,7 +518,7 @@ static void sweep_all(bool jansson)
     r.run = NULL;
     assert_int_equal(sotto_dp_reserve(&some_steps, &r, NULL), SOTTO_OK);
     sweep(use_certificate, jansson);
-    sotto_steps_close(some_steps);
+    sotto_dpsgd_session_close(some_steps);
     release_to_new("laplace");
     sweep(use_verify, jansson);
 }

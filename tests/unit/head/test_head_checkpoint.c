@@ -157,7 +157,8 @@ static float x[N * D];
 static int64_t y[N];
 static volatile sig_atomic_t stop;
 
-static void stop_after_some_steps(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+static void stop_after_some_steps(void *user, const char *stage, uint64_t done, uint64_t total,
+                                  const char *unit)
 {
     (void)user, (void)stage, (void)unit;
     stop = done < total;
@@ -230,7 +231,8 @@ static void claim(const char *run, size_t step)
 {
     double values[3][K * (D + 1)];
     struct sotto_tensors t = {0};
-    struct head_checkpoint c = {.count = K * (D + 1), .weights = values[0], .mean = values[1], .square = values[2]};
+    struct head_checkpoint c = {
+        .count = K * (D + 1), .weights = values[0], .mean = values[1], .square = values[2]};
     const char *path = path_of("head.checkpoint");
     assert_int_equal(sotto_safetensors_load(&t, path), SOTTO_OK);
     strcpy(c.recipe, sotto_tensors_metadata(&t, "recipe_hash"));

@@ -45,10 +45,8 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
 
 static struct sotto_head_privacy privacy_of(void)
 {
-    return (struct sotto_head_privacy){.target = {NAN, 1e-5},
-                                       .fingerprint = "toy",
-                                       .source = &exercise,
-                                       .ledger = path_of("ledger.jsonl")};
+    return (struct sotto_head_privacy){
+        .target = {NAN, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")};
 }
 
 static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
@@ -141,7 +139,7 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
         square += (double)w[i] * w[i] / (double)count;
     double expected = steps * pow(r.lr * 1e6 * 0.25 / 60, 2), error = expected * sqrt(2 / (double)count);
     assert_true(fabs(square - expected) < 5 * error);
-    assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);  /* a scale off by 20 % */
+    assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);         /* a scale off by 20 % */
     assert_true(fabs(square - expected * pow(60.0 / 72, 2)) > 5 * error); /* another divisor */
     assert_non_null(strstr(certificate, "seeded"));
     sotto_text_free(certificate);

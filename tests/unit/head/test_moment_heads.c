@@ -161,7 +161,7 @@ static void any_records_make_a_head(void **state)
 {
     (void)state;
     enum { FEW = 4, WIDE = 20 };
-    static const char *const kinds[] = {"one class", "constant",     "zero",     "fewer than features",
+    static const char *const kinds[] = {"one class", "constant",   "zero",       "fewer than features",
                                         "no class",  "not finite", "very large", "fewer than classes"};
     const char *trainer;
     for (size_t i = 0; (trainer = sotto_head_moment_trainer(i)); i++)
@@ -182,10 +182,9 @@ static void any_records_make_a_head(void **state)
             struct sotto_context ctx = {.log = listen, .user = &heard};
             unlink(p.ledger);
             p.classes_by = kind == 7 ? "a list" : NULL;
-            assert_int_equal(
-                sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes, &r, &p,
-                                         &ctx),
-                SOTTO_OK);
+            assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes,
+                                                      &r, &p, &ctx),
+                             SOTTO_OK);
             assert_int_equal(sotto_head_classes(h), classes);
             assert_non_null(
                 strstr(certificate, kind == 7 ? "given_by\": \"a list\"" : "given_by\": \"the caller\""));

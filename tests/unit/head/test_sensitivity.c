@@ -56,15 +56,15 @@ static void identical_records_give_exactly_zero(void **state)
         float first[200], second[200];
         size_t count = hidden ? (D + 1) * 9 + 10 * K : (D + 1) * K;
         assert_int_equal(head_plain_plan(&t, &data, &r), SOTTO_OK);
-        struct head_slots slots = {.hole = 5, .rival_slot = 4, .rival = 4};
+        struct head_slots slots = {.left_out = 5, .replacement_slot = 4, .replacement = 4};
         assert_int_equal(head_plain_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
         head_plain_export(&t, first);
-        slots.rival = 5;
+        slots.replacement = 5;
         assert_int_equal(head_plain_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
         head_plain_export(&t, second);
         assert_memory_equal(first, second, count * sizeof *first);
         /* Negative control: another record in the slot is seen. */
-        slots.rival = 6;
+        slots.replacement = 6;
         assert_int_equal(head_plain_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
         head_plain_export(&t, second);
         assert_memory_not_equal(first, second, count * sizeof *first);
@@ -85,7 +85,7 @@ static void the_hole_is_not_trained_on(void **state)
     struct head_plain t;
     float with_hole[(D + 1) * K];
     assert_int_equal(head_plain_plan(&t, &data, &r), SOTTO_OK);
-    struct head_slots slots = {.hole = N - 1, .rival_slot = 0, .rival = 0};
+    struct head_slots slots = {.left_out = N - 1, .replacement_slot = 0, .replacement = 0};
     assert_int_equal(head_plain_run(&t, &slots, NULL, NULL, NULL), SOTTO_OK);
     head_plain_export(&t, with_hole);
     head_plain_clear(&t);
@@ -175,11 +175,11 @@ static void blocks_of_heads_equal_heads_trained_alone(void **state)
     const size_t batches[] = {1, 8, 9, N - 1, N, 500};
     struct head_slots slots[HEADS];
     for (size_t h = 0; h < HEADS; h++)
-        slots[h] =
-            (struct head_slots){.hole = 4 * h, .rival_slot = 4 * h + 1, .rival = h % 2 ? 4 * h : 4 * h + 1};
+        slots[h] = (struct head_slots){
+            .left_out = 4 * h, .replacement_slot = 4 * h + 1, .replacement = h % 2 ? 4 * h : 4 * h + 1};
     slots[6] = (struct head_slots){SIZE_MAX, SIZE_MAX, 0};
-    slots[7] = (struct head_slots){.hole = 3, .rival_slot = SIZE_MAX};
-    slots[8] = (struct head_slots){.hole = SIZE_MAX, .rival_slot = 2, .rival = 80};
+    slots[7] = (struct head_slots){.left_out = 3, .replacement_slot = SIZE_MAX};
+    slots[8] = (struct head_slots){.left_out = SIZE_MAX, .replacement_slot = 2, .replacement = 80};
     struct head_data data = {x, y, N, D, K};
     uint8_t member[N * HEADS];
     struct rng coin = rng_stream(8, RNG_TEST, 0, 0);
@@ -215,7 +215,7 @@ static void blocks_allocate_nothing_while_training(void **state)
     (void)state;
     struct sotto_head_recipe r = recipe(0);
     struct head_data data = {x, y, N, D, K};
-    struct head_slots slots = {.hole = 1, .rival_slot = 2, .rival = 1};
+    struct head_slots slots = {.left_out = 1, .replacement_slot = 2, .replacement = 1};
     struct head_block b;
     assert_int_equal(head_block_plan(&b, &data, &r, head_block_groups(&data), NULL), SOTTO_OK);
     uint64_t before = base_alloc_count();
@@ -348,7 +348,7 @@ static sotto_status planted(const struct head_data *data, const struct sotto_hea
 {
     struct sotto_head_recipe other = *r;
     other.seed += heads > 1;
-    return head_crew_run(data, &other, heads, job, ctx);
+    return head_batch_train(data, &other, heads, job, ctx);
 }
 
 static void trainers_that_are_no_function_are_refused(void **state)
@@ -361,7 +361,7 @@ static void trainers_that_are_no_function_are_refused(void **state)
         assert_int_equal(sensitivity_sample(&s, &data, &r, 3, planted, NULL), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "the trainer is not deterministic"));
         assert_true(s.l1 == 7);
-        assert_int_equal(sensitivity_sample(&s, &data, &r, 3, head_crew_run, NULL), SOTTO_OK);
+        assert_int_equal(sensitivity_sample(&s, &data, &r, 3, head_batch_train, NULL), SOTTO_OK);
         s.l1 = 7;
     }
 }
@@ -386,7 +386,7 @@ static void gamma_is_told_as_pairs_come_in(void **state)
     struct heard heard = {0};
     struct sotto_context ctx = {.threads = 1, .log = listen, .user = &heard};
     struct sotto_sensitivity_sample s;
-    assert_int_equal(sensitivity_sample(&s, &data, &r, 70, head_crew_run, &ctx), SOTTO_OK);
+    assert_int_equal(sensitivity_sample(&s, &data, &r, 70, head_batch_train, &ctx), SOTTO_OK);
     assert_int_equal(heard.lines, 3); /* 16, 32, 64 */
     assert_non_null(strstr(heard.last, "64 of 70 pairs"));
     assert_non_null(strstr(heard.last, "with 99 % confidence"));

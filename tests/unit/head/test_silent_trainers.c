@@ -199,8 +199,11 @@ static void a_source_row_counts_once(void **state)
     rows[N - 1] = 6;
     struct sotto_provenance from = {.set = "survey", .n = N, .rows = rows};
     for (size_t t = 0; t < 2; t++) {
-        struct sotto_head_privacy p = {
-            .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .fingerprint = "toy", .source = &exercise, .provenance = &from};
+        struct sotto_head_privacy p = {.target = {NAN, 1e-5},
+                                       .ledger = path_of("l.jsonl"),
+                                       .fingerprint = "toy",
+                                       .source = &exercise,
+                                       .provenance = &from};
         struct sotto_head_recipe r;
         struct sotto_head *h = NULL;
         char *certificate = NULL;

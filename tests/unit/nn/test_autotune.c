@@ -156,8 +156,7 @@ static void bf16_must_beat_filtering_too(void **state)
     expect(&found, BF16, "measured");
     char line[SOTTO_AUTOTUNE_LINE];
     sotto_autotune_line(line, &found, "images");
-    assert_string_equal(line,
-                        "bf16 on dnnl (measured, images/s: dnnl f32 2, winograd f32 3, dnnl bf16 4)");
+    assert_string_equal(line, "bf16 on dnnl (measured, images/s: dnnl f32 2, winograd f32 3, dnnl bf16 4)");
     struct fake close = {.step = {1, 0.5, 0.46}};
     forget();
     found = choose(request_of(&resnet), &close);

@@ -36,7 +36,7 @@ static char *written(const char *path, const char *document)
 {
     unsigned char *text = NULL;
     size_t size;
-    if (sotto_report_companions(folder, document) != SOTTO_OK)
+    if (sotto_report_files(folder, document) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     assert_int_equal(file_read(&text, &size, path, 1 << 22), SOTTO_OK);
     return (char *)text;
@@ -117,11 +117,11 @@ static void the_card_is_inert_and_says_what_is_missing(void **state)
 static void failures_are_named(void **state)
 {
     (void)state;
-    assert_int_equal(sotto_report_companions(folder, "{}"), SOTTO_EFORMAT);
-    assert_int_not_equal(sotto_report_companions("/nowhere/at/all", example), SOTTO_OK);
+    assert_int_equal(sotto_report_files(folder, "{}"), SOTTO_EFORMAT);
+    assert_int_not_equal(sotto_report_files("/nowhere/at/all", example), SOTTO_OK);
     for (long n = 0; n < 200; n += 7) {
         base_alloc_fail_after(n);
-        sotto_status status = sotto_report_companions(folder, example);
+        sotto_status status = sotto_report_files(folder, example);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
     }

@@ -105,8 +105,7 @@ static void a_stopped_run_ends_the_same(void **state)
     (void)state;
     struct sotto_train_options o = apart();
     struct stopper stopper = {0};
-    struct sotto_context ctx = {
-        .threads = 1, .stop = &stopper.stop, .progress = watch, .user = &stopper};
+    struct sotto_context ctx = {.threads = 1, .stop = &stopper.stop, .progress = watch, .user = &stopper};
     struct sotto_network *whole = trained(&o), *n = NULL;
     char checkpoint[128], member[160];
     snprintf(checkpoint, sizeof checkpoint, "%s", path_of("state"));

@@ -91,9 +91,9 @@ static void files_come_back_whole(void **state)
     }
 }
 
-/* Rows of values in [0, 1] are answered like the pictures; a row's answer does not depend on its neighbours;
+/* Rows of values in [0, 1] are answered like the images; a row's answer does not depend on its neighbours;
  * probabilities are the softmax of the logits. */
-static void rows_and_pictures_are_one(void **state)
+static void rows_and_images_are_one(void **state)
 {
     (void)state;
     enum { D = SIDE * SIDE };
@@ -126,36 +126,36 @@ static void a_network_is_its_embedding_and_a_linear_head(void **state)
     (void)state;
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
-    struct network_asker a;
+    struct network_query a;
     struct sotto_head *last = NULL;
     static float x[N * SIDE * SIDE], h[N * 8], z[N * 10], again[N * 10];
     for (size_t i = 0; i < N * SIDE * SIDE; i++)
         x[i] = (float)images->images[i] / 255;
-    assert_int_equal(network_asker_make(&a, n, true, &single), SOTTO_OK);
+    assert_int_equal(network_query_make(&a, n, true, &single), SOTTO_OK);
     assert_int_equal(a.width, 8);
-    network_asker_run(h, &a, x, N, NULL);
+    network_query_run(h, &a, x, N, NULL);
     assert_int_equal(network_last_layer(&last, n), SOTTO_OK);
     assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1), SOTTO_OK);
     assert_int_equal(sotto_network_predict(z, n, x, N, SIDE * SIDE, 1, &single), SOTTO_OK);
     for (size_t i = 0; i < N * 10; i++)
         assert_true(fabsf(z[i] - again[i]) < 1e-4f * (1 + fabsf(z[i])));
-    network_asker_clear(&a);
+    network_query_clear(&a);
     sotto_head_free(last);
     sotto_network_free(n);
 }
 
-/* Against the augmentation oracle: whole-pixel shifts and a flip of a 32x32 colour picture. */
+/* Against the augmentation oracle: whole-pixel shifts and a flip of a 32x32 colour image. */
 static void views_equal_the_oracle(void **state)
 {
     (void)state;
     enum { S = 32 };
-    static uint8_t picture[3 * S * S];
+    static uint8_t image[3 * S * S];
     static float expected[S * S * 3], got[S * S * 3];
-    struct sotto_dataset set = {.images = picture, .channels = 3, .height = S, .width = S, .n = 1};
+    struct sotto_dataset set = {.images = image, .channels = 3, .height = S, .width = S, .n = 1};
     struct record_input in;
     struct nn_shape shape = {3, S, S};
-    for (size_t i = 0; i < sizeof picture; i++)
-        picture[i] = (uint8_t)(i * 2654435761u >> 24);
+    for (size_t i = 0; i < sizeof image; i++)
+        image[i] = (uint8_t)(i * 2654435761u >> 24);
     record_input_make(&in, &set, shape, shape, 1);
     const int shifts[][3] = {{0, 0, 0}, {4, -3, 0}, {-4, 4, 1}, {0, 1, 1}};
     for (size_t s = 0; s < 4; s++) {
@@ -164,7 +164,7 @@ static void views_equal_the_oracle(void **state)
         v.shift_y = view.shift_y;
         v.shift_x = view.shift_x;
         v.flip = view.flip;
-        augment_reference(expected, picture, 3, S, S, &v);
+        augment_reference(expected, image, 3, S, S, &v);
         record_input_fill(got, &in, (const int64_t[]){0}, 1, &view);
         for (size_t i = 0; i < S * S * 3; i++)
             if (fabsf(got[i] - expected[i]) > 1e-6f)
@@ -172,7 +172,7 @@ static void views_equal_the_oracle(void **state)
     }
 }
 
-static void small_pictures_are_padded_for_keras_alone(void **state)
+static void small_images_are_padded_for_keras_alone(void **state)
 {
     (void)state;
     struct nn_shape grey = {1, 28, 28}, out;
@@ -390,12 +390,13 @@ static void protect_refuses_a_network(void **state)
     struct sotto_network *n = trained(&o);
     char *certificate = NULL;
     assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
-    struct sotto_protect p = {
-        .input = path,
-        .output = out,
-        .release = {
-            .mechanism = "logistic", .scale = 1, .sensitivity = {.l1 = 1, .l2 = NAN}, .fingerprint = "test",
-            .source = &exercise}};
+    struct sotto_protect p = {.input = path,
+                              .output = out,
+                              .release = {.mechanism = "logistic",
+                                          .scale = 1,
+                                          .sensitivity = {.l1 = 1, .l2 = NAN},
+                                          .fingerprint = "test",
+                                          .source = &exercise}};
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
     sotto_network_free(n);
@@ -406,10 +407,10 @@ int main(void)
     machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back_whole),
-        cmocka_unit_test(rows_and_pictures_are_one),
+        cmocka_unit_test(rows_and_images_are_one),
         cmocka_unit_test(a_network_is_its_embedding_and_a_linear_head),
         cmocka_unit_test(views_equal_the_oracle),
-        cmocka_unit_test(small_pictures_are_padded_for_keras_alone),
+        cmocka_unit_test(small_images_are_padded_for_keras_alone),
         cmocka_unit_test(recipes_survive_their_text),
         cmocka_unit_test(bad_options_are_one_line),
         cmocka_unit_test(tables_are_checked),
