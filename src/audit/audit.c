@@ -180,9 +180,7 @@ static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *
     size_t most = in->named_count;
     for (size_t i = 0; attack_table[i]; i++)
         most++;
-    out->job = base_alloc(most, sizeof *out->job);
-    if (!out->job)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu attacks", most);
+    NEW(out->job, most);
     for (size_t i = 0; attack_table[i]; i++) {
         struct job *job = &out->job[out->count];
         if (!attack_applies(attack_table[i], sides->have) || !is_wanted(attack_table[i], names))

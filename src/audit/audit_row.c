@@ -126,9 +126,7 @@ static void put_histogram(struct json **entry, const struct roc *c)
 static sotto_status reorder(double **out, const double *scores, const int64_t *order, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    *out = base_alloc(n, sizeof **out);
-    if (!*out)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
+    NEW(*out, n);
     for (size_t i = 0; i < n; i++)
         (*out)[i] = scores[order[i]];
 done:

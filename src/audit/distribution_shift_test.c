@@ -96,9 +96,7 @@ sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *fea
     struct folds f = {.features = features, .width = width};
     REQUIRE(n_member >= 10 && n_nonmember >= 10,
             "lint: %zu members and %zu non-members; at least 10 of each are needed", n_member, n_nonmember);
-    f.side = base_alloc(n_member + n_nonmember, sizeof *f.side);
-    if (!f.side)
-        FAIL(SOTTO_ENOMEM, "lint: out of memory for %zu records", n_member + n_nonmember);
+    NEW(f.side, n_member + n_nonmember);
     for (size_t i = 0; i < n_member; i++)
         f.side[i] = 1;
     TRY(draw_rows(&f.rows[1], &f.count[1], 0, n_member, seed, 1));

@@ -60,9 +60,7 @@ static void role_clear(struct role *r)
 static sotto_status column(double **out, const double *reference, size_t n, size_t models, size_t t)
 {
     sotto_status status = SOTTO_OK;
-    *out = base_alloc(n, sizeof **out);
-    if (!*out)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu signals", n);
+    NEW(*out, n);
     for (size_t i = 0; i < n; i++)
         (*out)[i] = reference[i * models + t];
 done:
@@ -73,9 +71,7 @@ static sotto_status widen(struct role *r, const struct audit_arrays *s, size_t t
 {
     sotto_status status = SOTTO_OK;
     size_t count = s->all.n * s->all.classes;
-    r->outputs = base_alloc(count, sizeof *r->outputs);
-    if (!r->outputs)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu answers", count);
+    NEW(r->outputs, count);
     for (size_t i = 0; i < count; i++)
         r->outputs[i] = s->reference_outputs ? (double)s->reference_outputs[t * count + i]
                                              : s->reference_outputs_f8[t * count + i];
@@ -92,9 +88,7 @@ static sotto_status role_make(struct role *r, const struct audit_arrays *s, size
     *r = (struct role){.all = s->all, .population = s->population};
     r->all.outputs = NULL;
     TRY(column(&r->signals, s->all.reference, n, models, t));
-    r->losses = base_alloc(n, sizeof *r->losses);
-    if (!r->losses)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu losses", n);
+    NEW(r->losses, n);
     for (size_t i = 0; i < n; i++)
         r->losses[i] = -log_probability_of_signal(r->signals[i]);
     if (s->reference_outputs || s->reference_outputs_f8)
@@ -277,10 +271,8 @@ static sotto_status choose_kinds(struct spread *s, audit_scores_of scores_of, co
     size_t rows = 0;
     while (attack_table[rows])
         rows++;
-    s->kind = base_alloc(rows, sizeof *s->kind);
-    s->scores = base_alloc(rows, sizeof *s->scores);
-    if (!s->kind || !s->scores)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory");
+    NEW(s->kind, rows);
+    NEW(s->scores, rows);
     for (size_t i = 0; i < rows; i++) {
         const double *scores = scores_of(arg, attack_table[i]->name);
         if (!scores || attack_table[i]->trains || !attack_applies(attack_table[i], have))

@@ -13,6 +13,14 @@ bool size_add(size_t *out, size_t a, size_t b);
  *  A zero size gives a valid unique pointer. Free with base_free(). */
 void *base_alloc(size_t count, size_t size);
 void base_free(void *block);
+/** p = n zeroed elements, in a function with a `done:` label; ENOMEM. */
+#define NEW(p, n)                                                                                            \
+    do {                                                                                                     \
+        size_t new_count = (n);                                                                              \
+        (p) = base_alloc(new_count, sizeof *(p));                                                            \
+        if (!(p))                                                                                            \
+            FAIL(SOTTO_ENOMEM, "out of memory for %zu x %zu bytes (" #p ")", new_count, sizeof *(p));        \
+    } while (0)
 /** Grows a base_alloc block: new zeroed block, old contents copied, old block freed. NULL leaves the old one
  * alone. */
 void *base_regrow(void *block, size_t old_count, size_t new_count, size_t size);

@@ -109,9 +109,7 @@ sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t column
         FAIL(SOTTO_EFORMAT, "%zu rows of %zu features; a data set must not be empty", n, columns);
     if (!size_multiply(&count, n, columns))
         FAIL(SOTTO_EFORMAT, "%zu rows of %zu features do not fit in memory", n, columns);
-    d->features = base_alloc(count, sizeof *d->features);
-    if (!d->features)
-        FAIL(SOTTO_ENOMEM, "cannot allocate %zu rows of %zu features", n, columns);
+    NEW(d->features, count);
     if (labelled)
         TRY(reserve_labels(d, n));
     d->set.features = d->features;
@@ -159,9 +157,7 @@ sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size
     if (length == 0 || length >= sizeof d->set.attribute_name)
         FAIL(SOTTO_EFORMAT, "attribute name '%.80s'; expected 1 to %zu bytes", name,
              sizeof d->set.attribute_name - 1);
-    d->attribute = base_alloc(d->set.n, sizeof *d->attribute);
-    if (!d->attribute)
-        FAIL(SOTTO_ENOMEM, "data set: cannot allocate %zu attributes", d->set.n);
+    NEW(d->attribute, d->set.n);
     if (names)
         TRY(copy_names(&d->value_names, values, names));
     strcpy(d->set.attribute_name, name);

@@ -31,9 +31,7 @@ sotto_status attriguard_fit(void **model, const struct defence_fit *in, attrigua
     *a = (struct attriguard){.values = in->values, .budget = in->budget, .key = in->key, .search = search};
     memcpy(a->args, in->args, sizeof a->args);
     *model = a;
-    a->prior = base_alloc(a->values, sizeof *a->prior);
-    if (!a->prior)
-        FAIL(SOTTO_ENOMEM, "attriguard: out of memory for %zu values", a->values);
+    NEW(a->prior, a->values);
     for (size_t i = 0; i < in->known->n; i++)
         a->prior[in->known->protected_label[i]] += 1 / (double)in->known->n;
     for (size_t v = 0; in->args[ATTRIGUARD_PRIOR] == 0 && v < a->values; v++)

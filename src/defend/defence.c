@@ -139,9 +139,7 @@ sotto_status sotto_defence_fit(struct sotto_defence **out, const struct sotto_de
     fit.budget = isnan(options->budget) ? kind->usual_budget : options->budget;
     REQUIRE(fit.budget >= 0 && isfinite(fit.budget), "defend: budget must be >= 0 (got %g)", fit.budget);
     TRY(check_known(&fit, kind));
-    d = base_alloc(1, sizeof *d);
-    if (!d)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory");
+    NEW(d, 1);
     *d = (struct sotto_defence){.kind = kind,
                                 .budget = fit.budget,
                                 .seed = options->seed,

@@ -116,9 +116,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
     TRY(nn_backend_find(&backend, "auto"));
     int threads = par_threads(ctx);
     par_set_threads(threads);
-    w = base_alloc(1, sizeof *w);
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "k-NN: out of memory");
+    NEW(w, 1);
     w->width = width;
     w->k = k;
     layout(w, n_train);

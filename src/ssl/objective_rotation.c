@@ -25,9 +25,7 @@ static sotto_status create(void **state, const struct objective_config *config)
     if (!s)
         FAIL(SOTTO_ENOMEM, "rotation: out of memory");
     s->count = TURNS * config->batch;
-    s->labels = base_alloc(s->count, sizeof *s->labels);
-    if (!s->labels)
-        FAIL(SOTTO_ENOMEM, "rotation: out of memory");
+    NEW(s->labels, s->count);
     for (size_t i = 0; i < s->count; i++)
         s->labels[i] = (int64_t)(i / config->batch);
     *state = s;

@@ -27,9 +27,7 @@ static sotto_status create(void **state, const struct objective_config *config)
             "loss '%s' is unknown; expected one of: keras, simclr", config->loss);
     REQUIRE(config->temperature >= 1e-3 && config->temperature <= 1e3,
             "temperature must be > 0, between 0.001 and 1000 (got %g)", config->temperature);
-    s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "simclr: out of memory");
+    NEW(s, 1);
     s->temperature = (float)config->temperature;
     TRY(ntxent_create(&s->loss, keras ? NTXENT_KERAS : NTXENT_SIMCLR, config->batch, config->width,
                       config->backend));

@@ -274,9 +274,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
     int64_t *all = NULL;
     if (!rows) {
         n = data->n;
-        all = base_alloc(n, sizeof *all);
-        if (!all)
-            FAIL(SOTTO_ENOMEM, "pretrain: out of memory");
+        NEW(all, n);
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }

@@ -133,9 +133,7 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
                         .read = s->of_images ? images : views * images};
     TRY(optimizer_create(&t->task_optimizer, &t->task, config));
     TRY(optimizer_create(&t->state.optimizer, &t->adversary, config));
-    t->labels = base_alloc(t->read, sizeof *t->labels);
-    if (!t->labels)
-        FAIL(SOTTO_ENOMEM, "talos: out of memory");
+    NEW(t->labels, t->read);
     *out = t;
     t = NULL;
 done:

@@ -145,9 +145,7 @@ static sotto_status train_class(void *arg, size_t class, int thread)
     if (b->without[class] || count == 0)
         goto done;
     struct output_table own = {rows, t->width, known, NULL, member};
-    scores = base_alloc(count, sizeof *scores);
-    if (!scores)
-        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", count);
+    NEW(scores, count);
     TRY(attack_net_scores(scores, &own, asked, count, b->seed + class, b->quiet));
     for (size_t i = 0; i < count; i++)
         b->scores[where[i]] = scores[i];
@@ -180,9 +178,7 @@ sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const 
     for (size_t i = 0; i < n; i++)
         needed += b.without[labels[i]];
     if (needed > 0) {
-        global = base_alloc(n, sizeof *global);
-        if (!global)
-            FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", n);
+        NEW(global, n);
         TRY(attack_net_scores(global, train, rows, n, seed + classes, ctx));
         for (size_t i = 0; i < n; i++)
             if (b.without[labels[i]])

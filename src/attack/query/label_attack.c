@@ -9,9 +9,7 @@ static sotto_status measure_spread(struct label_setting *s)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *k = &s->known;
-    s->spread = base_alloc(k->d, sizeof *s->spread);
-    if (!s->spread)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu columns", k->d);
+    NEW(s->spread, k->d);
     for (size_t j = 0; j < k->d; j++) {
         double mean = 0, squares = 0; /* Welford */
         for (size_t i = 0; i < k->n; i++) {

@@ -241,12 +241,10 @@ static sotto_status gather(struct model_work *w, const struct query_attack *a,
     struct sotto_target *t = in->target;
     size_t m = in->member.n, n = m + in->nonmember.n, d = t->inputs, k = t->classes, cells;
     REQUIRE(size_multiply(&cells, n, d > k ? d : k), "attack: %zu records do not fit in memory", n);
-    w->x = base_alloc(n * d, sizeof *w->x);
-    w->y = base_alloc(n, sizeof *w->y);
-    w->answers = base_alloc(n * k, sizeof *w->answers);
-    w->posteriors = base_alloc(n * k, sizeof *w->posteriors);
-    if (!w->x || !w->y || !w->answers || !w->posteriors)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    NEW(w->x, n * d);
+    NEW(w->y, n);
+    NEW(w->answers, n * k);
+    NEW(w->posteriors, n * k);
     memcpy(w->x, in->member.x, m * d * sizeof *w->x);
     memcpy(w->x + m * d, in->nonmember.x, (n - m) * d * sizeof *w->x);
     memcpy(w->y, in->member.y, m * sizeof *w->y);
@@ -447,9 +445,7 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
     in.other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
                                   given->other_classes};
-    fresh = base_alloc(n, sizeof *fresh);
-    if (!fresh)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
+    NEW(fresh, n);
     TRY(a->run(fresh, &result, &in));
     if (result.pending) {
         doc = json_make_object();

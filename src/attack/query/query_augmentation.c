@@ -13,10 +13,8 @@ static sotto_status learn(struct output_table *t, const struct shadow_calibratio
     sotto_status status = SOTTO_OK;
     size_t n = r->records.n;
     t->width = PICTURE_MOVES;
-    t->x = base_alloc(n * PICTURE_MOVES, sizeof *t->x);
-    t->member = base_alloc(n, sizeof *t->member);
-    if (!t->x || !t->member)
-        FAIL(SOTTO_ENOMEM, "augmentation: out of memory for %zu records", n);
+    NEW(t->x, n * PICTURE_MOVES);
+    NEW(t->member, n);
     t->n = n;
     for (size_t i = 0; i < n; i++)
         t->member[i] = i < r->n_member;

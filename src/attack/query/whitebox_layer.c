@@ -17,9 +17,7 @@ sotto_status whitebox_layer_make(struct whitebox_layer *out, const struct sotto_
     if (!network_has_layers(network))
         goto done; /* the last layer is the whole network, and sees the records */
     TRY(network_query_make(&query, network, true, ctx));
-    s.embedded = base_alloc(records->n * s.records.d, sizeof *s.embedded);
-    if (!s.embedded)
-        FAIL(SOTTO_ENOMEM, "white box: out of memory for the embeddings of %zu records", records->n);
+    NEW(s.embedded, records->n * s.records.d);
     network_query_run(s.embedded, &query, records->x, records->n, NULL);
     s.records.x = s.embedded;
 done:

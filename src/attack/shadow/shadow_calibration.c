@@ -71,10 +71,8 @@ sotto_status shadow_calibration_make(struct shadow_calibration *out, struct quer
     size_t n = count(&out->shadows, SHADOW_IN), n_out = count(&out->shadows, SHADOW_OUT);
     n = n_out < n ? n_out : n;
     n = most < n ? most : n;
-    out->x = base_alloc(2 * n * out->shadows.data.d, sizeof *out->x);
-    out->y = base_alloc(2 * n, sizeof *out->y);
-    if (!out->x || !out->y)
-        FAIL(SOTTO_ENOMEM, "rehearsal: out of memory for %zu records", 2 * n);
+    NEW(out->x, 2 * n * out->shadows.data.d);
+    NEW(out->y, 2 * n);
     gather(out, SHADOW_IN, 0, n);
     gather(out, SHADOW_OUT, n, n);
     out->n_member = n;

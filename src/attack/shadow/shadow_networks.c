@@ -125,9 +125,7 @@ static sotto_status accuracy(double *out, const struct network_trainer *t, size_
     TRY(shadow_records(&x, &y, &part, t->plan, model, kind));
     if (part.n == 0)
         goto done;
-    logits = base_alloc(part.n * part.classes, sizeof *logits);
-    if (!logits)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", part.n);
+    NEW(logits, part.n * part.classes);
     TRY(sotto_network_predict(logits, n, x, part.n, part.d, 1, &t->own));
     *out = (double)supervised_right(logits, y, part.n, part.classes) / (double)part.n;
 done:
@@ -215,10 +213,8 @@ sotto_status shadow_network_ask(float *out, const struct shadow_pool *s, size_t 
     double *sum = NULL;
     if (s->repeats < 2 || !network_is_noisy(network))
         return sotto_network_predict(out, network, x, n, d, logits, ctx);
-    once = base_alloc(cells, sizeof *once);
-    sum = base_alloc(cells, sizeof *sum);
-    if (!once || !sum)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
+    NEW(once, cells);
+    NEW(sum, cells);
     for (size_t r = 0; r < s->repeats; r++) {
         TRY(sotto_network_predict(once, network, x, n, d, 0, ctx));
         for (size_t i = 0; i < cells; i++)
@@ -273,10 +269,8 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
 {
     sotto_status status = SOTTO_OK;
     struct network_trainer t = {.plan = p, .pool = s};
-    t.todo = base_alloc(s->models, sizeof *t.todo);
-    s->networks = base_alloc(s->models, sizeof *s->networks);
-    if (!t.todo || !s->networks)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
+    NEW(t.todo, s->models);
+    NEW(s->networks, s->models);
     TRY(plan_machine(&t));
     if (p->cache)
         head_data_fingerprint(t.fingerprint, p->data);

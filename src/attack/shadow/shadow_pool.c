@@ -100,9 +100,7 @@ static sotto_status part_of(struct head_part *out, size_t **record, const struct
     const struct head_data *data = t->plan->data;
     const uint8_t *use = t->plan->use + model * data->n;
     size_t n = 0;
-    *record = base_alloc(data->n, sizeof **record);
-    if (!*record)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the numbers of %zu records", data->n);
+    NEW(*record, data->n);
     for (size_t i = 0; i < data->n; i++)
         if (use[i] == kind)
             (*record)[n++] = i;
@@ -282,10 +280,7 @@ static sotto_status make_weights(struct shadow_pool *s, const struct shadow_plan
     s->parameters = s->shape->count;
     REQUIRE(size_multiply(&count, s->models, s->parameters), "shadows: %zu models do not fit in memory",
             s->models);
-    s->weights = base_alloc(count, sizeof *s->weights);
-    if (!s->weights)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models of %zu parameters", s->models,
-             s->parameters);
+    NEW(s->weights, count);
 done:
     return status;
 }

@@ -146,10 +146,8 @@ sotto_status shadow_set_halves(struct shadow_set *out, const struct query_input 
     const struct head_data *r = &in->records, *own = &in->attacker;
     size_t n = r->n + own->n, d = r->d;
     *out = (struct shadow_set){0};
-    out->joined_x = base_alloc(n * d, sizeof *out->joined_x);
-    out->joined_y = base_alloc(n, sizeof *out->joined_y);
-    if (!out->joined_x || !out->joined_y)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
+    NEW(out->joined_x, n * d);
+    NEW(out->joined_y, n);
     memcpy(out->joined_x, r->x, r->n * d * sizeof *r->x);
     memcpy(out->joined_y, r->y, r->n * sizeof *r->y);
     if (own->n) {

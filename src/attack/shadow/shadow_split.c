@@ -21,9 +21,7 @@ sotto_status shadow_split_draw(uint8_t *use, size_t models, size_t n, size_t in,
             "shadows: %zu records to train %zu%s on and as many to compare with; the attacker has %zu%s", in,
             disjoint ? models : (size_t)1, disjoint ? " disjoint shadows" : " shadow", n,
             disjoint ? "; fewer shadows or records, or no --disjoint" : "");
-    order = base_alloc(n, sizeof *order);
-    if (!order)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
+    NEW(order, n);
     memset(use, SHADOW_UNUSED, models * n);
     for (size_t m = 0; m < models; m++) {
         size_t first = disjoint ? m * 2 * in : 0;
@@ -45,9 +43,7 @@ sotto_status shadow_split_halves(uint8_t *use, size_t models, size_t n, uint64_t
     sotto_status status = SOTTO_OK;
     int64_t *order = NULL;
     REQUIRE(models >= 4 && models % 2 == 0, "shadows: %zu models; expected an even number >= 4", models);
-    order = base_alloc(models, sizeof *order);
-    if (!order)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", models);
+    NEW(order, models);
     for (size_t i = 0; i < n; i++) {
         struct rng r = rng_stream(seed, RNG_SPLIT, 2, i);
         number(order, models);

@@ -18,12 +18,10 @@ static sotto_status reserve(struct synthetic *s, size_t n, size_t d, size_t clas
     REQUIRE(n > 0 && size_multiply(&cells, n, d),
             "synthesis: %zu records; expected at least 1, and room for them", n);
     s->n = n;
-    s->x = base_alloc(cells, sizeof *s->x);
-    s->y = base_alloc(n, sizeof *s->y);
-    s->made = base_alloc(classes, sizeof *s->made);
-    s->failed = base_alloc(classes, sizeof *s->failed);
-    if (!s->x || !s->y || !s->made || !s->failed)
-        FAIL(SOTTO_ENOMEM, "synthesis: out of memory for %zu records", n);
+    NEW(s->x, cells);
+    NEW(s->y, n);
+    NEW(s->made, classes);
+    NEW(s->failed, classes);
 done:
     return status;
 }

@@ -44,14 +44,12 @@ static void party_clear(struct party *p)
 static sotto_status party_make(struct party *p, size_t d, size_t classes)
 {
     sotto_status status = SOTTO_OK;
-    p->walkers = base_alloc(TOGETHER, sizeof *p->walkers);
-    p->candidate = base_alloc(TOGETHER * d, sizeof *p->candidate);
-    p->accepted = base_alloc(TOGETHER * d, sizeof *p->accepted);
-    p->rows = base_alloc(TOGETHER * d, sizeof *p->rows);
-    p->answers = base_alloc(TOGETHER * classes, sizeof *p->answers);
-    p->who = base_alloc(TOGETHER, sizeof *p->who);
-    if (!p->walkers || !p->candidate || !p->accepted || !p->rows || !p->answers || !p->who)
-        FAIL(SOTTO_ENOMEM, "synthesis: out of memory for %d climbs", TOGETHER);
+    NEW(p->walkers, TOGETHER);
+    NEW(p->candidate, TOGETHER * d);
+    NEW(p->accepted, TOGETHER * d);
+    NEW(p->rows, TOGETHER * d);
+    NEW(p->answers, TOGETHER * classes);
+    NEW(p->who, TOGETHER);
 done:
     return status;
 }
@@ -152,12 +150,10 @@ sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, cons
     REQUIRE(size_multiply(&most, classes, per_class) && size_multiply(&cells, most, d) && most > 0,
             "synthesis: %zu records of each of %zu classes; expected at least 1, and room for them",
             per_class, classes);
-    s.x = base_alloc(cells, sizeof *s.x);
-    s.y = base_alloc(most, sizeof *s.y);
-    s.made = base_alloc(classes, sizeof *s.made);
-    s.failed = base_alloc(classes, sizeof *s.failed);
-    if (!s.x || !s.y || !s.made || !s.failed)
-        FAIL(SOTTO_ENOMEM, "synthesis: out of memory for %zu records", most);
+    NEW(s.x, cells);
+    NEW(s.y, most);
+    NEW(s.made, classes);
+    NEW(s.failed, classes);
     TRY(party_make(&p, d, classes));
     for (size_t first = 0; first < most; first += TOGETHER) {
         size_t count = most - first < TOGETHER ? most - first : TOGETHER, walking = count;

@@ -304,10 +304,8 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
     REQUIRE(isfinite(o.timeout) && o.timeout > 0, "target command: timeout must be > 0 s (got %g)",
             o.timeout);
     REQUIRE(o.batch > 0, "target command: batch must be > 0 (got 0)");
-    c = base_alloc(1, sizeof *c);
-    row = base_alloc(inputs, sizeof *row);
-    if (!c || !row)
-        FAIL(SOTTO_ENOMEM, "target command: out of memory for rows of %zu", inputs);
+    NEW(c, 1);
+    NEW(row, inputs);
     TRY(make_title(&c->title, command));
     c->child = (struct child){.to = -1, .from = -1};
     c->timeout = o.timeout;

@@ -96,13 +96,11 @@ sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows
     size_t count, values;
     if (!size_multiply(&count, classes - 1, in->d + 1) || !size_multiply(&values, in->n, in->d))
         FAIL(SOTTO_ENOMEM, "linear model: %zu x %zu values are too many", in->n, in->d);
-    m.mean = base_alloc(in->d, sizeof *m.mean);
-    m.scale = base_alloc(in->d, sizeof *m.scale);
-    m.weight = base_alloc(count, sizeof *m.weight);
-    p.x = base_alloc(values, sizeof *p.x);
-    p.logits = base_alloc(classes, sizeof *p.logits);
-    if (!m.mean || !m.scale || !m.weight || !p.x || !p.logits)
-        FAIL(SOTTO_ENOMEM, "linear model: out of memory for %zu x %zu values", in->n, in->d);
+    NEW(m.mean, in->d);
+    NEW(m.scale, in->d);
+    NEW(m.weight, count);
+    NEW(p.x, values);
+    NEW(p.logits, classes);
     standardise(&m, in);
     for (size_t i = 0; i < in->n; i++)
         for (size_t j = 0; j < in->d; j++)

@@ -127,9 +127,7 @@ sotto_status odds_ratio_interval(struct sotto_estimate *out, size_t hits, size_t
     sotto_status status = SOTTO_OK;
     size_t drawn = hits + false_alarms;
     struct hypergeometric h = {.least = drawn > n0 ? drawn - n0 : 0, .most = drawn < n1 ? drawn : n1};
-    h.log_weight = base_alloc(h.most - h.least + 1, sizeof *h.log_weight);
-    if (!h.log_weight)
-        FAIL(SOTTO_ENOMEM, "odds ratio: out of memory for %zu terms", h.most - h.least + 1);
+    NEW(h.log_weight, h.most - h.least + 1);
     for (size_t x = h.least; x <= h.most; x++)
         h.log_weight[x - h.least] =
             log_choose((double)n1, (double)x) + log_choose((double)n0, (double)(drawn - x));

@@ -93,9 +93,7 @@ sotto_status augmenter_create(struct augmenter **out, const struct augment_confi
     REQUIRE(s->blur >= 0 && s->blur <= 1, "blur must be in [0, 1] (got %g)", s->blur);
     REQUIRE(!config->rotate || config->height == config->width, "rotation needs square images (got %zux%zu)",
             config->height, config->width);
-    a = base_alloc(1, sizeof *a);
-    if (!a)
-        FAIL(SOTTO_ENOMEM, "augmentation: out of memory");
+    NEW(a, 1);
     a->config = *config;
     if (a->config.threads < 1)
         a->config.threads = 1;

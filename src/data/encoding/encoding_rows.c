@@ -68,11 +68,9 @@ sotto_status encoding_rows_open(struct encoding_rows **out, const struct sotto_t
     REQUIRE(s->features && s->labels && json_count(((const struct dataset *)s->owner)->columns) == s->columns,
             "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
     *r = (struct encoding_rows){.e = e, .s = s};
-    r->column = base_alloc(e->count, sizeof *r->column);
-    r->codes = base_alloc(e->count, sizeof *r->codes);
-    r->classes = base_alloc(s->classes, sizeof *r->classes);
-    if (!r->column || !r->codes || !r->classes)
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    NEW(r->column, e->count);
+    NEW(r->codes, e->count);
+    NEW(r->classes, s->classes);
     TRY(place_columns(r));
     for (size_t k = 0; k < s->classes; k++)
         r->classes[k] = (int64_t)encoding_class(e, label_cell(s, k));

@@ -131,9 +131,7 @@ sotto_status images_number(struct image_list *l, char ***names, size_t *count)
     sotto_status status = SOTTO_OK;
     qsort(l->items, l->n, sizeof *l->items, by_class);
     *count = 0;
-    *names = base_alloc(l->n, sizeof **names);
-    if (!*names)
-        FAIL(SOTTO_ENOMEM, "pictures: out of memory");
+    NEW(*names, l->n);
     for (size_t i = 0; i < l->n; i++) {
         struct image *p = &l->items[i];
         if (i == 0 || compare_classes(p - 1, p) != 0) {
@@ -160,9 +158,7 @@ sotto_status images_list(struct image_list *out, const struct bundle *b)
 {
     sotto_status status = SOTTO_OK;
     struct image_list l = {0};
-    l.items = base_alloc(b->count, sizeof *l.items);
-    if (!l.items)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    NEW(l.items, b->count);
     for (size_t i = 0; i < b->count; i++)
         if (is_image(b->entries[i].name))
             l.items[l.n++].entry = i;

@@ -125,9 +125,7 @@ static size_t count_train(const struct patch *patches, const struct image_list *
 static sotto_status name_classes(struct image_list *l)
 {
     sotto_status status = SOTTO_OK;
-    l->class_names = base_alloc(2, sizeof *l->class_names);
-    if (!l->class_names)
-        FAIL(SOTTO_ENOMEM, "patches: out of memory");
+    NEW(l->class_names, 2);
     for (; l->classes < 2; l->classes++)
         if (!(l->class_names[l->classes] = base_strdup(l->classes ? "IDC" : "no IDC")))
             FAIL(SOTTO_ENOMEM, "patches: out of memory");

@@ -131,9 +131,7 @@ sotto_status image_set_read(struct dataset *d, const struct bundle *b, const str
     if (n < b->count)
         context_log(ctx, SOTTO_LOG_INFO, "%s: %zu files that are not pictures were left out", b->origin,
                     b->count - n);
-    job.infos = base_alloc(n, sizeof *job.infos);
-    if (!job.infos)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    NEW(job.infos, n);
     TRY(par_chunks(chunks, par_threads(ctx), probe_chunk, &job));
     for (size_t i = 0; i < n; i++) {
         channels = job.infos[i].colour ? 3 : channels;
@@ -165,9 +163,7 @@ sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const
     sotto_status status = SOTTO_OK;
     struct folder_job job = {.b = b, .list = list, .ctx = ctx};
     size_t n = list->n, kept = 0;
-    job.infos = base_alloc(n, sizeof *job.infos);
-    if (!job.infos)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    NEW(job.infos, n);
     TRY(par_chunks((n + CHUNK - 1) / CHUNK, par_threads(ctx), probe_chunk, &job));
     for (size_t i = 0; i < n; i++)
         kept += job.infos[i].height == height && job.infos[i].width == width;

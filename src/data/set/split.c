@@ -17,9 +17,7 @@ sotto_status sotto_split_make(struct sotto_split *out, size_t pool, const size_t
     for (int p = 0; p < SOTTO_PARTS; p++)
         REQUIRE(size_add(&total, total, sizes[p]), "split: the part sizes overflow");
     REQUIRE(total <= pool, "split: the parts need %zu records; the data set has %zu", total, pool);
-    order = base_alloc(pool, sizeof *order);
-    if (!order)
-        FAIL(SOTTO_ENOMEM, "split: out of memory");
+    NEW(order, pool);
     for (size_t i = 0; i < pool; i++)
         order[i] = (int64_t)i;
     struct rng random = rng_stream(seed, RNG_SPLIT, 0, 0);
@@ -27,9 +25,7 @@ sotto_status sotto_split_make(struct sotto_split *out, size_t pool, const size_t
     const int64_t *next = order;
     for (int p = 0; p < SOTTO_PARTS; p++) {
         split.n[p] = sizes[p];
-        split.rows[p] = base_alloc(sizes[p], sizeof *split.rows[p]);
-        if (!split.rows[p])
-            FAIL(SOTTO_ENOMEM, "split: out of memory");
+        NEW(split.rows[p], sizes[p]);
         memcpy(split.rows[p], next, sizes[p] * sizeof *next);
         next += sizes[p];
     }

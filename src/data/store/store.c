@@ -209,9 +209,7 @@ static sotto_status read_names(const char ***out, const struct json *list, size_
         goto done;
     if (json_count(list) != count)
         FAIL(SOTTO_EFORMAT, "%s: %zu %s names for %zu of them", path, json_count(list), what, count);
-    names = base_alloc(count, sizeof *names);
-    if (!names)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    NEW(names, count);
     for (size_t k = 0; k < count; k++) {
         names[k] = json_text(json_at(list, k));
         if (!names[k])
@@ -408,9 +406,7 @@ sotto_status store_names(char ***names, size_t *count)
     int found = 0;
     TRY(store_folder(folder, sizeof folder));
     found = scandir(folder, &entries, is_set, by_bytes);
-    list = base_alloc(found > 0 ? (size_t)found : 1, sizeof *list);
-    if (!list)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
+    NEW(list, found > 0 ? (size_t)found : 1);
     for (int i = 0; i < found; i++) {
         if (store_find(path, sizeof path, entries[i]->d_name) &&
             !(list[kept++] = base_strdup(entries[i]->d_name)))

@@ -34,9 +34,7 @@ static sotto_status open_blobs(struct dataset *d, const char *name, const struct
                                          {0, 0, 0, 0, NULL}};
     TRY(synthetic_options(options, "synthetic-blobs", name));
     size_t columns = options[0].value, classes = options[1].value, n = options[2].value;
-    centres = base_alloc(classes * columns, sizeof *centres);
-    if (!centres)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW(centres, classes * columns);
     struct rng r = synthetic_stream(SYNTHETIC_BLOBS, 0);
     for (size_t i = 0; i < classes * columns; i++)
         centres[i] = (float)(rng_normal(&r) * centre_distance / sqrt(2.0 * (double)columns));

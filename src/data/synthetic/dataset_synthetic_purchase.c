@@ -30,9 +30,7 @@ static sotto_status open_purchase(struct dataset *d, const char *name, const str
                                          {0, 0, 0, 0, NULL}};
     TRY(synthetic_options(options, "synthetic-purchase", name));
     size_t columns = options[0].value, classes = options[1].value, n = options[2].value;
-    rates = base_alloc(classes * columns, sizeof *rates);
-    if (!rates)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW(rates, classes * columns);
     struct rng r = synthetic_stream(SYNTHETIC_PURCHASE, 0);
     for (size_t j = 0; j < columns; j++) {
         float popularity = synthetic_between(&r, 0.02f, 0.35f);

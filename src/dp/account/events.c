@@ -404,9 +404,7 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     REQUIRE(n >= 1, "composition of nothing; expected at least one event");
     if (target == SOTTO_SAME_ADJACENCY)
         TRY(common_adjacency(&target, events, n));
-    parts = base_alloc(n, sizeof *parts);
-    if (!parts)
-        FAIL(SOTTO_ENOMEM, "account: out of memory");
+    NEW(parts, n);
     for (size_t i = 0; i < n; i++)
         TRY(make_part(&parts[i], &events[i], i, target));
     struct total total = {parts, n, delta_left(parts, n, delta).lo};

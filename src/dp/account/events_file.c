@@ -201,9 +201,7 @@ static sotto_status make_list(struct event_list *list, const struct json *array,
     size_t n = json_count(array);
     if (n == 0 || n > MOST_EVENTS)
         FAIL(SOTTO_EFORMAT, "%s: %zu events; expected 1 to %d", name, n, MOST_EVENTS);
-    list->events = base_alloc(n, sizeof *list->events);
-    if (!list->events)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW(list->events, n);
     list->count = n;
 done:
     return status;

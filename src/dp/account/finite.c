@@ -73,9 +73,7 @@ sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *
     struct point *points = NULL;
     TRY(check_points(p, q, n));
     TRY(require_delta(delta));
-    points = base_alloc(n, sizeof *points);
-    if (!points)
-        FAIL(SOTTO_ENOMEM, "exact epsilon: out of memory");
+    NEW(points, n);
     double lower = 0;
     for (int way = 0; way < 2; way++) {
         for (size_t i = 0; i < n; i++)

@@ -195,9 +195,7 @@ sotto_status charge_open(struct charge *c, const char *dataset_id, const char *l
 {
     sotto_status status = SOTTO_OK;
     struct charge opened = {.dataset_id = dataset_id, .source = source, .lock = -1};
-    opened.ledgers = base_alloc(MOST_LEDGERS, sizeof *opened.ledgers);
-    if (!opened.ledgers)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", dataset_id);
+    NEW(opened.ledgers, MOST_LEDGERS);
     for (size_t i = 0; i < MOST_LEDGERS; i++)
         opened.ledgers[i].fd = -1;
     TRY(is_public(&opened) ? open_public(&opened, ledger, ctx) : open_private(&opened, ledger, ctx));

@@ -39,9 +39,7 @@ sotto_status fixed_sample_make(struct fixed_sample *out, double rate, size_t rec
     size -= fma(rate, n, -size) < 0; /* the product was rounded up to a whole number */
     REQUIRE(size >= 1, "reserve: samples of sample_rate %g of %zu records are empty", rate, records);
     f.size = (size_t)size;
-    f.taken = base_alloc(records / 64 + 1, sizeof *f.taken);
-    if (!f.taken)
-        FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    NEW(f.taken, records / 64 + 1);
     *out = f;
 done:
     return status;

@@ -68,9 +68,7 @@ static sotto_status place(struct pld_sum *s, struct work *k, const struct pld_it
 {
     sotto_status status = SOTTO_OK;
     const struct pld_grid *grid = item->upper->grid;
-    k->weight = base_alloc(grid->n, sizeof *k->weight);
-    if (!k->weight)
-        FAIL(SOTTO_ENOMEM, "no memory to compose privacy-loss distributions of %zu points", grid->n);
+    NEW(k->weight, grid->n);
     double largest = 0;
     for (size_t i = 0; i < grid->n; i++) {
         double exponent = s->tilt * ((double)grid->index[i] * s->step);
@@ -190,9 +188,7 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
     struct work k = {.n = (size_t)1 << log2_n};
     size_t n = k.n, half = n / 2 + BLOCK;
     struct pld_sum s = {.step = items[0].upper->grid->step, .tilt = tilt, .n = n, .log_scale = iv(0)};
-    s.memory = base_alloc(4 * n + 4 * half, sizeof *s.memory);
-    if (!s.memory)
-        FAIL(SOTTO_ENOMEM, "no memory to compose privacy-loss distributions on %zu points", n);
+    NEW(s.memory, 4 * n + 4 * half);
     TRY(fft_make(&fft, log2_n));
     double *memory = s.memory, norms = 0, products = 0;
     k.x_re = take(&memory, n), k.x_im = take(&memory, n), k.y_re = take(&memory, n),

@@ -55,9 +55,7 @@ sotto_status pld_grid_make(struct pld_grid *out, struct pld_range range, double 
     if (!(last - first < most_points))
         FAIL(SOTTO_EDOMAIN, "a privacy-loss distribution of %g points is too large", last - first);
     struct pld_grid g = {.step = step, .n = (size_t)(last - first) + 1};
-    g.index = base_alloc(g.n, sizeof *g.index);
-    if (!g.index)
-        FAIL(SOTTO_ENOMEM, "no memory for a grid of %zu points", g.n);
+    NEW(g.index, g.n);
     for (size_t i = 0; i < g.n; i++)
         g.index[i] = (int64_t)first + (int64_t)i;
     *out = g;

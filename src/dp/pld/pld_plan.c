@@ -280,9 +280,7 @@ static sotto_status draw_grid(struct pld_grid *out, const struct sketch *s, cons
     size_t below = walk(NULL, s, width, plan->step, s->range.low, held);
     size_t above = walk(NULL, s, width, plan->step, s->range.high, held);
     struct pld_grid g = {plan->step, below + above + 1, NULL};
-    g.index = base_alloc(g.n, sizeof *g.index);
-    if (!g.index)
-        FAIL(SOTTO_ENOMEM, "no memory for a grid of %zu points", g.n);
+    NEW(g.index, g.n);
     walk(g.index, s, width, plan->step, s->range.low, held);
     for (size_t i = 0; i < below / 2; i++) {
         int64_t swap = g.index[i];

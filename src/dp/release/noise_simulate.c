@@ -28,9 +28,7 @@ static sotto_status add_seeded(float *vector, size_t n, const struct mechanism *
             vector[i] += (float)integer_signed(stream, m->integer->magnitude, ratio, shift);
         goto done;
     }
-    reals = base_alloc(n, sizeof *reals);
-    if (!reals)
-        FAIL(SOTTO_ENOMEM, "noise: out of memory");
+    NEW(reals, n);
     knorm_draw(reals, n, scale, stream);
     for (size_t i = 0; i < n; i++)
         vector[i] = (float)((double)vector[i] + reals[i]);

@@ -206,9 +206,7 @@ static sotto_status protect_vector(char **text, struct sotto_tensors *t, const s
     double *vector = NULL;
     size_t n;
     TRY(to_reals(&n, t, p->input, whole));
-    vector = base_alloc(n, sizeof *vector);
-    if (!vector)
-        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    NEW(vector, n);
     gather(vector, t);
     TRY(sotto_dp_release_double(text, vector, n, release, ctx));
     scatter(t, vector);

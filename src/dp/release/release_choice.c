@@ -26,10 +26,8 @@ sotto_status sotto_dp_select(size_t *chosen, char **certificate, const double *s
     uint128 *gap = NULL;
     TRY(release_plan(&plan, r, n, 1u << RELEASE_CHOICE));
     struct lattice lattice = lattice_make(plan.account.scale);
-    q = base_alloc(n, sizeof *q);
-    gap = base_alloc(n, sizeof *gap);
-    if (!q || !gap)
-        FAIL(SOTTO_ENOMEM, "select: out of memory");
+    NEW(q, n);
+    NEW(gap, n);
     TRY(round_scores(q, scores, n, lattice));
     int128 best = q[0];
     for (size_t i = 1; i < n; i++)

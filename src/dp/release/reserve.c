@@ -246,9 +246,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     sampled.replace_one = 1;
     TRY(sotto_account_sampled(&account, &sampled));
     run_put_note(&account, &facts);
-    s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
     s->facts = facts;
     s->facts.mechanism = s->mechanism->name;

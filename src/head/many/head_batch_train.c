@@ -96,9 +96,7 @@ static sotto_status plan(struct head_batch *c, size_t together)
     assert(c->chunk % together == 0);
     size_t chunks = (c->heads + c->chunk - 1) / c->chunk;
     c->threads = c->threads < chunks ? c->threads : chunks;
-    c->workers = base_alloc(c->threads, sizeof *c->workers);
-    if (!c->workers)
-        FAIL(SOTTO_ENOMEM, "cannot allocate %zu workers", c->threads);
+    NEW(c->workers, c->threads);
     for (size_t t = 0; t < c->threads; t++) {
         struct head_worker *w = &c->workers[t];
         if (c->kind == HEAD_BATCH_CONVEX)

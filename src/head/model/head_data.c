@@ -114,9 +114,7 @@ sotto_status head_data_silence(int64_t **labels, struct head_data *data)
     struct head_part all = head_part_all(data);
     int64_t *own = NULL;
     TRY(check_sizes(&all));
-    own = base_alloc(data->n, sizeof *own);
-    if (!own)
-        FAIL(SOTTO_ENOMEM, "head: out of memory for %zu labels", data->n);
+    NEW(own, data->n);
     for (size_t i = 0; i < data->n; i++)
         own[i] =
             usable(data->x + i * data->d, data->d, data->y[i], data->classes) ? data->y[i] : HEAD_NOTHING;

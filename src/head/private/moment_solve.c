@@ -61,10 +61,8 @@ sotto_status moment_solve_trimmed(struct noisy_moments *m, double lambda, double
             "head: %zu features; the eigenvectors that this trainer needs are found for up to %d (fewer "
             "features, or trainer covariance)",
             q, MOMENT_SPECTRUM);
-    scratch = base_alloc(q * q + 3 * q + q * m->outputs, sizeof *scratch);
-    values = base_alloc(q, sizeof *values);
-    if (!scratch || !values)
-        FAIL(SOTTO_ENOMEM, "head: out of memory for %zu equations", q);
+    NEW(scratch, q * q + 3 * q + q * m->outputs);
+    NEW(values, q);
     for (size_t i = 0; i < q; i++)
         m->products[i * q + i] += lambda;
     if (!symmetric_eigen(m->products, values, q, scratch) ||

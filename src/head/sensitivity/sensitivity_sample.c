@@ -185,10 +185,8 @@ sotto_status sensitivity_sample(struct sotto_sensitivity_sample *out, const stru
     TRY(check_pairs(pairs, data->n));
     s.seed = r.seed;
     describe_widths(&s, data, &r);
-    s.changes = base_alloc(pairs, sizeof *s.changes);
-    s.first = base_alloc(s.parameters, sizeof *s.first);
-    if (!s.changes || !s.first)
-        FAIL(SOTTO_ENOMEM, "sensitivity: cannot allocate %zu pairs", pairs);
+    NEW(s.changes, pairs);
+    NEW(s.first, s.parameters);
     job.together = 1;
     job.take = take_first;
     TRY(make(data, &r, 1, &job, &silent));

@@ -141,9 +141,7 @@ static sotto_status read_tensor(struct sotto_tensors *t, const struct source *s,
     if (e->type->size == sotto_dtype_size(e->type->dtype)) {
         TRY(source_read(s, a.data, data_start + e->begin, e->end - e->begin));
     } else {
-        narrow = base_alloc(a.count, sizeof *narrow);
-        if (!narrow)
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
+        NEW(narrow, a.count);
         TRY(source_read(s, narrow, data_start + e->begin, e->end - e->begin));
         widen_bf16(&a, narrow);
     }
@@ -211,9 +209,7 @@ sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s)
     struct entry *entries = NULL;
     size_t data_start = 0, count = 0;
     TRY(read_header(&header, &data_start, s));
-    entries = base_alloc(json_count(header) + 1, sizeof *entries);
-    if (!entries)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
+    NEW(entries, json_count(header) + 1);
     for (const char *key = json_first_key(header); key; key = json_next_key(header, key)) {
         if (strcmp(key, "__metadata__") == 0)
             continue;

@@ -71,9 +71,7 @@ sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *
         REQUIRE(chosen[i] >= 0 && (uint64_t)chosen[i] < p->n,
                 "provenance: position %zu asks for record %lld of %zu", i, (long long)chosen[i], p->n);
     if (p->rows) {
-        rows = base_alloc(count, sizeof *rows);
-        if (!rows)
-            FAIL(SOTTO_ENOMEM, "provenance: out of memory");
+        NEW(rows, count);
         for (size_t i = 0; i < count; i++)
             rows[i] = p->rows[chosen[i]];
         base_free(p->rows);
@@ -200,9 +198,7 @@ static sotto_status read_rows(struct sotto_provenance *p, const struct json *doc
     if (json_count(rows) != p->n)
         FAIL(SOTTO_EFORMAT, "%s: 'rows' has %zu entries; expected one for each of %zu records", side,
              json_count(rows), p->n);
-    p->rows = base_alloc(p->n, sizeof *p->rows);
-    if (!p->rows)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", side);
+    NEW(p->rows, p->n);
     for (size_t i = 0; i < p->n; i++) {
         const struct json *row = json_at(rows, i);
         p->rows[i] = json_whole(row);
@@ -223,9 +219,7 @@ static sotto_status read_names(struct sotto_provenance *p, const struct json *do
     if (json_count(names) != p->classes)
         FAIL(SOTTO_EFORMAT, "%s: 'class_names' has %zu entries; expected %zu", side, json_count(names),
              p->classes);
-    p->class_names = base_alloc(p->classes, sizeof *p->class_names);
-    if (!p->class_names)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", side);
+    NEW(p->class_names, p->classes);
     for (size_t k = 0; k < p->classes; k++) {
         const char *name = json_text(json_at(names, k));
         if (!name)

@@ -184,10 +184,8 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
     TRY(scan(&c, s, scratch));
     if (!size_multiply(&count, c.rows, c.columns))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
-    c.cells = base_alloc(count, sizeof *c.cells);
-    c.lines = base_alloc(c.rows, sizeof *c.lines);
-    if (!c.cells || !c.lines)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW(c.cells, count);
+    NEW(c.lines, c.rows);
     TRY(scan(&c, s, NULL));
     *out = c;
     c = (struct csv){0};

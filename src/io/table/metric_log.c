@@ -169,9 +169,7 @@ static sotto_status read_entries(struct entry **out, size_t *count, const char *
     TRY(file_read(&text, &size, path, (size_t)1 << 30));
     for (size_t i = 0; i < size; i++)
         lines += text[i] == '\n';
-    entries = base_alloc(lines + 1, sizeof *entries);
-    if (!entries)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    NEW(entries, lines + 1);
     for (const char *p = (char *)text, *end; (end = memchr(p, '\n', size - (size_t)(p - (char *)text)));
          p = end + 1) {
         TRY(parse_line(&entries[line], p, (size_t)(end - p), path, line + 1));

@@ -210,9 +210,7 @@ static sotto_status apply_overrides(struct config *c, struct yaml_node **given, 
     size_t count = 0;
     while (overrides && overrides[count])
         count++;
-    c->origins = base_alloc(count + 1, sizeof *c->origins);
-    if (!c->origins)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", c->name);
+    NEW(c->origins, count + 1);
     for (size_t i = 0; i < count; i++) {
         char shown[200], origin[208];
         utf8_printable(shown, sizeof shown, overrides[i], strlen(overrides[i]));

@@ -44,9 +44,7 @@ sotto_status conv_image_create(struct conv_image **out, const struct conv_desc *
                               .relu = d->relu};
     c->taps = d->kernel_height * PICTURE_RUN;
     c->pixels = d->dst.height * d->dst.width;
-    c->starts = base_alloc(c->pixels, sizeof *c->starts);
-    if (!c->starts)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    NEW(c->starts, c->pixels);
     for (size_t i = 0; i < c->pixels; i++)
         c->starts[i] = (uint32_t)(i / d->dst.width * d->stride * c->shape.stride +
                                   i % d->dst.width * d->stride * d->src.channels);

@@ -87,9 +87,7 @@ sotto_status example_product_create(struct example_product **out, const struct c
     e->copies = d->pad > 0 || (e->way == STORED && d->kernel_width * d->src.channels % EXAMPLE_SLACK != 0);
     REQUIRE(views <= UINT32_MAX / e->padded,
             "gradients of single examples: %zu views of %zu values are too many", views, e->padded);
-    e->starts = base_alloc(e->rows, sizeof *e->starts);
-    if (!e->starts)
-        FAIL(SOTTO_ENOMEM, "gradients of single examples: out of memory");
+    NEW(e->starts, e->rows);
     list_starts(e);
     *out = e;
     e = NULL;

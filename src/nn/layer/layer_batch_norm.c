@@ -54,9 +54,7 @@ static sotto_status plan(struct layer_run *run)
             "own; use a "
             "batch of at least 2, or group normalisation",
             run->spec->path);
-    b = base_alloc(1, sizeof *b);
-    if (!b)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", run->spec->path);
+    NEW(b, 1);
     b->kernels = norm_kernels_best();
     b->channels = run->src->shape.channels;
     b->rows = run->src->count / b->channels;

@@ -76,9 +76,7 @@ static sotto_status plan(struct layer_run *run)
     if (!w)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", spec->path);
     run->state = w;
-    w->reaches = base_alloc(d.height + d.width + s.height + s.width, sizeof *w->reaches);
-    if (!w->reaches)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", spec->path);
+    NEW(w->reaches, d.height + d.width + s.height + s.width);
     struct depthwise_reach *r = w->reaches;
     w->kernels = depthwise_kernels_best();
     w->taps = spec->kernel * spec->kernel;

@@ -158,9 +158,7 @@ static sotto_status time_candidate(double *out, struct nn_model *m, const struct
     size_t inputs = r->batch * r->model->input.channels * r->model->input.height * r->model->input.width;
     TRY(nn_backend_find(&config.backend, c->backend));
     TRY(nn_plan_create(&plan, m, &config));
-    sum = base_alloc(r->views ? nn_model_parameter_count(m, 1) : 1, sizeof *sum);
-    if (!sum)
-        FAIL(SOTTO_ENOMEM, "autotune: out of memory for a gradient");
+    NEW(sum, r->views ? nn_model_parameter_count(m, 1) : 1);
     fill(nn_plan_input(plan), inputs, 1);
     TRY(time_plan(out, plan, m, sum, c, r, ctx));
 done:

@@ -66,9 +66,7 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
     REQUIRE(d >= 1, "contrastive loss: the projections have no columns");
     REQUIRE(n <= SIZE_MAX / 64 / d && n < (size_t)1 << 28, "contrastive loss: a batch of %zu is too large",
             n);
-    w = base_alloc(1, sizeof *w);
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "contrastive loss: out of memory");
+    NEW(w, 1);
     w->form = form;
     w->backend = b;
     w->kernels = loss_kernels_best();

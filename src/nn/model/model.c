@@ -324,9 +324,7 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
             "model %s: at most 8 hidden and 4 projector layers", kind->name);
     REQUIRE(config->projector_count == 0 || config->classes == 0,
             "model %s: a projector and a classifier exclude each other", kind->name);
-    m = base_alloc(1, sizeof *m);
-    if (!m)
-        FAIL(SOTTO_ENOMEM, "model %s: out of memory", kind->name);
+    NEW(m, 1);
     m->input = config->input;
     TRY(check_residual(kind, config));
     if (config->members > 1) {

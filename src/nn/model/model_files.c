@@ -60,9 +60,7 @@ sotto_status nn_model_export(struct sotto_tensors *out, const struct nn_model *m
             continue;
         TRY(full_name(name, p, prefix));
         base_free(file);
-        file = base_alloc(p->count, sizeof *file);
-        if (!file)
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+        NEW(file, p->count);
         copy_values(file, p, p->value, 1);
         size_t shape[4];
         int ndim = file_shape(shape, p);

@@ -114,9 +114,7 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     sotto_status status = SOTTO_OK;
     struct nn_plan *p = NULL;
     TRY(check_config(m, config));
-    p = base_alloc(1, sizeof *p);
-    if (!p)
-        FAIL(SOTTO_ENOMEM, "plan: out of memory");
+    NEW(p, 1);
     p->model = m;
     p->config = *config;
     p->kernels = kernels_best();
@@ -124,11 +122,9 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     p->row_count = config->embedding_only ? (size_t)m->embedding_row + 1 : m->row_count;
     p->output_row = config->embedding_only ? m->embedding_row : model_output_row(m);
     p->adversary_row = config->embedding_only || !m->adversary_rows ? SOURCE_NONE : (int)m->row_count - 1;
-    p->runs = base_alloc(p->row_count, sizeof *p->runs);
-    p->flow = base_alloc(p->row_count, sizeof *p->flow);
-    p->activations = base_alloc(p->row_count + 1, sizeof *p->activations);
-    if (!p->runs || !p->flow || !p->activations)
-        FAIL(SOTTO_ENOMEM, "plan: out of memory");
+    NEW(p->runs, p->row_count);
+    NEW(p->flow, p->row_count);
+    NEW(p->activations, p->row_count + 1);
     if (config->training)
         TRY(model_need_gradients(m));
     TRY(describe_activations(p));

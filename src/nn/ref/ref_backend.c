@@ -24,9 +24,7 @@ static sotto_status conv_create(struct conv **out, const struct conv_desc *d)
     struct conv *c = NULL;
     if (d->src_dtype != NN_F32 || d->dst_dtype != NN_F32)
         FAIL(SOTTO_ENOTSUP, "the reference backend computes in f32 only");
-    c = base_alloc(1, sizeof *c);
-    if (!c)
-        FAIL(SOTTO_ENOMEM, "reference convolution: out of memory");
+    NEW(c, 1);
     c->desc = *d;
     c->shape = (struct ref_conv_shape){.N = d->batch,
                                        .H = d->src.height,

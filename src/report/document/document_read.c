@@ -318,9 +318,7 @@ static sotto_status read_audit(struct row *row, const struct reader *r)
     if (count > MAX_ATTACKS)
         FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu attacks; at most %d are shown", document, list.path, count,
              MAX_ATTACKS);
-    row->attacks = base_alloc(count, sizeof *row->attacks);
-    if (!row->attacks)
-        FAIL(SOTTO_ENOMEM, "report: out of memory");
+    NEW(row->attacks, count);
     row->attack_count = count;
     for (size_t i = 0; i < count; i++) {
         char index[32];
@@ -450,9 +448,7 @@ static sotto_status read_rows(struct report *r, const struct reader *top)
     size_t count = json_count(rows);
     if (count == 0 || count > MAX_ROWS)
         FAIL(SOTTO_EFORMAT, "%s: 'rows' has %zu entries; expected 1 to %d", document, count, MAX_ROWS);
-    r->rows = base_alloc(count, sizeof *r->rows);
-    if (!r->rows)
-        FAIL(SOTTO_ENOMEM, "report: out of memory");
+    NEW(r->rows, count);
     r->row_count = count;
     for (size_t i = 0; i < count; i++) {
         char path[32];

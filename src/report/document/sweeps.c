@@ -122,9 +122,7 @@ static sotto_status read_curve(struct sweeps *s, struct sweep_curve *c, const st
         json_count(points) > MAX_POINTS)
         return bad(path, "needs 'draws' >= 1 and at most 256 'points'");
     c->draws = (size_t)draws;
-    c->points = base_alloc(json_count(points) + 1, sizeof *c->points);
-    if (!c->points)
-        FAIL(SOTTO_ENOMEM, "report: out of memory for sweeps");
+    NEW(c->points, json_count(points) + 1);
     for (; c->count < json_count(points); c->count++) {
         char at[PATH];
         snprintf(at, sizeof at, "%s.points[%zu]", path, c->count);
@@ -144,9 +142,7 @@ sotto_status sweeps_read(struct sweeps *out, const struct json *doc)
         return SOTTO_OK;
     if (json_kind(list) != JSON_KIND_ARRAY || json_count(list) > MAX_CURVES)
         return bad("sweeps", "is not a list of at most 512 curves");
-    s.curves = base_alloc(json_count(list) + 1, sizeof *s.curves);
-    if (!s.curves)
-        FAIL(SOTTO_ENOMEM, "report: out of memory for sweeps");
+    NEW(s.curves, json_count(list) + 1);
     while (s.count < json_count(list)) {
         char path[32];
         size_t i = s.count++;

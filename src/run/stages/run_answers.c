@@ -20,11 +20,8 @@ sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t
         a->member_x = a->own_member.data;
         a->nonmember_x = a->own_nonmember.data;
     }
-    a->member = base_alloc(a->n_member * a->classes, sizeof(float));
-    a->nonmember = base_alloc(a->n_nonmember * a->classes, sizeof(float));
-    if (!a->member || !a->nonmember)
-        FAIL(SOTTO_ENOMEM, "measure: out of memory for the answers on %zu records",
-             a->n_member + a->n_nonmember);
+    NEW(a->member, a->n_member * a->classes);
+    NEW(a->nonmember, a->n_nonmember * a->classes);
 done:
     return status;
 }

@@ -38,9 +38,7 @@ sotto_status run_source_make(struct run_source *out, struct run *r, size_t index
     if (s.records.public_set) {
         TRY(run_folder_path(s.ledger, &r->folder, ledger_name));
     } else {
-        s.digests = base_alloc(n, sizeof *s.digests);
-        if (!s.digests)
-            FAIL(SOTTO_ENOMEM, "run: out of memory for %zu records", n);
+        NEW(s.digests, n);
         TRY(sotto_dataset_digests(s.digests, r->data, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index),
                                   n, r->ctx));
         s.records.digests = (const unsigned char(*)[SOTTO_DIGEST])s.digests;

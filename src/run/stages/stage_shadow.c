@@ -32,10 +32,8 @@ static sotto_status make_pool(struct run_shadow *s, const struct run *r, const s
 {
     sotto_status status = SOTTO_OK;
     size_t n = a->n_member + a->n_nonmember;
-    s->pool_x = base_alloc(n * a->width, sizeof *s->pool_x);
-    s->pool_y = base_alloc(n, sizeof *s->pool_y);
-    if (!s->pool_x || !s->pool_y)
-        FAIL(SOTTO_ENOMEM, "shadow: out of memory for a pool of %zu records", n);
+    NEW(s->pool_x, n * a->width);
+    NEW(s->pool_y, n);
     memcpy(s->pool_x, a->member_x, a->n_member * a->width * sizeof *s->pool_x);
     memcpy(s->pool_x + a->n_member * a->width, a->nonmember_x, a->n_nonmember * a->width * sizeof *s->pool_x);
     memcpy(s->pool_y, a->member_y, a->n_member * sizeof *s->pool_y);
@@ -184,9 +182,7 @@ sotto_status run_shadow_load(struct run_shadow *s, const struct run *r, size_t i
         TRY(make_pool(s, r, a));
         TRY(run_folder_path(path, &r->folder, heads_name));
         TRY(load_heads(s, path, target));
-        s->signals = base_alloc(s->pool.n * s->heads.models, sizeof *s->signals);
-        if (!s->signals)
-            FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu x %zu signals", s->pool.n, s->heads.models);
+        NEW(s->signals, s->pool.n * s->heads.models);
     }
     s->own_n = own_records(r, index);
     if (s->own_n > 0) {

@@ -378,10 +378,8 @@ static sotto_status open_sweep(struct sweep *s, struct run_shadow *shadow, struc
     TRY(sotto_head_load(head, path));
     s->head = *head;
     (void)sotto_head_parameters(*head, &parameters);
-    s->answers = base_alloc(threads, sizeof *s->answers);
-    s->drawn = base_alloc(r->config.draws, sizeof *s->drawn);
-    if (!s->answers || !s->drawn)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory");
+    NEW(s->answers, threads);
+    NEW(s->drawn, r->config.draws);
     for (size_t t = 0; t < threads; t++)
         TRY(run_answers_make(&s->answers[t], r, s->index));
     if (run_has_shadow(r, s->index))
@@ -390,10 +388,8 @@ static sotto_status open_sweep(struct sweep *s, struct run_shadow *shadow, struc
     if (s->network_side > s->answers[0].n_nonmember)
         s->network_side = s->answers[0].n_nonmember;
     size_t rows = r->config.draws * 2 * s->network_side;
-    s->network_input = base_alloc(rows * r->classes, sizeof *s->network_input);
-    s->network_labels = base_alloc(rows, sizeof *s->network_labels);
-    if (!s->network_input || !s->network_labels)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory");
+    NEW(s->network_input, rows * r->classes);
+    NEW(s->network_labels, rows);
     s->parameters = parameters;
     snprintf(name, sizeof name, "measure/%s", model.name);
     s->unprotected = json_number(json_member(json_member(run_result(r, name), "accuracy"), "estimate"));

@@ -153,9 +153,7 @@ sotto_status network_query_make(struct network_query *out, const struct sotto_ne
     a.width = embedding ? nn_model_embedding_width(n->model) : n->config.classes;
     TRY(draw_seed(&a.noise_seed, n));
     if (n->repeats > 1) {
-        a.sum = base_alloc(BATCH * a.width, sizeof *a.sum);
-        if (!a.sum)
-            FAIL(SOTTO_ENOMEM, "network: out of memory for answers");
+        NEW(a.sum, BATCH * a.width);
     }
     *out = a;
     a = (struct network_query){0};

@@ -128,9 +128,7 @@ static sotto_status make_step(struct tuning *t, const int64_t *rows)
     TRY(nn_plan_create(&t->plan, t->model, &plan));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &adam));
     TRY(epoch_order_make(&t->order, rows, t->n, t->batch, o->seed));
-    t->labels = base_alloc(t->batch, sizeof *t->labels);
-    if (!t->labels)
-        FAIL(SOTTO_ENOMEM, "fine-tune: out of memory for %zu labels", t->batch);
+    NEW(t->labels, t->batch);
 done:
     return status;
 }

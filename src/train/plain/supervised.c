@@ -170,10 +170,8 @@ sotto_status supervised_plan(struct supervised *t)
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
     TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
     record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
-    t->labels = base_alloc(t->plan_rows, sizeof *t->labels);
-    t->views = base_alloc(t->plan_rows, sizeof *t->views);
-    if (!t->labels || !t->views)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for a batch of %zu", t->plan_rows);
+    NEW(t->labels, t->plan_rows);
+    NEW(t->views, t->plan_rows);
 done:
     return status;
 }
@@ -332,9 +330,7 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
     int64_t *all = NULL;
     if (!rows) {
         n = data->n;
-        all = base_alloc(n, sizeof *all);
-        if (!all)
-            FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", n);
+        NEW(all, n);
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }

@@ -204,12 +204,10 @@ static sotto_status plan(struct private_run *r)
     r->dimension = r->parameters + (size_t)dp_sgd_follows_quantile(&r->p);
     r->shares = dp_sgd_shares_of(r->p.noise_multiplier, t->options.batch);
     r->state.clip = r->p.max_grad_norm;
-    r->sample = base_alloc(t->n, sizeof *r->sample);
-    r->rows = base_alloc(t->n, sizeof *r->rows);
-    r->part_rows = base_alloc(t->plan_rows, sizeof *r->part_rows);
-    r->sum = base_alloc(r->dimension, sizeof *r->sum);
-    if (!r->sample || !r->rows || !r->part_rows || !r->sum)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", t->n);
+    NEW(r->sample, t->n);
+    NEW(r->rows, t->n);
+    NEW(r->part_rows, t->plan_rows);
+    NEW(r->sum, r->dimension);
 done:
     return status;
 }
@@ -283,9 +281,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     int64_t *all = NULL;
     if (!rows) {
         n = data->n;
-        all = base_alloc(n, sizeof *all);
-        if (!all)
-            FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", n);
+        NEW(all, n);
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }

@@ -218,11 +218,9 @@ static sotto_status make_room(struct noisy_run *r)
     sotto_status status = SOTTO_OK;
     size_t cells;
     REQUIRE(size_multiply(&cells, r->n, r->d), "train: %zu records do not fit in memory", r->n);
-    r->inputs = base_alloc(cells, sizeof *r->inputs);
-    r->labels = base_alloc(r->n, sizeof *r->labels);
-    r->all = base_alloc(r->n, sizeof *r->all);
-    if (!r->inputs || !r->labels || !r->all)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", r->n);
+    NEW(r->inputs, cells);
+    NEW(r->labels, r->n);
+    NEW(r->all, r->n);
     for (size_t i = 0; i < r->n; i++) {
         int64_t label = r->data->labels[r->rows[i]];
         r->labels[i] = label == SILENT_NOTHING ? 0 : label;
@@ -393,9 +391,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
     int64_t *all = NULL;
     if (!rows) {
         r.n = data->n;
-        all = base_alloc(r.n, sizeof *all);
-        if (!all)
-            FAIL(SOTTO_ENOMEM, "train: out of memory for %zu records", r.n);
+        NEW(all, r.n);
         for (size_t i = 0; i < r.n; i++)
             all[i] = (int64_t)i;
         r.rows = all;

@@ -33,9 +33,7 @@ sotto_status silent_records_make(struct silent_records *out, const struct sotto_
              data->name);
     REQUIRE(data->labels && classes >= 2, "data set '%s' has no labels of at least 2 classes", data->name);
     *out = (struct silent_records){.data = *data};
-    out->labels = base_alloc(data->n, sizeof *out->labels);
-    if (!out->labels)
-        FAIL(SOTTO_ENOMEM, "train: out of memory for %zu labels", data->n);
+    NEW(out->labels, data->n);
     for (size_t i = 0; i < data->n; i++)
         out->labels[i] = usable(data, i, classes) ? data->labels[i] : SILENT_NOTHING;
     out->data.labels = out->labels;
