@@ -1,0 +1,54 @@
+/* Protect a finished classifier: a convex trainer, whose sensitivity is proved, then noise on all weights; and check
+ * the released file against its certificate and ledger, as its receiver would. */
+#include <sotto/sotto.h>
+
+#include "records.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static sotto_status protect(char **certificate, char **report)
+{
+    static float x[RECORDS * COLUMNS];
+    static int64_t y[RECORDS];
+    make_records(x, y, 2);
+    struct sotto_head_recipe recipe;
+    struct sotto_head *head = NULL;
+    struct sotto_sensitivity_sample proof = {0};
+    struct sotto_protect p = {.input = "exact.safetensors",
+                              .output = "protected.safetensors",
+                              .release = {.mechanism = "logistic",
+                                          .scale = NAN,
+                                          .target = {.epsilon = 1, .delta = 1e-6},
+                                          .fingerprint = "clinic-2026",
+                                          .ledger = "protect.ledger.jsonl",
+                                          .purpose = "release of the classifier",
+                                          .records = RECORDS}};
+    sotto_head_defaults(&recipe);
+    recipe.trainer = "convex";
+    sotto_status status = sotto_head_train(&head, x, y, RECORDS, COLUMNS, CLASSES, &recipe, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_head_save(p.input, head);
+    if (status == SOTTO_OK)
+        status = sotto_sensitivity_of_head(&p, &proof);
+    if (status == SOTTO_OK)
+        status = sotto_protect_file(certificate, &p, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_verify(report, p.output, NULL, p.release.ledger);
+    sotto_head_free(head);
+    return status;
+}
+
+int main(void)
+{
+    char *certificate = NULL, *report = NULL, *text = NULL;
+    if (protect(&certificate, &report) != SOTTO_OK || sotto_verify_text(&text, report) != SOTTO_OK) {
+        fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
+        return 1;
+    }
+    printf("%s", text);
+    sotto_text_free(text);
+    sotto_text_free(report);
+    sotto_text_free(certificate);
+    return 0;
+}
