@@ -132,7 +132,8 @@ add_test(NAME check/globals COMMAND ${CMAKE_SOURCE_DIR}/tools/check-globals ${CM
 add_test(NAME check/calls COMMAND ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_BINARY_DIR})
 set_tests_properties(check/includes check/calls check/symbols check/globals PROPERTIES LABELS check)
 add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_SOURCE_DIR})
-set_tests_properties(check/headers PROPERTIES LABELS check)
+add_test(NAME check/docs COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${CMAKE_SOURCE_DIR})
+set_tests_properties(check/headers check/docs PROPERTIES LABELS check)
 
 # No test reads or writes the user's cache of measured times: there is none.
 get_property(tests DIRECTORY PROPERTY TESTS)
