@@ -62,7 +62,7 @@ train() {
     how+=(--classes "$classes")
     # an experiment, not a release: neither the set nor its ledger is among the user's own
     local -x SOTTO_DATA_DIR=$folder/sets XDG_DATA_HOME=$folder/home
-    rm -rf "$folder/sets" "$folder/home"
+    rm -rf "${folder:?}/sets" "${folder:?}/home"
     "$sotto" data import "$data" --name members --quiet > /dev/null
     data=members
   else

@@ -122,7 +122,7 @@ double fft_error(const struct fft *f)
 {
     /* u = 2^-53. A layer of sums: u. A product with a tabled root: sqrt 5 u + mu, mu = 5u. The root between
      * the passes is a product of three: 3 mu + 2 sqrt 5 u, and sqrt 5 u to apply it. */
-    double products = (f->column.log2_n / 2) + (f->row.log2_n / 2);
+    int products = (f->column.log2_n / 2) + (f->row.log2_n / 2);
     double units = f->log2_n + products * (2.24 + 5) + 3 * 5 + 3 * 2.24;
     return units * 0x1p-53 * (1 + 1e-9);
 }

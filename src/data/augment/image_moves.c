@@ -45,10 +45,11 @@ static void shift(float *out, const float *image, const struct image_shape *s, c
 
 void image_move(float *out, const float *image, const struct image_shape *s, size_t number)
 {
+    const size_t steps = (number + 1) / 2; /* +1, -1, +2, -2, ... */
     if (number == 0)
         memcpy(out, image, s->channels * s->height * s->width * sizeof *out);
     else if (number <= TURNS)
-        turn(out, image, s, STEP * (double)((number + 1) / 2) * (number % 2 ? 1 : -1));
+        turn(out, image, s, STEP * (double)steps * (number % 2 ? 1 : -1));
     else
         shift(out, image, s, shifts[number - 1 - TURNS]);
 }

@@ -278,7 +278,7 @@ sotto_status download_file(const char *folder, const char *url, const struct rem
         unlink(final);
         return download_file(folder, url, file, plain_http, patience, ctx);
     }
-    TRY(grow(&g, !strncmp(url, "http://", 7), patience ? patience : &download_default_patience));
+    TRY(grow(&g, strncmp(url, "http://", 7) == 0, patience ? patience : &download_default_patience));
     if (fsync(g.fd) != 0)
         FAIL(SOTTO_EIO, "%s: %s", part, strerror(errno));
     if (rename(part, final) != 0)

@@ -101,13 +101,11 @@ static sotto_status release(char **certificate, struct values v, const struct so
     const enum release_kind kind = plan.mechanism->kind;
     struct lattice lattice = lattice_make(plan.account.scale);
     ratio = lattice.m;
-    q = base_alloc(n, sizeof *q);
-    drawn = base_alloc(n, sizeof *drawn);
+    NEW(q, n);
+    NEW(drawn, n);
     real_count = kind == RELEASE_VECTOR ? n : 1;
-    reals = base_alloc(real_count, sizeof *reals);
-    table = base_alloc(1, sizeof *table);
-    if (!q || !drawn || !reals || !table)
-        FAIL(SOTTO_ENOMEM, "release: out of memory");
+    NEW(reals, real_count);
+    NEW(table, 1);
     if (kind == RELEASE_INTEGER) {
         double step = plan.sensitivity.value_step == 0 ? 1 : plan.sensitivity.value_step;
         if (!lattice_ratio(&ratio, &shift, plan.account.scale / step))

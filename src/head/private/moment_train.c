@@ -82,6 +82,33 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
     return SOTTO_OK;
 }
 
+/* The head that the released sums give. */
+static sotto_status solve(struct sotto_head *h, struct noisy_moments *m, const float *released,
+                          const struct sotto_head_recipe *r, const struct moment_shape *shape,
+                          double deviation)
+{
+    sotto_status status = SOTTO_OK;
+    const struct moment_trainer *t = head_recipe_moments(r);
+    const struct moment_weights weights = t->weights(r, shape->classes);
+    unpack(m, released, weights);
+    m->deviation = deviation / weights.square;
+    TRY(t->solve(m, r));
+    TRY(write_head(h, m, shape, r->clip));
+done:
+    return status;
+}
+
+static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
+            "trainer %s draws noise once: exactly; expected noise mode exact", r->trainer);
+    REQUIRE(!r->refuse_larger,
+            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+done:
+    return status;
+}
+
 sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *records,
                           const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
                           const struct sotto_context *ctx)
@@ -101,10 +128,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     struct held_file held = {0};
     int64_t *labels = NULL;
     size_t dimension, width[2] = {data->d, data->classes};
-    REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
-            "trainer %s draws noise once: exactly; expected noise mode exact", t->name);
-    REQUIRE(!r.refuse_larger,
-            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    TRY(check_request(&r, privacy));
     TRY(head_data_silence(&labels, data));
     TRY(head_recipe_check(&r));
     if (isnan(own.target.delta))
@@ -118,20 +142,15 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     TRY(find_scale(&account, &r, &sensitivity, &own));
     head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
     TRY(head_create(&h, 1, width));
-    vector = base_alloc(dimension, sizeof *vector);
     noisy = (struct noisy_moments){.q = shape.q, .outputs = shape.outputs, .records = data->n};
-    noisy.products = base_alloc(shape.q * shape.q, sizeof(double));
-    noisy.cross = base_alloc(shape.q * shape.outputs, sizeof(double));
-    if (!vector || !noisy.products || !noisy.cross)
-        FAIL(SOTTO_ENOMEM, "head: out of memory for %zu sums", dimension);
+    NEW(vector, dimension);
+    NEW(noisy.products, shape.q * shape.q);
+    NEW(noisy.cross, shape.q * shape.outputs);
     TRY(moment_sums(vector, t, &r, data, ctx));
     if (own.output)
         TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
     TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
-    unpack(&noisy, vector, t->weights(&r, data->classes));
-    noisy.deviation = account.standard_deviation / t->weights(&r, data->classes).square;
-    TRY(t->solve(&noisy, &r));
-    TRY(write_head(h, &noisy, &shape, r.clip));
+    TRY(solve(h, &noisy, vector, &r, &shape, account.standard_deviation));
     TRY(certificate_add_classes(&text, data->classes, privacy->classes_by));
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;

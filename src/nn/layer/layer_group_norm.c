@@ -87,7 +87,8 @@ static void sum_groups(float *x, const struct group_norm *g)
 
 static float group_size(const struct group_norm *g)
 {
-    return (float)(g->rows * (g->channels / g->groups));
+    const size_t channels = g->channels / g->groups;
+    return (float)(g->rows * channels);
 }
 
 /** dst = src * scale + shift, the same bits forward and backward. */

@@ -185,8 +185,10 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
         FAIL(SOTTO_ENOMEM, "out of memory for an image of %zu x %zu pixels", f.width, f.height);
     u = image + n, v = u + n, end = v + n;
     const uint8_t *pixels = data->images + (size_t)row * data->channels * plane;
-    for (size_t i = 0; i < n; i++)
-        image[i] = pixels[(i % CHANNELS < data->channels ? i % CHANNELS : 0) * plane + i / CHANNELS] / 255.;
+    for (size_t i = 0; i < n; i++) {
+        const size_t pixel = i / CHANNELS, channel = i % CHANNELS;
+        image[i] = pixels[(channel < data->channels ? channel : 0) * plane + pixel] / 255.;
+    }
     TRY(folder_make(folder));
     TRY(write_image(folder, "image", "", image, &f, bytes));
     for (size_t way = 0; way < SOTTO_SDE_RUNS; way++) {
