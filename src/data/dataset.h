@@ -116,6 +116,9 @@ sotto_status identity_draw(char out[SOTTO_DATASET_ID], const char *name);
 /** Takes over what the side files of the set's arrays say; labels NULL: there are none. EFORMAT, EINVAL: they tell of
  * other records, or of fewer or more than the set has. */
 sotto_status identity_of_arrays(struct dataset *d, const char *values, const char *labels);
+/** What the rows of a set are encoded by, as it was imported: a table's category codes depend on which values occur,
+ * unless a schema declared them. */
+enum sotto_encoding dataset_stored_encoding(const struct sotto_dataset *s);
 /** [a-z0-9][a-z0-9._-]*, at most 63 bytes. */
 bool dataset_name_is_valid(const char *name);
 

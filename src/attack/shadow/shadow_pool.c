@@ -70,28 +70,6 @@ static struct shadow_identity identity(const struct trainer *t, size_t model)
     return id;
 }
 
-sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,
-                            size_t model, enum shadow_use kind)
-{
-    sotto_status status = SOTTO_OK;
-    const uint8_t *use = p->use + model * p->data->n;
-    size_t n = 0, d = p->data->d, at = 0;
-    for (size_t i = 0; i < p->data->n; i++)
-        n += use[i] == kind;
-    *x = base_alloc(n * d, sizeof **x);
-    *y = base_alloc(n, sizeof **y);
-    if (!*x || !*y)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
-    for (size_t i = 0; i < p->data->n; i++)
-        if (use[i] == kind) {
-            memcpy(*x + at * d, p->data->x + i * d, d * sizeof **x);
-            (*y)[at++] = p->data->y[i];
-        }
-    *out = (struct head_data){*x, *y, n, d, p->data->classes};
-done:
-    return status;
-}
-
 /* The records of one kind that a shadow uses, where they lie. Free *record with base_free(). */
 static sotto_status part_of(struct head_part *out, size_t **record, const struct trainer *t, size_t model,
                             enum shadow_use kind)

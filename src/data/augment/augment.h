@@ -55,7 +55,10 @@ struct augment_view augment_draw(const struct augment_strength *strength, size_t
 struct augment_view augment_draw_simclr(const struct augment_strength *strength, size_t height, size_t width,
                                         uint64_t seed, uint64_t step, uint64_t index);
 /** The view that changes nothing. */
-struct augment_view augment_identity(void);
+static inline struct augment_view augment_identity(void)
+{
+    return (struct augment_view){.zoom_y = 1, .zoom_x = 1, .colour = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
 
 /** The readable oracle: double precision, pixel by pixel. dst (H, W, 3), src (C, H, W). */
 void augment_reference(float *dst, const uint8_t *src, size_t channels, size_t height, size_t width,
@@ -77,7 +80,11 @@ typedef void (*augment_finisher)(float *view, size_t height, size_t width, const
 augment_finisher augment_finish_find(enum cpu_isa isa);
 size_t augment_finish_floats(size_t height, size_t width);
 enum { AUGMENT_RADIUS_MAX = 32 };
-size_t augment_blur_radius(size_t height);
+static inline size_t augment_blur_radius(size_t height)
+{
+    size_t radius = height / 20;
+    return radius < 1 ? 1 : radius > AUGMENT_RADIUS_MAX ? AUGMENT_RADIUS_MAX : radius;
+}
 
 /** Size of the views of (height, width) images: each at least 32. */
 size_t augment_fitted(size_t size);

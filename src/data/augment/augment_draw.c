@@ -20,11 +20,6 @@ static double uniform(struct rng *r, double low, double high)
     return low + (high - low) * (double)rng_unit_f(r);
 }
 
-struct augment_view augment_identity(void)
-{
-    return (struct augment_view){.zoom_y = 1, .zoom_x = 1, .colour = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-}
-
 struct augment_view augment_draw(const struct augment_strength *strength, size_t height, size_t width,
                                  uint64_t seed, uint64_t step, uint64_t index)
 {

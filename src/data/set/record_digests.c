@@ -48,7 +48,7 @@ sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct
     if (told(d))
         TRY(sotto_provenance_copy(&p, told(d)));
     p.n = d->n;
-    p.encoding = split_stored_encoding(d);
+    p.encoding = dataset_stored_encoding(d);
     memcpy(p.dataset_id, d->dataset_id, sizeof p.dataset_id);
     if (!p.rows && is_findable(d))
         TRY(name_rows(&p, d));

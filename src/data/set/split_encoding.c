@@ -108,22 +108,6 @@ done:
     return status;
 }
 
-/* Parts of a table without --one-hot: category codes, too, depend on which values occur. */
-enum sotto_encoding split_stored_encoding(const struct sotto_dataset *s)
-{
-    const struct dataset *d = s->owner;
-    if (!d)
-        return SOTTO_ENCODING_NONE;
-    if (d->provenance.encoding != SOTTO_ENCODING_NONE)
-        return d->provenance.encoding;
-    if (d->encoding)
-        return SOTTO_ENCODING_DECLARED;
-    for (size_t j = 0; j < json_count(d->columns); j++)
-        if (json_find(json_at(d->columns, j), "codes"))
-            return SOTTO_ENCODING_FITTED;
-    return SOTTO_ENCODING_NONE;
-}
-
 /* What fixes the classes whatever the records are; "": nothing, they were read off the records. */
 static const char *classes_given_by(const struct sotto_dataset *s, const struct sotto_table_encoding *e)
 {
@@ -175,7 +159,7 @@ done:
 void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding *e,
                 const struct sotto_context *ctx)
 {
-    if ((e ? e->how : split_stored_encoding(s)) == SOTTO_ENCODING_FITTED)
+    if ((e ? e->how : dataset_stored_encoding(s)) == SOTTO_ENCODING_FITTED)
         context_log(
             ctx, SOTTO_LOG_WARNING,
             "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; --schema at "

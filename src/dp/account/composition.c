@@ -45,6 +45,13 @@ void composition_set(struct sotto_composed *out, const char *rule, enum sotto_ad
     snprintf(out->reason, sizeof out->reason, "%s", reason);
 }
 
+struct interval composition_slack(double each, double k, double delta)
+{
+    /* 1 - e^(ln(1-delta) - k ln(1-each)) */
+    struct interval log_rest = iv_sub(iv_log1p(iv(-delta)), iv_scale(iv_log1p(iv(-each)), k));
+    return each == 0 ? iv(delta) : iv_neg(iv_expm1(log_rest));
+}
+
 sotto_status sotto_compose_basic(struct sotto_composed *out, const struct sotto_dp *parts, size_t n,
                                  enum sotto_adjacency adjacency)
 {

@@ -2,13 +2,6 @@
  * each fail with probability delta (Kairouz, Oh, Viswanath 2015, theorem 3.3). */
 #include "dp/account/composition.h"
 
-struct interval composition_slack(double each, double k, double delta)
-{
-    /* 1 - e^(ln(1-delta) - k ln(1-each)) */
-    struct interval log_rest = iv_sub(iv_log1p(iv(-delta)), iv_scale(iv_log1p(iv(-each)), k));
-    return each == 0 ? iv(delta) : iv_neg(iv_expm1(log_rest));
-}
-
 sotto_status sotto_compose_optimal(struct sotto_composed *out, struct sotto_dp each, size_t k, double delta,
                                    enum sotto_adjacency adjacency)
 {

@@ -31,14 +31,6 @@ static struct interval both(struct interval a, struct interval b)
     return (struct interval){fmax(a.lo, b.lo), fmin(a.hi, b.hi)};
 }
 
-struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon)
-{
-    struct tails t = m->tails(shift, fabs(epsilon));
-    struct interval x = iv_exp(iv(epsilon));
-    return epsilon >= 0 ? (struct pair_point){t.delta, iv_mul(x, t.beta)}
-                        : (struct pair_point){iv_mul(x, t.delta), iv_mul(x, t.alpha)};
-}
-
 static struct pair_point remove_point(const struct pair_sampled *s, double epsilon)
 {
     struct interval x = iv_exp(iv(epsilon)), q = iv(s->rate), grow = iv_div(iv_expm1(iv(epsilon)), q);

@@ -8,6 +8,14 @@
  * = x value(-eps). docs/derivations/pld.md, section 3. */
 #include "dp/pld/pld.h"
 
+struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon)
+{
+    struct tails t = m->tails(shift, fabs(epsilon));
+    struct interval x = iv_exp(iv(epsilon));
+    return epsilon >= 0 ? (struct pair_point){t.delta, iv_mul(x, t.beta)}
+                        : (struct pair_point){iv_mul(x, t.delta), iv_mul(x, t.alpha)};
+}
+
 /* ln a; -INFINITY at epsilon = 0. */
 static struct interval log_odds(double rate, double epsilon)
 {

@@ -116,6 +116,16 @@ bool config_given(const struct config *c, const char *path, ...)
     return node && node->given;
 }
 
+const char *config_where(char out[CONFIG_WHERE], const struct yaml_node *node, const char *name)
+{
+    const char *origin = node && node->origin ? node->origin : name;
+    if (node && node->line > 0)
+        snprintf(out, CONFIG_WHERE, "%.300s:%zu:%zu", origin, node->line, node->column);
+    else
+        snprintf(out, CONFIG_WHERE, "%.300s", origin);
+    return out;
+}
+
 sotto_status config_fail(const struct config *c, const char *path, const char *format, ...)
 {
     char text[700], where[CONFIG_WHERE];

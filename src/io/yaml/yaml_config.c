@@ -8,16 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *config_where(char out[CONFIG_WHERE], const struct yaml_node *node, const char *name)
-{
-    const char *origin = node && node->origin ? node->origin : name;
-    if (node && node->line > 0)
-        snprintf(out, CONFIG_WHERE, "%.300s:%zu:%zu", origin, node->line, node->column);
-    else
-        snprintf(out, CONFIG_WHERE, "%.300s", origin);
-    return out;
-}
-
 /* A place in the table and in the file: "protect[]." and "protect[1]". */
 struct level {
     char prefix[CONFIG_PATH_LIMIT], shown[CONFIG_PATH_LIMIT];

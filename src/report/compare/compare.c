@@ -18,14 +18,6 @@
 #include "base/file.h"
 #include "sotto/sotto.h"
 
-const struct compare_axis_facts compare_axes[AXES] = {
-    {"utility", "Accuracy on records that trained nothing", true},
-    {"membership", "Membership, worst AUC", false},
-    {"encoder_membership", "Encoder membership, worst AUC", false},
-    {"attribute", "Attribute, balanced accuracy", false},
-};
-const char *const compare_change_names[] = {"unknown", "same", "better", "worse"};
-
 /* ---- reading ---- */
 
 static struct estimate read_estimate(const struct json *j)

@@ -66,7 +66,7 @@ static sotto_status train_member(struct sotto_network **out, struct sotto_train_
     struct sotto_train_options one;
     char *path = NULL;
     TRY(member_options(&one, &path, all, k));
-    TRY(sotto_train(out, result, run->data, run->rows, run->n, &one, run->ctx));
+    TRY(supervised_train(out, result, run->data, run->rows, run->n, &one, run->ctx));
 done:
     base_free(path);
     return status;
@@ -155,5 +155,27 @@ done:
     nn_model_free(model);
     for (size_t k = 0; k < MEMBERS_MAX; k++)
         sotto_network_free(members[k]);
+    return status;
+}
+
+sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *result,
+                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                         const struct sotto_train_options *options, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    int64_t *all = NULL;
+    if (!rows) {
+        n = data->n;
+        NEW(all, n);
+        for (size_t i = 0; i < n; i++)
+            all[i] = (int64_t)i;
+        rows = all;
+    }
+    struct members_run run = {data, rows, n, options, ctx};
+    status = options->residual.independent && options->residual.members > 1
+                 ? members_train(out, result, &run)
+                 : supervised_train(out, result, data, rows, n, options, ctx);
+done:
+    base_free(all);
     return status;
 }

@@ -7,7 +7,6 @@
 #include "io/provenance/statement.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
-#include "train/plain/ensemble.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -320,26 +319,14 @@ void supervised_report(struct sotto_train_result *out, const struct supervised *
     out->choice = t->choice;
 }
 
-sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *result,
-                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                         const struct sotto_train_options *options, const struct sotto_context *ctx)
+sotto_status supervised_train(struct sotto_network **out, struct sotto_train_result *result,
+                              const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                              const struct sotto_train_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct supervised t = {0};
     struct training_loop loop;
-    int64_t *all = NULL;
-    if (!rows) {
-        n = data->n;
-        NEW(all, n);
-        for (size_t i = 0; i < n; i++)
-            all[i] = (int64_t)i;
-    }
-    if (options->residual.independent && options->residual.members > 1) {
-        struct members_run run = {data, rows ? rows : all, n, options, ctx};
-        status = members_train(out, result, &run);
-        goto done;
-    }
-    TRY(supervised_resolve(&t, data, rows ? rows : all, n, options, ctx));
+    TRY(supervised_resolve(&t, data, rows, n, options, ctx));
     TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
     TRY(check_values(data, t.rows, n));
     TRY(supervised_plan(&t));
@@ -354,6 +341,5 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
         *result = found;
 done:
     supervised_clear(&t);
-    base_free(all);
     return status;
 }

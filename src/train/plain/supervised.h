@@ -68,4 +68,9 @@ void supervised_report(struct sotto_train_result *out, const struct supervised *
 sotto_status supervised_finish(struct sotto_network **out, struct supervised *t, const char *statement);
 void supervised_clear(struct supervised *t);
 
+/** sotto_train() of one network on rows (n). */
+sotto_status supervised_train(struct sotto_network **out, struct sotto_train_result *result,
+                              const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                              const struct sotto_train_options *options, const struct sotto_context *ctx);
+
 #endif
