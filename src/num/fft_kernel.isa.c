@@ -101,7 +101,7 @@ static void rows(const struct fft *f, double *y_re, double *y_im, const double *
     }
 }
 
-void ISA_NAME(fft_run)(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im);
+fft_transform ISA_NAME(fft_run);
 void ISA_NAME(fft_run)(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im)
 {
     size_t most = f->column.n > f->row.n ? f->column.n : f->row.n;

@@ -38,7 +38,7 @@ sotto_status head_convex_plan(struct head_convex *c, const struct head_data *dat
     size_t ignored, padded;
     *c = (struct head_convex){.recipe = recipe, .data = data};
     c->shape = (struct convex_shape){data->d, data->classes, recipe->bias};
-    c->kernels = convex_kernels_find(&c->isa);
+    c->kernels = convex_kernels_find();
     c->batch = recipe->epochs ? convex_batch(recipe, data->n) : data->n;
     c->batch_blocks = (c->batch + CONVEX_BLOCK - 1) / CONVEX_BLOCK;
     size_t batches = (data->n + c->batch - 1) / c->batch;

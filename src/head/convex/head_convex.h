@@ -13,7 +13,6 @@ enum { CONVEX_MEMORY = 10 }; /* pairs that L-BFGS remembers */
 struct head_convex {
     struct arena memory;
     const struct convex_kernels *kernels;
-    enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
     struct convex_shape shape;
