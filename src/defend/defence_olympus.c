@@ -21,14 +21,14 @@
 #include <string.h>
 
 enum { ALPHA, RECONSTRUCTION, EPOCHS, RATE, BATCH, TURNS };
-static const struct defence_param params[] = {
+static const struct parameter params[] = {
     {"alpha", "weight of hiding the attribute against the task", 0.7, 0, 1, false},
     {"reconstruct", "weight of staying near the embedding", 0.1, 0, 1e6, false},
     {"epochs", "passes over the known rows", 100, 1, 1e6, true},
     {"lr", "learning rate of all three (Adam)", 1e-3, 1e-9, 10, false},
     {"batch", "rows of a step", 128, 1, 65536, true},
     {"turns", "steps of the adversary for one of the others", 1, 1, 1000, true},
-    {NULL, NULL, 0, 0, 0, false}};
+    {0}};
 
 /* One of the three, in training: f32, no ReLU after the last layer. */
 struct player {

@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-static const struct attack_param params[] = {
-    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1},
-    {NULL, NULL, 0, 0, 0}};
+static const struct parameter params[] = {
+    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1, false}, {0}};
 
 static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {

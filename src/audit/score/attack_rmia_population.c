@@ -3,10 +3,10 @@
  */
 #include "audit/score/rmia.h"
 
-static const struct attack_param params[] = {
-    {"gamma", "how many times likelier than a population record", 2, 1, 1e6},
-    {"a", "how P(x | IN) follows from P(x | OUT): a P_out + 1 - a", 0.3, 0, 1},
-    {NULL, NULL, 0, 0, 0}};
+static const struct parameter params[] = {
+    {"gamma", "how many times likelier than a population record", 2, 1, 1e6, false},
+    {"a", "how P(x | IN) follows from P(x | OUT): a P_out + 1 - a", 0.3, 0, 1, false},
+    {0}};
 
 static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {

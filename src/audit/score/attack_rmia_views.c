@@ -1,8 +1,8 @@
 /* RMIA on several views of each record, by majority vote. */
 #include "audit/score/views.h"
 
-static const struct attack_param params[] = {
-    {"gamma", "how many times likelier than another record", 2, 1, 1e6}, {NULL, NULL, 0, 0, 0}};
+static const struct parameter params[] = {
+    {"gamma", "how many times likelier than another record", 2, 1, 1e6, false}, {0}};
 
 static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {

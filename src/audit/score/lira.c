@@ -4,16 +4,16 @@
 
 #include <math.h>
 
-const struct attack_param lira_params[] = {
-    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
-    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9},
-    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1},
-    {NULL, NULL, 0, 0, 0}};
+const struct parameter lira_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9, false},
+    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9, false},
+    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1, false},
+    {0}};
 
-const struct attack_param lira_offline_params[] = {
-    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
-    {"per-record", "OUT models from which a record's own variance stands alone", 32, 2, 1e9},
-    {NULL, NULL, 0, 0, 0}};
+const struct parameter lira_offline_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9, false},
+    {"per-record", "OUT models from which a record's own variance stands alone", 32, 2, 1e9, false},
+    {0}};
 
 double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
                   bool monotone)
