@@ -19,7 +19,7 @@ static void run(size_t channels, size_t size, enum cpu_isa isa)
         exit(1);
     for (size_t i = 0; i < 256 * bytes; i++)
         images[i] = (uint8_t)(i * 2654435761u >> 13);
-    augment_kernel kernel = augment_kernel_find(isa);
+    augment_kernel *kernel = augment_kernel_find(isa);
     double times[REPEATS];
     for (int r = 0; r < REPEATS; r++) {
         double start = wall_seconds();

@@ -21,4 +21,18 @@ int cpu_count(void);
 #define ISA_GLUE(name, suffix) ISA_GLUE2(name, suffix)
 #define ISA_NAME(name) ISA_GLUE(name, SOTTO_ISA_SUFFIX)
 
+/* Declares the copies of `name` (a table or a function of type `kind`) and lists them as name_levels[isa]. */
+#define ISA_LEVELS(kind, name)                                                                               \
+    extern kind name##_v2, name##_v3, name##_v4, name##_v4bf16;                                              \
+    static kind *const name##_levels[] = {&name##_v2, &name##_v3, &name##_v4, &name##_v4bf16};               \
+    _Static_assert(sizeof name##_levels / sizeof *name##_levels == CPU_ISA_COUNT, "a copy for each level")
+/* The same, and the function `find` that returns the copy of the best level. */
+#define ISA_TABLE(kind, name, find)                                                                          \
+    ISA_LEVELS(kind, name);                                                                                  \
+    kind *find(void)                                                                                         \
+    {                                                                                                        \
+        return name##_levels[cpu_best_isa()];                                                                \
+    }                                                                                                        \
+    _Static_assert(1, "")
+
 #endif

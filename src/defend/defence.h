@@ -6,6 +6,7 @@
 #define DEFEND_DEFENCE_H
 
 #include "base/memory.h"
+#include "io/text/parameters.h"
 #include "sotto/defend.h"
 
 enum defence_need {
@@ -16,13 +17,7 @@ enum defence_need {
     DEFENCE_SHARES = 16     /* rows are tables of numbers from 0 to 1 */
 };
 
-/* A number that the user may set as "NAME=VALUE". */
-struct defence_param {
-    const char *name, *help;
-    double usual, low, high;
-    bool whole; /* whole numbers only */
-};
-enum { DEFENCE_PARAMS = 10 };
+enum { DEFENCE_PARAMS = 10 }; /* numbers that the user may set as "NAME=VALUE" */
 
 struct defence_fit {
     const struct sotto_defence_known *known; /* checked: finite, secrets >= 0 */
@@ -38,7 +33,7 @@ struct defence {
     const char *unit; /* what the budget limits */
     double usual_budget;
     unsigned needs;
-    const struct defence_param *params; /* ends with a NULL name; NULL: none */
+    const struct parameter *params; /* ends with a NULL name; NULL: none */
     /* *model is released also after a failure, unless it is NULL. */
     sotto_status (*fit)(void **model, const struct defence_fit *in);
     /* Defends n rows of d columns, called by several threads. cost (n). */

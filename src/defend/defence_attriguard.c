@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum { STEP = ATTRIGUARD_OWN, LARGEST };
-static const struct defence_param params[] = {
+static const struct parameter params[] = {
     ATTRIGUARD_PARAMS(60),
     {"step", "learning rate of a search (Adam), in deviations", 0.02, 1e-6, 10, false},
     {"largest", "change of a column at which a search gives up, in deviations", 4, 1e-3, 1e6, false},
-    {NULL, NULL, 0, 0, 0, false}};
+    {0}};
 
 static const double margin = 1e-3, first_c = 1, most_c = 64;
 

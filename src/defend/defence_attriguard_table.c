@@ -9,12 +9,11 @@
 
 enum { STEP = ATTRIGUARD_OWN, POLICY };
 enum { MODIFY_EXIST, ADD_NEW, MODIFY_ADD };
-static const struct defence_param params[] = {
-    ATTRIGUARD_PARAMS(100),
-    {"step", "how far an entry is moved at a time", 1, 1e-6, 1, false},
-    {"policy", "0: change what is there, 1: add what is not, 2: both", MODIFY_ADD, MODIFY_EXIST, MODIFY_ADD,
-     true},
-    {NULL, NULL, 0, 0, 0, false}};
+static const struct parameter params[] = {ATTRIGUARD_PARAMS(100),
+                                          {"step", "how far an entry is moved at a time", 1, 1e-6, 1, false},
+                                          {"policy", "0: change what is there, 1: add what is not, 2: both",
+                                           MODIFY_ADD, MODIFY_EXIST, MODIFY_ADD, true},
+                                          {0}};
 
 static bool allowed(double original, int policy)
 {

@@ -20,16 +20,15 @@
 #include <string.h>
 
 enum { STEPS, STEP, C2, C3, MOST_C3, EPOCHS, RATE, BATCH };
-static const struct defence_param params[] = {
-    {"steps", "gradient steps of one search", 300, 1, 1e6, true},
-    {"step", "length of a step, in logits", 0.1, 1e-6, 10, false},
-    {"c2", "weight of keeping the label", 10, 0, 1e6, false},
-    {"c3", "weight of the distance, at first", 0.1, 1e-9, 1e6, false},
-    {"most-c3", "where raising it ends", 1e5, 1e-9, 1e12, false},
-    {"epochs", "of the defender's classifier", 400, 1, 1e6, true},
-    {"lr", "its learning rate (SGD)", 1e-3, 1e-9, 10, false},
-    {"batch", "its batch", 64, 1, 1e6, true},
-    {NULL, NULL, 0, 0, 0, false}};
+static const struct parameter params[] = {{"steps", "gradient steps of one search", 300, 1, 1e6, true},
+                                          {"step", "length of a step, in logits", 0.1, 1e-6, 10, false},
+                                          {"c2", "weight of keeping the label", 10, 0, 1e6, false},
+                                          {"c3", "weight of the distance, at first", 0.1, 1e-9, 1e6, false},
+                                          {"most-c3", "where raising it ends", 1e5, 1e-9, 1e12, false},
+                                          {"epochs", "of the defender's classifier", 400, 1, 1e6, true},
+                                          {"lr", "its learning rate (SGD)", 1e-3, 1e-9, 10, false},
+                                          {"batch", "its batch", 64, 1, 1e6, true},
+                                          {0}};
 
 struct model {
     struct defence_net net;

@@ -5,7 +5,9 @@
 #include "defend/defence_product.h"
 #include "head/model/head_model.h"
 
-/* A dense network with ReLU between its layers, in double, on standardised inputs or raw ones. */
+/* A dense network with ReLU between its layers, in double, on standardised inputs or raw ones. Not a plan with
+ * nn_plan_input_gradient(): searches ask about one row at a time, in several threads, which takes 1.4 to 5 us
+ * here and 9 to 38 us by a plan of one row (which also works out the gradients of all weights). */
 struct defence_net {
     size_t layers, width[HEAD_MAX_LAYERS + 1];
     const double *weight[HEAD_MAX_LAYERS];     /* (out, in) */

@@ -10,9 +10,10 @@
  * x + t (O(x) - x), t <= 1 such that no row moves further than the budget (root mean square over its
  * columns): training does not know of the budget, so a tight one undoes the defence; the record shows how
  * much. */
-#include "defend/dense_stack.h"
-
 #include "defend/defence.h"
+
+#include "nn/nn.h"
+#include "nn/tensor_list.h"
 #include "par/par.h"
 #include "rng/rng.h"
 
@@ -20,27 +21,35 @@
 #include <string.h>
 
 enum { ALPHA, RECONSTRUCTION, EPOCHS, RATE, BATCH, TURNS };
-static const struct defence_param params[] = {
+static const struct parameter params[] = {
     {"alpha", "weight of hiding the attribute against the task", 0.7, 0, 1, false},
     {"reconstruct", "weight of staying near the embedding", 0.1, 0, 1e6, false},
     {"epochs", "passes over the known rows", 100, 1, 1e6, true},
     {"lr", "learning rate of all three (Adam)", 1e-3, 1e-9, 10, false},
     {"batch", "rows of a step", 128, 1, 65536, true},
     {"turns", "steps of the adversary for one of the others", 1, 1, 1000, true},
-    {NULL, NULL, 0, 0, 0, false}};
+    {0}};
+
+/* One of the three, in training: f32, no ReLU after the last layer. */
+struct player {
+    struct nn_model *model;
+    struct nn_plan *plan;
+    struct nn_optimizer *adam;
+    size_t batch, inputs, outputs;
+};
 
 /* What is kept: standardisation and the auto-encoder's weights. */
 struct model {
     size_t d;
-    double *mean, *scale;     /* (d) */
-    struct dense_stack coder; /* its weights; the batch is used in training only */
+    double *mean, *scale; /* (d) */
+    struct nn_model *coder;
     double budget;
 };
 
 struct training {
     struct model *m;
     const struct defence_fit *in;
-    struct dense_stack adversary, task;
+    struct player coder, adversary, task;
     float *rows;               /* (n, d) standardised */
     float *x;                  /* (batch, d) */
     float *diff, *diff_answer; /* (batch, d); (batch, largest number of answers) */
@@ -70,6 +79,76 @@ static void measure_columns(struct model *m, const struct sotto_defence_known *k
     }
 }
 
+/* Glorot uniform weights from rng_stream(seed, RNG_INIT, stream, layer), zero biases. */
+static void draw_weights(const struct nn_model *model, uint64_t seed, uint64_t stream)
+{
+    const struct tensor_list *tensors = nn_model_tensors(model);
+    for (size_t l = 0; 2 * l < tensors->count; l++) {
+        struct rng r = rng_stream(seed, RNG_INIT, stream, l);
+        const struct tensor *weight = &tensors->items[2 * l], *bias = &tensors->items[2 * l + 1];
+        double limit = sqrt(6 / (double)(weight->count / bias->count + bias->count));
+        for (size_t i = 0; i < weight->count; i++)
+            weight->value[i] = (float)(limit * (2 * rng_unit(&r) - 1));
+    }
+}
+
+static sotto_status player_make(struct player *p, const struct nn_model_config *network, size_t batch,
+                                uint64_t seed, uint64_t stream)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
+    struct nn_plan_config plan = {.batch = batch, .dtype = NN_F32, .training = 1, .input_gradient = 1};
+    p->batch = batch, p->inputs = network->input.channels, p->outputs = network->classes;
+    TRY(nn_backend_find(&plan.backend, "auto"));
+    TRY(nn_model_create(&p->model, network, seed));
+    draw_weights(p->model, seed, stream);
+    TRY(nn_plan_create(&p->plan, p->model, &plan));
+    TRY(nn_optimizer_create(&p->adam, p->model, &adam));
+done:
+    return status;
+}
+
+static void player_clear(struct player *p)
+{
+    nn_optimizer_free(p->adam);
+    nn_plan_free(p->plan);
+    nn_model_free(p->model);
+    *p = (struct player){0};
+}
+
+/* Outputs of x (batch, inputs), borrowed. */
+static const float *ask(struct player *p, const float *x)
+{
+    memcpy(nn_plan_input(p->plan), x, p->batch * p->inputs * sizeof *x);
+    nn_plan_forward(p->plan, 1, 0, 0);
+    return nn_plan_output(p->plan);
+}
+
+/* From the gradient by the outputs of the last ask(): that of all weights, and by the input, borrowed. */
+static const float *blame(struct player *p, const float *diff)
+{
+    memcpy(nn_plan_diff_output(p->plan), diff, p->batch * p->outputs * sizeof *diff);
+    nn_plan_backward(p->plan);
+    return nn_plan_input_gradient(p->plan);
+}
+
+static sotto_status players_make(struct training *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct defence_fit *in = t->in;
+    const struct nn_shape row = {t->m->d, 1, 1};
+    const struct nn_model_config coder = {
+        .name = "mlp", .input = row, .classes = row.channels, .hidden = {256, 128, 256}, .hidden_count = 3};
+    const struct nn_model_config adversary = {
+        .name = "mlp", .input = row, .classes = in->values, .hidden = {64, 64}, .hidden_count = 2};
+    const struct nn_model_config task = {.name = "mlp", .input = row, .classes = in->classes};
+    TRY(player_make(&t->coder, &coder, t->batch, in->seed, 1));
+    TRY(player_make(&t->adversary, &adversary, t->batch, in->seed, 2));
+    TRY(player_make(&t->task, &task, t->batch, in->seed, 3));
+done:
+    return status;
+}
+
 static sotto_status training_make(struct training *t)
 {
     sotto_status status = SOTTO_OK;
@@ -77,9 +156,7 @@ static sotto_status training_make(struct training *t)
     size_t d = t->m->d, n = in->known->n, most = in->values > in->classes ? in->values : in->classes;
     t->batch = (size_t)in->args[BATCH] < n ? (size_t)in->args[BATCH] : n;
     t->batches = n / t->batch; /* what is left over waits for another order */
-    TRY(dense_stack_make(&t->m->coder, (const size_t[]){d, 256, 128, 256, d}, 4, t->batch, in->seed, 1));
-    TRY(dense_stack_make(&t->adversary, (const size_t[]){d, 64, 64, in->values}, 3, t->batch, in->seed, 2));
-    TRY(dense_stack_make(&t->task, (const size_t[]){d, in->classes}, 1, t->batch, in->seed, 3));
+    TRY(players_make(t));
     t->rows = base_alloc(n, d * sizeof *t->rows);
     t->x = base_alloc(t->batch, d * sizeof *t->x);
     t->diff = base_alloc(t->batch, d * sizeof *t->diff);
@@ -102,8 +179,9 @@ done:
 
 static void training_clear(struct training *t)
 {
-    dense_stack_clear(&t->adversary);
-    dense_stack_clear(&t->task);
+    player_clear(&t->coder);
+    player_clear(&t->adversary);
+    player_clear(&t->task);
     base_free(t->rows);
     base_free(t->x);
     base_free(t->diff);
@@ -132,11 +210,11 @@ static void serve(struct training *t, const int64_t *labels)
 static double turn_of_adversary(struct training *t)
 {
     serve(t, t->in->known->protected_label);
-    const float *shown = dense_stack_forward(&t->m->coder, t->x, t->batch);
-    const float *answer = dense_stack_forward(&t->adversary, shown, t->batch);
+    const float *shown = ask(&t->coder, t->x);
+    const float *answer = ask(&t->adversary, shown);
     double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->values);
-    dense_stack_backward(&t->adversary, t->diff_answer, t->batch);
-    dense_stack_step(&t->adversary, t->in->args[RATE]);
+    blame(&t->adversary, t->diff_answer);
+    nn_optimizer_step(t->adversary.adam, t->adversary.model, t->in->args[RATE]);
     return loss;
 }
 
@@ -165,19 +243,19 @@ static double turn_of_coder(struct training *t)
     const double alpha = t->in->args[ALPHA], near = t->in->args[RECONSTRUCTION];
     size_t cells = t->batch * t->m->d;
     serve(t, t->in->known->label);
-    const float *shown = dense_stack_forward(&t->m->coder, t->x, t->batch);
-    const float *answer = dense_stack_forward(&t->task, shown, t->batch);
+    const float *shown = ask(&t->coder, t->x);
+    const float *answer = ask(&t->task, shown);
     double loss = loss_softmax_cross_entropy(t->diff_answer, answer, t->y, t->batch, t->in->classes);
-    const float *by_task = dense_stack_backward(&t->task, t->diff_answer, t->batch);
-    answer = dense_stack_forward(&t->adversary, shown, t->batch);
+    const float *by_task = blame(&t->task, t->diff_answer);
+    answer = ask(&t->adversary, shown);
     push_to_prior(t->diff_answer, answer, t->prior, t->batch, t->in->values);
-    const float *by_adversary = dense_stack_backward(&t->adversary, t->diff_answer, t->batch);
+    const float *by_adversary = blame(&t->adversary, t->diff_answer);
     for (size_t i = 0; i < cells; i++)
         t->diff[i] = (float)((1 - alpha) * (double)by_task[i] + alpha * (double)by_adversary[i] +
                              2 * near * ((double)shown[i] - (double)t->x[i]) / (double)cells);
-    dense_stack_backward(&t->m->coder, t->diff, t->batch);
-    dense_stack_step(&t->m->coder, t->in->args[RATE]);
-    dense_stack_step(&t->task, t->in->args[RATE]);
+    blame(&t->coder, t->diff);
+    nn_optimizer_step(t->coder.adam, t->coder.model, t->in->args[RATE]);
+    nn_optimizer_step(t->task.adam, t->task.model, t->in->args[RATE]);
     return loss;
 }
 
@@ -220,6 +298,8 @@ static sotto_status fit(void **model, const struct defence_fit *in)
     par_set_threads(1); /* so that the bits do not depend on their number; the products are small anyway */
     TRY(training_make(&t));
     TRY(train(&t));
+    m->coder = t.coder.model;
+    t.coder.model = NULL;
 done:
     if (m)
         training_clear(&t);
@@ -229,7 +309,7 @@ done:
 static void release(void *model)
 {
     struct model *m = model;
-    dense_stack_clear(&m->coder);
+    nn_model_free(m->coder);
     base_free(m->mean);
     base_free(m);
 }
@@ -238,13 +318,15 @@ static void release(void *model)
  */
 static void encode(float *out, const struct model *m, float *value, float *next)
 {
-    const struct dense_stack *s = &m->coder;
-    for (size_t l = 0; l < s->layers; l++) {
-        bool last = l + 1 == s->layers;
-        for (size_t o = 0; o < s->width[l + 1]; o++) {
-            double sum = (double)s->bias[l][o];
-            for (size_t i = 0; i < s->width[l]; i++)
-                sum += (double)s->weight[l][o * s->width[l] + i] * (double)value[i];
+    const struct tensor_list *tensors = nn_model_tensors(m->coder);
+    for (size_t t = 0; t < tensors->count; t += 2) {
+        const struct tensor *weight = &tensors->items[t], *bias = &tensors->items[t + 1];
+        size_t inputs = weight->count / bias->count;
+        bool last = t + 2 == tensors->count;
+        for (size_t o = 0; o < bias->count; o++) {
+            double sum = (double)bias->value[o];
+            for (size_t i = 0; i < inputs; i++)
+                sum += (double)weight->value[o * inputs + i] * (double)value[i];
             (last ? out : next)[o] = (float)(last || sum > 0 ? sum : 0);
         }
         float *swap = value;

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct defence_param params[] = {
-    {"temperature", "1 changes nothing; higher is flatter", 4, 1, 1e6, false}, {NULL, NULL, 0, 0, 0, false}};
+static const struct parameter params[] = {
+    {"temperature", "1 changes nothing; higher is flatter", 4, 1, 1e6, false}, {0}};
 
 struct model {
     double temperature, budget;

@@ -68,32 +68,17 @@ int sotto_defence_of_posteriors(const char *name)
     return d ? (d->needs & DEFENCE_POSTERIORS) != 0 : -1;
 }
 
-static size_t count_of(const struct defence_param *params)
-{
-    size_t count = 0;
-    while (params && params[count].name)
-        count++;
-    return count;
-}
-
 static sotto_status set(double args[DEFENCE_PARAMS], const struct defence *d, const char *setting)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = count_of(d->params), i = 0;
-    const char *equals = strchr(setting, '=');
-    size_t length = equals ? (size_t)(equals - setting) : strlen(setting);
-    char *end, names[256] = "";
-    for (size_t k = 0, used = 0; k < count && used < sizeof names; k++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", d->params[k].name);
-    while (i < count &&
-           (strlen(d->params[i].name) != length || strncmp(setting, d->params[i].name, length) != 0))
-        i++;
-    if (!equals || i == count)
+    char names[256];
+    double x = 0;
+    size_t i = parameters_find(d->params, setting);
+    if (i == parameters_count(d->params))
         FAIL(SOTTO_EUSAGE, "defend: '%s' sets no parameter of %s; expected NAME=VALUE with %s", setting,
-             d->name, count ? names : "none: it has no parameters");
-    const struct defence_param *p = &d->params[i];
-    double x = strtod(equals + 1, &end);
-    if (end == equals + 1 || *end || !(x >= p->low && x <= p->high) || (p->whole && x != floor(x)))
+             d->name, parameters_names(names, sizeof names, d->params));
+    const struct parameter *p = &d->params[i];
+    if (!parameters_read(&x, p, setting))
         FAIL(SOTTO_EUSAGE, "defend: '%s' is out of range; %s is a %snumber from %g to %g", setting, p->name,
              p->whole ? "whole " : "", p->low, p->high);
     args[i] = x;
@@ -105,9 +90,7 @@ sotto_status defence_arguments(double args[DEFENCE_PARAMS], const struct defence
                                const char *const *settings)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = count_of(d->params);
-    for (size_t i = 0; i < DEFENCE_PARAMS; i++)
-        args[i] = i < count ? d->params[i].usual : NAN;
+    parameters_usual(args, DEFENCE_PARAMS, d->params);
     for (; settings && *settings; settings++)
         TRY(set(args, d, *settings));
 done:
@@ -118,7 +101,7 @@ static void describe(FILE *out, const struct defence *d)
 {
     fprintf(out, "%-20s %s (%s)\n%21sdefends %s; budget: %s [%g]\n", d->name, d->title, d->source, "",
             d->needs & DEFENCE_POSTERIORS ? "posteriors" : "embeddings", d->unit, d->usual_budget);
-    for (const struct defence_param *p = d->params; p && p->name; p++)
+    for (const struct parameter *p = d->params; p && p->name; p++)
         fprintf(out, "%23s%-12s %s [%g]\n", "", p->name, p->help, p->usual);
 }
 

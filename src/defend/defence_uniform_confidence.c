@@ -9,9 +9,8 @@
 
 #include <math.h>
 
-static const struct defence_param params[] = {
-    {"gap", "of the predicted class above 1 / classes", 1e-3, 1e-6, 0.5, false},
-    {NULL, NULL, 0, 0, 0, false}};
+static const struct parameter params[] = {
+    {"gap", "of the predicted class above 1 / classes", 1e-3, 1e-6, 0.5, false}, {0}};
 
 struct model {
     double gap, budget;

@@ -109,6 +109,7 @@ struct nn_plan_config {
     const struct nn_backend *backend;
     int training;       /* plan backward too */
     int embedding_only; /* stop before projector / classifier */
+    int input_gradient; /* with training: nn_plan_input_gradient() */
     size_t views;       /* > 0: with training, for nn_plan_clipped_sum(); rows of the batch per example */
 };
 /** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of
@@ -127,6 +128,8 @@ float *nn_plan_diff_output(struct nn_plan *p);
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
 /** Overwrites the gradients of every parameter. */
 void nn_plan_backward(struct nn_plan *p);
+/** (N, H, W, C) f32, after backward: dloss/dinput. NULL unless the plan was made with input_gradient. */
+const float *nn_plan_input_gradient(const struct nn_plan *p);
 /** Of a model with an adversary: its logits (N, values) f32, and where dloss/dlogits goes before backward.
  * With L_C written there, backward gives the adversary the gradient of L_C and the encoder that of L - lambda
  * L_C. NULL without an adversary, or if the plan stops at the embedding. */

@@ -47,10 +47,7 @@ static bool small_make(struct fft_small *s, int log2_n)
     return true;
 }
 
-void fft_run_v2(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im);
-void fft_run_v3(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im);
-void fft_run_v4(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im);
-void fft_run_v4bf16(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im);
+ISA_LEVELS(fft_transform, fft_run);
 
 static bool big_make(struct fft *f)
 {
@@ -79,9 +76,6 @@ static bool big_make(struct fft *f)
 
 sotto_status fft_make(struct fft **out, int log2_n)
 {
-    static void (*const kernels[CPU_ISA_COUNT])(const struct fft *, double *, double *, double *,
-                                                double *) = {fft_run_v2, fft_run_v3, fft_run_v4,
-                                                             fft_run_v4bf16};
     sotto_status status = SOTTO_OK;
     struct fft *f = base_alloc(1, sizeof *f);
     REQUIRE(log2_n >= 6 && log2_n <= 26, "a transform has 2^6 to 2^26 points (got 2^%d)", log2_n);
@@ -89,7 +83,7 @@ sotto_status fft_make(struct fft **out, int log2_n)
         FAIL(SOTTO_ENOMEM, "no memory for a transform of 2^%d points", log2_n);
     f->log2_n = log2_n;
     f->n = (size_t)1 << log2_n;
-    f->run = kernels[cpu_best_isa()];
+    f->run = fft_run_levels[cpu_best_isa()];
     if (!small_make(&f->column, log2_n / 2) || !small_make(&f->row, log2_n - log2_n / 2) || !big_make(f))
         FAIL(SOTTO_ENOMEM, "no memory for a transform of 2^%d points", log2_n);
     *out = f;

@@ -18,6 +18,9 @@ struct fft_small {
     unsigned *reversed;          /* order of the results */
 };
 
+struct fft;
+typedef void fft_transform(const struct fft *fft, double *y_re, double *y_im, double *x_re, double *x_im);
+
 struct fft {
     size_t n;
     int log2_n;
@@ -28,7 +31,7 @@ struct fft {
     int shift;
     double *lane_re, *lane_im; /* [column.n][8] */
     double *buffer;            /* [2][largest n][8] */
-    void (*run)(const struct fft *fft, double *y_re, double *y_im, double *x_re, double *x_im);
+    fft_transform *run;
 };
 
 #endif

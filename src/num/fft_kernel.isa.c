@@ -4,30 +4,29 @@
  * own. Small transforms: decimation in frequency, radix 4 (two layers of sums, one of products), results in
  * bit-reversed order. */
 #include "base/cpu.h"
+#include "base/simd.h"
 #include "num/fft_kernel.h"
 
-typedef double lanes __attribute__((vector_size(64), aligned(64)));
-
-static inline lanes spread(double x)
+static inline f64x8 spread(double x)
 {
-    return (lanes){x, x, x, x, x, x, x, x};
+    return (f64x8){x, x, x, x, x, x, x, x};
 }
 
-static inline void put_product(lanes *re, lanes *im, lanes a, lanes b, const struct fft_twiddle *w)
+static inline void put_product(f64x8 *re, f64x8 *im, f64x8 a, f64x8 b, const struct fft_twiddle *w)
 {
-    lanes wr = spread(w->re), wi = spread(w->im);
+    f64x8 wr = spread(w->re), wi = spread(w->im);
     *re = a * wr - b * wi;
     *im = a * wi + b * wr;
 }
 
-static inline void radix4(lanes *re, lanes *im, size_t quarter, const struct fft_twiddle *w)
+static inline void radix4(f64x8 *re, f64x8 *im, size_t quarter, const struct fft_twiddle *w)
 {
     for (size_t j = 0; j < quarter; j++, w += 3) {
-        lanes *r = re + j, *i = im + j;
-        lanes ar = r[0] + r[2 * quarter], ai = i[0] + i[2 * quarter];
-        lanes br = r[0] - r[2 * quarter], bi = i[0] - i[2 * quarter];
-        lanes cr = r[quarter] + r[3 * quarter], ci = i[quarter] + i[3 * quarter];
-        lanes dr = i[quarter] - i[3 * quarter], di = r[3 * quarter] - r[quarter]; /* times -i */
+        f64x8 *r = re + j, *i = im + j;
+        f64x8 ar = r[0] + r[2 * quarter], ai = i[0] + i[2 * quarter];
+        f64x8 br = r[0] - r[2 * quarter], bi = i[0] - i[2 * quarter];
+        f64x8 cr = r[quarter] + r[3 * quarter], ci = i[quarter] + i[3 * quarter];
+        f64x8 dr = i[quarter] - i[3 * quarter], di = r[3 * quarter] - r[quarter]; /* times -i */
         r[0] = ar + cr;
         i[0] = ai + ci;
         put_product(&r[quarter], &i[quarter], ar - cr, ai - ci, w + 1);
@@ -36,7 +35,7 @@ static inline void radix4(lanes *re, lanes *im, size_t quarter, const struct fft
     }
 }
 
-static void small(const struct fft_small *s, lanes *re, lanes *im)
+static void small(const struct fft_small *s, f64x8 *re, f64x8 *im)
 {
     const struct fft_twiddle *w = s->twiddle;
     size_t length = s->n;
@@ -45,7 +44,7 @@ static void small(const struct fft_small *s, lanes *re, lanes *im)
             radix4(re + start, im + start, length / 4, w);
     if (length == 2)
         for (size_t j = 0; j < s->n; j += 2) {
-            lanes ar = re[j], ai = im[j];
+            f64x8 ar = re[j], ai = im[j];
             re[j] = ar + re[j + 1];
             im[j] = ai + im[j + 1];
             re[j + 1] = ar - re[j + 1];
@@ -53,31 +52,31 @@ static void small(const struct fft_small *s, lanes *re, lanes *im)
         }
 }
 
-static void columns(const struct fft *f, double *x_re, double *x_im, lanes *re, lanes *im)
+static void columns(const struct fft *f, double *x_re, double *x_im, f64x8 *re, f64x8 *im)
 {
     size_t n1 = f->column.n, n2 = f->row.n, mask = ((size_t)1 << f->shift) - 1;
-    const lanes *lane_re = (const lanes *)f->lane_re, *lane_im = (const lanes *)f->lane_im;
+    const f64x8 *lane_re = (const f64x8 *)f->lane_re, *lane_im = (const f64x8 *)f->lane_im;
     for (size_t j = 0; j < n2; j += FFT_LANES) {
         for (size_t row = 0; row < n1; row++) {
-            re[row] = *(const lanes *)(x_re + row * n2 + j);
-            im[row] = *(const lanes *)(x_im + row * n2 + j);
+            re[row] = *(const f64x8 *)(x_re + row * n2 + j);
+            im[row] = *(const f64x8 *)(x_im + row * n2 + j);
         }
         small(&f->column, re, im);
         for (size_t at = 0; at < n1; at++) {
             size_t k = f->column.reversed[at], e = j * k;
             const struct fft_twiddle *c = f->coarse + (e >> f->shift), *d = f->fine + (e & mask);
             struct fft_twiddle w = {c->re * d->re - c->im * d->im, c->re * d->im + c->im * d->re};
-            lanes wr, wi, yr, yi;
+            f64x8 wr, wi, yr, yi;
             put_product(&wr, &wi, lane_re[k], lane_im[k], &w);
             yr = re[at] * wr - im[at] * wi;
             yi = re[at] * wi + im[at] * wr;
-            *(lanes *)(x_re + k * n2 + j) = yr;
-            *(lanes *)(x_im + k * n2 + j) = yi;
+            *(f64x8 *)(x_re + k * n2 + j) = yr;
+            *(f64x8 *)(x_im + k * n2 + j) = yi;
         }
     }
 }
 
-static inline void gather(lanes *to, const double *from, size_t n, size_t stride)
+static inline void gather(f64x8 *to, const double *from, size_t n, size_t stride)
 {
     double *flat = (double *)to;
     for (size_t j = 0; j < n; j += FFT_LANES)
@@ -87,7 +86,7 @@ static inline void gather(lanes *to, const double *from, size_t n, size_t stride
 }
 
 static void rows(const struct fft *f, double *y_re, double *y_im, const double *x_re, const double *x_im,
-                 lanes *re, lanes *im)
+                 f64x8 *re, f64x8 *im)
 {
     size_t n1 = f->column.n, n2 = f->row.n;
     for (size_t k1 = 0; k1 < n1; k1 += FFT_LANES) {
@@ -96,17 +95,17 @@ static void rows(const struct fft *f, double *y_re, double *y_im, const double *
         small(&f->row, re, im);
         for (size_t at = 0; at < n2; at++) {
             size_t to = f->row.reversed[at] * n1 + k1;
-            *(lanes *)(y_re + to) = re[at];
-            *(lanes *)(y_im + to) = im[at];
+            *(f64x8 *)(y_re + to) = re[at];
+            *(f64x8 *)(y_im + to) = im[at];
         }
     }
 }
 
-void ISA_NAME(fft_run)(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im);
+fft_transform ISA_NAME(fft_run);
 void ISA_NAME(fft_run)(const struct fft *f, double *y_re, double *y_im, double *x_re, double *x_im)
 {
     size_t most = f->column.n > f->row.n ? f->column.n : f->row.n;
-    lanes *re = (lanes *)f->buffer, *im = re + most;
+    f64x8 *re = (f64x8 *)f->buffer, *im = re + most;
     columns(f, x_re, x_im, re, im);
     rows(f, y_re, y_im, x_re, x_im, re, im);
 }

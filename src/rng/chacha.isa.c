@@ -3,49 +3,31 @@
 #include "rng/chacha.h"
 
 #include "base/cpu.h"
+#include "base/simd.h"
 
 #include <string.h>
 
-#if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64 };
-#elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32 };
-#else
-enum { VECTOR_BYTES = 16 };
-#endif
 enum { LANES = VECTOR_BYTES / 4 };
 
-typedef uint32_t vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef uint8_t byte_vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef vec stored_vec
-    __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE vec all(uint32_t x)
-{
-    return x - (vec){0};
-}
-
-INLINE vec turn(vec x, int n)
+INLINE vu32 turn(vu32 x, int n)
 {
     return x << n | x >> (32 - n);
 }
 
 /* Whole bytes are turned by one shuffle where there is no rotation of vectors; clang sees that by itself. */
-INLINE vec turn_bytes(vec x, int bytes)
+INLINE vu32 turn_bytes(vu32 x, int bytes)
 {
 #if defined(__SSSE3__) && !defined(__AVX512F__) && !defined(__clang__)
-    byte_vec at;
+    vu8 at;
     for (int i = 0; i < VECTOR_BYTES; i++)
         at[i] = (uint8_t)((i & ~3) | ((i - bytes) & 3));
-    return (vec)__builtin_shuffle((byte_vec)x, at);
+    return (vu32)__builtin_shuffle((vu8)x, at);
 #else
     return turn(x, 8 * bytes);
 #endif
 }
 
-INLINE void quarter_round(vec *a, vec *b, vec *c, vec *d)
+INLINE void quarter_round(vu32 *a, vu32 *b, vu32 *c, vu32 *d)
 {
     *a += *b;
     *d = turn_bytes(*d ^ *a, 2);
@@ -59,15 +41,15 @@ INLINE void quarter_round(vec *a, vec *b, vec *c, vec *d)
 
 INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter, int rounds)
 {
-    vec x[16], low = all((uint32_t)counter), high = all((uint32_t)(counter >> 32));
+    vu32 x[16], low = u32_all((uint32_t)counter), high = u32_all((uint32_t)(counter >> 32));
     for (int i = 0; i < LANES; i++)
         low[i] += (uint32_t)i; /* no carry: counters are multiples of the lanes */
 #pragma GCC unroll 12
     for (int i = 0; i < 12; i++)
-        x[i] = all(state[i]);
+        x[i] = u32_all(state[i]);
     x[12] = low;
     x[13] = high;
-    x[14] = x[15] = (vec){0};
+    x[14] = x[15] = (vu32){0};
     for (int i = 0; i < rounds / 2; i++) {
         quarter_round(&x[0], &x[4], &x[8], &x[12]);
         quarter_round(&x[1], &x[5], &x[9], &x[13]);
@@ -80,12 +62,12 @@ INLINE void blocks(uint32_t *out, const uint32_t state[12], uint64_t counter, in
     }
 #pragma GCC unroll 12
     for (int i = 0; i < 12; i++)
-        x[i] += all(state[i]);
+        x[i] += u32_all(state[i]);
     x[12] += low;
     x[13] += high;
 #pragma GCC unroll 16
     for (int i = 0; i < 16; i++)
-        *(stored_vec *)(out + (size_t)i * CHACHA_BLOCKS) = x[i];
+        *(stored_u32 *)(out + (size_t)i * CHACHA_BLOCKS) = x[i];
 }
 
 INLINE void fill_rounds(uint32_t *out, const unsigned char key[CHACHA_KEY], uint64_t first, size_t groups,

@@ -10,15 +10,7 @@
 
 enum { IMAGES = SCATTER_LANES }; /* of a chunk: each channel of them fills the lanes once */
 
-extern const struct scatter_kernels scatter_kernels_v2, scatter_kernels_v3, scatter_kernels_v4,
-    scatter_kernels_v4bf16;
-
-const struct scatter_kernels *scatter_kernels_find(void)
-{
-    static const struct scatter_kernels *const tables[CPU_ISA_COUNT] = {
-        &scatter_kernels_v2, &scatter_kernels_v3, &scatter_kernels_v4, &scatter_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
+ISA_TABLE(const struct scatter_kernels, scatter_kernels, scatter_kernels_find);
 
 void sotto_scattering_defaults(struct sotto_scattering *s)
 {

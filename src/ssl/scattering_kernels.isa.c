@@ -2,12 +2,11 @@
  * is done to all 16, so transforms of any length vectorise alike and no plane meets another. */
 #include "ssl/scattering.h"
 
-#include <math.h>
+#include "base/simd.h"
+
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float vec __attribute__((vector_size(4 * SCATTER_LANES), may_alias));
+typedef f32x16_in_place vec;
 typedef struct {
     vec re, im;
 } pair;

@@ -1,4 +1,6 @@
-#include "attack/query/query_reference.h"
+/* Attacks that compare the target with shadows: the pool is trained here, the scores are those of the attacks
+ * on arrays, of one view of each record or of several. */
+#include "attack/query_attack.h"
 
 #include "audit/score/posterior.h"
 #include "attack/shadow/shadow_set.h"
@@ -7,6 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    QUERY_REFERENCE_NEEDS = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
+    QUERY_OFFLINE_NEEDS = QUERY_REFERENCE_NEEDS | QUERY_ATTACKER,
+    QUERY_REFERENCES = 64
+};
 enum { SHIFT = 2, MIRRORED = 2, SHIFTED = 18 }; /* how many views there may be */
 
 /* (n, models): 1 where a shadow trained on the record. Online, the pool starts with the n records. */
@@ -169,8 +176,11 @@ done:
     return status;
 }
 
-sotto_status query_reference_run(double *scores, struct query_result *result, const struct query_input *in,
-                                 const char *name, bool offline)
+/* Trains the pool (or finds it in the cache) and runs the attack on arrays of that name ("NAME-views" when
+ * options ask for several). Online: shadows trained on half of the records to judge each. Offline: on half of
+ * the attacker's records each, so that none saw a record to judge. */
+static sotto_status query_reference_run(double *scores, struct query_result *result,
+                                        const struct query_input *in, const char *name, bool offline)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -195,3 +205,57 @@ done:
     shadow_set_clear(&shadows);
     return status;
 }
+
+/* ---- the attacks ---- */
+
+static sotto_status run_lira(double *scores, struct query_result *result, const struct query_input *in)
+{
+    return query_reference_run(scores, result, in, "lira", false);
+}
+
+const struct query_attack query_lira = {.name = "lira",
+                                        .title = "LiRA, online, shadows trained on halves of the records",
+                                        .source = "Carlini et al. 2022",
+                                        .needs = QUERY_REFERENCE_NEEDS,
+                                        .default_shadows = QUERY_REFERENCES,
+                                        .run = run_lira};
+
+static sotto_status run_lira_offline(double *scores, struct query_result *result,
+                                     const struct query_input *in)
+{
+    return query_reference_run(scores, result, in, "lira-offline", true);
+}
+
+const struct query_attack query_lira_offline = {
+    .name = "lira-offline",
+    .title = "LiRA, offline, shadows trained on the attacker's records",
+    .source = "Carlini et al. 2022",
+    .needs = QUERY_OFFLINE_NEEDS,
+    .default_shadows = QUERY_REFERENCES,
+    .run = run_lira_offline};
+
+static sotto_status run_rmia(double *scores, struct query_result *result, const struct query_input *in)
+{
+    return query_reference_run(scores, result, in, "rmia", false);
+}
+
+const struct query_attack query_rmia = {.name = "rmia",
+                                        .title = "RMIA, online, shadows trained on halves of the records",
+                                        .source = "Zarifzadeh, Liu and Shokri 2024",
+                                        .needs = QUERY_REFERENCE_NEEDS,
+                                        .default_shadows = QUERY_REFERENCES,
+                                        .run = run_rmia};
+
+static sotto_status run_rmia_offline(double *scores, struct query_result *result,
+                                     const struct query_input *in)
+{
+    return query_reference_run(scores, result, in, "rmia-offline", true);
+}
+
+const struct query_attack query_rmia_offline = {
+    .name = "rmia-offline",
+    .title = "RMIA, offline, shadows trained on the attacker's records",
+    .source = "Zarifzadeh, Liu and Shokri 2024",
+    .needs = QUERY_OFFLINE_NEEDS,
+    .default_shadows = QUERY_REFERENCES,
+    .run = run_rmia_offline};

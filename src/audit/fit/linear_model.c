@@ -1,8 +1,8 @@
 #include "audit/fit/linear_model.h"
+#include "num/lbfgs.h"
 
 #include <math.h>
 
-#include "audit/fit/minimise.h"
 
 struct problem {
     const struct linear_rows *in;

@@ -8,11 +8,12 @@
 
 enum { MOST_BINS = 1000 };
 
-static const struct attack_param params[] = {
-    {"bins", "bins of a class, evenly spaced in the logarithm of the modified entropy", 15, 2, MOST_BINS},
+static const struct parameter params[] = {
+    {"bins", "bins of a class, evenly spaced in the logarithm of the modified entropy", 15, 2, MOST_BINS,
+     false},
     {"least", "shadow records of a class on each side that its own histogram needs", CLASS_THRESHOLD_LEAST, 1,
-     1e9},
-    {NULL, NULL, 0, 0, 0}};
+     1e9, false},
+    {0}};
 
 struct histogram {
     double low, width; /* of log values; width 0: one bin */

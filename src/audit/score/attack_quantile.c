@@ -3,8 +3,8 @@
  * that the target's signal lies. One regression replaces all shadow models and needs to know nothing about
  * the training. The published attack regresses with a network on the input; this one with a linear model,
  * fitted by the Gaussian likelihood it also uses. attack_quantile_pinball.c has its other form. */
-#include "audit/fit/minimise.h"
 #include "audit/score/population_table.h"
+#include "num/lbfgs.h"
 
 #include <math.h>
 

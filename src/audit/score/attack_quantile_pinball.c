@@ -9,10 +9,10 @@
  * they are those of the record's class, which is what the loss has its minimum at, exactly. Rates below one
  * in the number of known non-members are left out. Quantiles that cross are put in order (Chernozhukov,
  * Fernandez-Val and Galichon 2010). */
-#include "audit/fit/minimise.h"
 #include "audit/score/population_table.h"
 #include "audit/score/posterior.h"
 #include "audit/measure/sorted.h"
+#include "num/lbfgs.h"
 
 #include <math.h>
 

@@ -4,10 +4,10 @@
 
 #include "audit/measure/metrics.h"
 
-const struct attack_param class_threshold_params[] = {
+const struct parameter class_threshold_params[] = {
     {"least", "shadow records of a class on each side that its own threshold needs", CLASS_THRESHOLD_LEAST, 1,
-     1e9},
-    {NULL, NULL, 0, 0, 0}};
+     1e9, false},
+    {0}};
 
 struct attack_input shadow_input(const struct attack_input *in)
 {

@@ -20,6 +20,6 @@ sotto_status class_threshold_run(struct attack_output *out, const struct score_a
 /* The shadow's records as an attack sees a target's. */
 struct attack_input shadow_input(const struct attack_input *in);
 
-extern const struct attack_param class_threshold_params[];
+extern const struct parameter class_threshold_params[];
 
 #endif

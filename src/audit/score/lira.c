@@ -4,16 +4,16 @@
 
 #include <math.h>
 
-const struct attack_param lira_params[] = {
-    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
-    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9},
-    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1},
-    {NULL, NULL, 0, 0, 0}};
+const struct parameter lira_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9, false},
+    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9, false},
+    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1, false},
+    {0}};
 
-const struct attack_param lira_offline_params[] = {
-    {"prior", "values that the pooled variance counts for", 8, 0, 1e9},
-    {"per-record", "OUT models from which a record's own variance stands alone", 32, 2, 1e9},
-    {NULL, NULL, 0, 0, 0}};
+const struct parameter lira_offline_params[] = {
+    {"prior", "values that the pooled variance counts for", 8, 0, 1e9, false},
+    {"per-record", "OUT models from which a record's own variance stands alone", 32, 2, 1e9, false},
+    {0}};
 
 double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
                   bool monotone)
@@ -60,3 +60,51 @@ done:
     reference_stats_clear(&stats);
     return status;
 }
+
+/* ---- the attacks ---- */
+
+/* Variances shrink towards the pooled one, so the same attack serves 8 models and 256. */
+static sotto_status run_lira(struct attack_output *out, const struct attack_input *in, const double *args)
+{
+    return lira_online(out, in, (struct lira_settings){args[0], args[1], args[2] != 0});
+}
+
+const struct score_attack attack_lira = {.name = "lira",
+                                         .title = "LiRA, online, shrunk variances",
+                                         .source = "Carlini et al. 2022",
+                                         .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                         .params = lira_params,
+                                         .run = run_lira};
+
+/* One variance for all records' IN models and one for their OUT models, each about the records' own means. */
+static const struct parameter pooled_params[] = {
+    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1, false}, {0}};
+
+static sotto_status run_lira_pooled(struct attack_output *out, const struct attack_input *in,
+                                    const double *args)
+{
+    return lira_online(out, in, (struct lira_settings){INFINITY, INFINITY, args[0] != 0});
+}
+
+const struct score_attack attack_lira_pooled = {.name = "lira-pooled",
+                                                .title = "LiRA, online, pooled variances",
+                                                .source = "Carlini et al. 2022, section VI-B",
+                                                .needs = NEED_LOSSES | NEED_OUT | NEED_IN,
+                                                .params = pooled_params,
+                                                .run = run_lira_pooled};
+
+/* Only OUT models: how far above its OUT signals a record lies. One-sided as in the paper; a record far BELOW
+ * them is no member. The normal distribution function would saturate at 1 and tie the most exposed records,
+ * so the score is its argument. */
+static sotto_status run_lira_offline(struct attack_output *out, const struct attack_input *in,
+                                     const double *args)
+{
+    return lira_offline(out, in, (struct lira_settings){args[0], args[1], false});
+}
+
+const struct score_attack attack_lira_offline = {.name = "lira-offline",
+                                                 .title = "LiRA, offline, one-sided",
+                                                 .source = "Carlini et al. 2022",
+                                                 .needs = NEED_LOSSES | NEED_OUT,
+                                                 .params = lira_offline_params,
+                                                 .run = run_lira_offline};

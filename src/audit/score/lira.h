@@ -18,6 +18,6 @@ sotto_status lira_offline(struct attack_output *out, const struct attack_input *
 double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
                   bool monotone);
 
-extern const struct attack_param lira_params[], lira_offline_params[];
+extern const struct parameter lira_params[], lira_offline_params[];
 
 #endif

@@ -6,6 +6,7 @@
 #define AUDIT_SCORE_SCORE_ATTACK_H
 
 #include "base/memory.h"
+#include "io/text/parameters.h"
 
 /* What a record of arrays can hold; an attack names what it needs. */
 enum attack_need {
@@ -54,19 +55,14 @@ struct attack_output {
                          the target's members; NAN (before the call) if it has none */
 };
 
-/* A number that the user may set as "ATTACK.NAME=VALUE". */
-struct attack_param {
-    const char *name, *help;
-    double usual, low, high;
-};
-enum { ATTACK_PARAMS = 4 };
+enum { ATTACK_PARAMS = 4 }; /* numbers that the user may set as "ATTACK.NAME=VALUE" */
 
 struct score_attack {
-    const char *name;                  /* key on the command line and in JSON */
-    const char *title;                 /* one line for reports */
-    const char *source;                /* who described it first */
-    unsigned needs;                    /* of enum attack_need, all of them */
-    const struct attack_param *params; /* ends with a NULL name; NULL: none */
+    const char *name;               /* key on the command line and in JSON */
+    const char *title;              /* one line for reports */
+    const char *source;             /* who described it first */
+    unsigned needs;                 /* of enum attack_need, all of them */
+    const struct parameter *params; /* ends with a NULL name; NULL: none */
     bool
         trains; /* a network: takes too long to be repeated for every reference model that plays the target */
     /* Fills scores[0 .. in->n), all records of both sides in one call, so that statistics may be pooled.

@@ -1,48 +1,29 @@
 /* "lira.prior=4": which attack, which of its parameters, what value. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/score/score_attack.h"
 
-static size_t count_of(const struct attack_param *params)
-{
-    size_t count = 0;
-    while (params && params[count].name)
-        count++;
-    return count;
-}
+#include <string.h>
 
-/* The parameter that a setting names and its value; *out is the index, count_of() if the setting is for
+/* The parameter that a setting names and its value; *out is the index, parameters_count() if the setting is for
  * another attack. */
 static sotto_status read_setting(size_t *out, double *value, const struct score_attack *a,
                                  const char *setting)
 {
     sotto_status status = SOTTO_OK;
-    size_t length = strlen(a->name), count = count_of(a->params), i = 0;
-    const char *equals = strchr(setting, '=');
-    char *end, names[128] = "";
+    size_t length = strlen(a->name), count = parameters_count(a->params);
+    char names[128];
     *out = count;
     if (strncmp(setting, a->name, length) != 0 || setting[length] != '.')
         return SOTTO_OK;
-    const char *name = setting + length + 1;
-    for (size_t k = 0, used = 0; k < count && used < sizeof names; k++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", a->params[k].name);
-    while (equals && i < count &&
-           !(strlen(a->params[i].name) == (size_t)(equals - name) &&
-             strncmp(name, a->params[i].name, (size_t)(equals - name)) == 0))
-        i++;
-    if (!equals || i == count)
+    const char *rest = setting + length + 1;
+    size_t i = parameters_find(a->params, rest);
+    if (i == count)
         FAIL(SOTTO_EUSAGE, "audit: '%s' sets no parameter of '%s'; expected %s.NAME=VALUE with %s", setting,
-             a->name, a->name, count ? names : "none: it has no parameters");
-    const struct attack_param *p = &a->params[i];
-    double x = strtod(equals + 1, &end);
-    if (end == equals + 1 || *end || !(x >= p->low && x <= p->high))
+             a->name, a->name, parameters_names(names, sizeof names, a->params));
+    const struct parameter *p = &a->params[i];
+    if (!parameters_read(value, p, rest))
         FAIL(SOTTO_EUSAGE, "audit: '%s' is out of range; %s.%s is a number from %g to %g", setting, a->name,
              p->name, p->low, p->high);
     *out = i;
-    *value = x;
 done:
     return status;
 }
@@ -51,13 +32,12 @@ sotto_status attack_arguments(double args[ATTACK_PARAMS], const struct score_att
                               const char *const *settings)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = count_of(a->params), which;
+    size_t which;
     double value = 0;
-    for (size_t i = 0; i < ATTACK_PARAMS; i++)
-        args[i] = i < count ? a->params[i].usual : NAN;
+    parameters_usual(args, ATTACK_PARAMS, a->params);
     for (; settings && *settings; settings++) {
         TRY(read_setting(&which, &value, a, *settings));
-        if (which < count)
+        if (which < parameters_count(a->params))
             args[which] = value;
     }
 done:

@@ -144,3 +144,69 @@ done:
     vote_clear(&v);
     return status;
 }
+
+/* ---- the attacks ---- */
+
+/* LiRA on several views of each record: views.h says how they are joined. */
+static sotto_status run_lira_views(struct attack_output *out, const struct attack_input *in,
+                                   const double *args)
+{
+    return view_lira(out, in, true, (struct lira_settings){args[0], args[1], args[2] != 0});
+}
+
+const struct score_attack attack_lira_views = {.name = "lira-views",
+                                               .title = "LiRA, online, several views",
+                                               .source = "Carlini et al. 2022, section VI-D",
+                                               .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
+                                               .params = lira_params,
+                                               .run = run_lira_views};
+
+/* LiRA on several views, OUT models only. */
+static sotto_status run_lira_offline_views(struct attack_output *out, const struct attack_input *in,
+                                           const double *args)
+{
+    return view_lira(out, in, false, (struct lira_settings){args[0], args[1], false});
+}
+
+const struct score_attack attack_lira_offline_views = {.name = "lira-offline-views",
+                                                       .title = "LiRA, offline, several views",
+                                                       .source = "Carlini et al. 2022, section VI-D",
+                                                       .needs = NEED_VIEWS | NEED_OUT,
+                                                       .params = lira_offline_params,
+                                                       .run = run_lira_offline_views};
+
+/* RMIA on several views of each record, by majority vote. */
+static const struct parameter rmia_views_params[] = {
+    {"gamma", "how many times likelier than another record", 2, 1, 1e6, false}, {0}};
+
+static sotto_status run_rmia_views(struct attack_output *out, const struct attack_input *in,
+                                   const double *args)
+{
+    return view_rmia(out, in, false, 0, args[0]);
+}
+
+const struct score_attack attack_rmia_views = {.name = "rmia-views",
+                                               .title = "RMIA, online, several views",
+                                               .source = "Zarifzadeh, Liu and Shokri 2024",
+                                               .needs = NEED_VIEWS | NEED_OUT | NEED_IN,
+                                               .params = rmia_views_params,
+                                               .run = run_rmia_views};
+
+/* RMIA on several views, OUT models only. */
+static const struct parameter rmia_offline_views_params[] = {
+    {"gamma", "how many times likelier than another record", 2, 1, 1e6, false},
+    {"a", "how P(x | IN) follows from P(x | OUT): a P_out + 1 - a", 0.3, 0, 1, false},
+    {0}};
+
+static sotto_status run_rmia_offline_views(struct attack_output *out, const struct attack_input *in,
+                                           const double *args)
+{
+    return view_rmia(out, in, true, args[1], args[0]);
+}
+
+const struct score_attack attack_rmia_offline_views = {.name = "rmia-offline-views",
+                                                       .title = "RMIA, offline, several views",
+                                                       .source = "Zarifzadeh, Liu and Shokri 2024",
+                                                       .needs = NEED_VIEWS | NEED_OUT,
+                                                       .params = rmia_offline_views_params,
+                                                       .run = run_rmia_offline_views};

@@ -66,18 +66,18 @@ void augment_reference(float *dst, const uint8_t *src, size_t channels, size_t h
 
 /** The fast kernel of one instruction-set level; all levels give the same bits. scratch:
  * augment_scratch_floats(). */
-typedef void (*augment_kernel)(float *dst, const uint8_t *src, size_t channels, size_t height, size_t width,
-                               const struct augment_view *view, float *scratch);
-augment_kernel augment_kernel_find(enum cpu_isa isa);
+typedef void augment_kernel(float *dst, const uint8_t *src, size_t channels, size_t height, size_t width,
+                            const struct augment_view *view, float *scratch);
+augment_kernel *augment_kernel_find(enum cpu_isa isa);
 size_t augment_scratch_floats(size_t width);
 
 /** What simclr does to a view (H, W, 3) that was sampled without its colours: rgb <- clip(rgb colour +
  * mean_share mean(luma), 0, 1), then the blur, by a kernel of about a tenth of the height (odd, at least 3)
  * over borders continued by reflection (c b | a b c d | c b). All levels give the same bits. scratch:
  * augment_finish_floats(). */
-typedef void (*augment_finisher)(float *view, size_t height, size_t width, const struct augment_view *how,
-                                 float *scratch);
-augment_finisher augment_finish_find(enum cpu_isa isa);
+typedef void augment_finisher(float *view, size_t height, size_t width, const struct augment_view *how,
+                              float *scratch);
+augment_finisher *augment_finish_find(enum cpu_isa isa);
 size_t augment_finish_floats(size_t height, size_t width);
 enum { AUGMENT_RADIUS_MAX = 32 };
 static inline size_t augment_blur_radius(size_t height)

@@ -11,28 +11,19 @@ enum { SMALLEST = 32, CHUNK = 16 /* views: some 50 us of work */ };
 struct augmenter {
     struct augment_config config;
     size_t fitted_height, fitted_width;
-    augment_kernel kernel;
-    augment_finisher finish; /* NULL: the recipe needs none */
+    augment_kernel *kernel;
+    augment_finisher *finish; /* NULL: the recipe needs none */
     struct arena memory;
     float *scratch;  /* (threads, scratch_stride) */
     uint8_t *fitted; /* (threads, fitted_stride) */
     size_t scratch_stride, fitted_stride;
 };
 
-#define LEVEL(suffix)                                                                                        \
-    void augment_view_##suffix(float *, const uint8_t *, size_t, size_t, size_t,                             \
-                               const struct augment_view *, float *);
-LEVEL(v2)
-LEVEL(v3)
-LEVEL(v4)
-LEVEL(v4bf16)
-#undef LEVEL
+ISA_LEVELS(augment_kernel, augment_view);
 
-augment_kernel augment_kernel_find(enum cpu_isa isa)
+augment_kernel *augment_kernel_find(enum cpu_isa isa)
 {
-    static const augment_kernel kernels[CPU_ISA_COUNT] = {augment_view_v2, augment_view_v3, augment_view_v4,
-                                                          augment_view_v4bf16};
-    return kernels[isa];
+    return augment_view_levels[isa];
 }
 
 size_t augment_scratch_floats(size_t width)

@@ -84,8 +84,7 @@ static void blur(float *view, size_t height, size_t width, double sigma, float *
                     row, k == 0);
 }
 
-void ISA_NAME(augment_finish)(float *view, size_t height, size_t width, const struct augment_view *how,
-                              float *scratch);
+augment_finisher ISA_NAME(augment_finish);
 void ISA_NAME(augment_finish)(float *view, size_t height, size_t width, const struct augment_view *how,
                               float *scratch)
 {

@@ -5,10 +5,9 @@
  * order at every level. */
 #include "data/augment/augment.h"
 
-#include <math.h>
-#include <string.h>
+#include "base/simd.h"
 
-typedef float pixel __attribute__((vector_size(16)));
+#include <string.h>
 
 /* Where an output column comes from: two pixel offsets into the blended row and the weight of the second. */
 struct column {
@@ -64,9 +63,9 @@ static void blend_rows_grey(float *restrict row, const uint8_t *restrict src, si
     }
 }
 
-static inline pixel blend_pixels(const float *row, const struct column *c)
+static inline f32x4 blend_pixels(const float *row, const struct column *c)
 {
-    pixel first, second;
+    f32x4 first, second;
     memcpy(&first, row + 4 * c->first, sizeof first);
     memcpy(&second, row + 4 * c->second, sizeof second);
     return first + c->weight * (second - first);
@@ -78,10 +77,10 @@ static void blend_columns(float *restrict dst, const float *restrict row,
                           const struct column *restrict columns, size_t width)
 {
     for (size_t x = 0; x + 1 < width; x++) {
-        pixel p = blend_pixels(row, columns + x);
+        f32x4 p = blend_pixels(row, columns + x);
         memcpy(dst + 3 * x, &p, sizeof p);
     }
-    pixel p = blend_pixels(row, columns + width - 1);
+    f32x4 p = blend_pixels(row, columns + width - 1);
     memcpy(dst + 3 * (width - 1), &p, 3 * sizeof(float));
     for (size_t i = 0; i < 3 * width; i++) {
         float low = dst[i] < 0 ? 0 : dst[i];

@@ -7,14 +7,7 @@
 
 #include <math.h>
 
-extern const struct fast_kernels fast_kernels_v2, fast_kernels_v3, fast_kernels_v4, fast_kernels_v4bf16;
-
-const struct fast_kernels *fast_kernels_find(void)
-{
-    static const struct fast_kernels *const tables[CPU_ISA_COUNT] = {&fast_kernels_v2, &fast_kernels_v3,
-                                                                     &fast_kernels_v4, &fast_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
+ISA_TABLE(const struct fast_kernels, fast_kernels, fast_kernels_find);
 
 size_t fast_words(enum fast_law law)
 {

@@ -4,14 +4,7 @@
 #include "base/memory.h"
 #include "rng/chacha.h"
 
-extern const struct coin_kernels coin_kernels_v2, coin_kernels_v3, coin_kernels_v4, coin_kernels_v4bf16;
-
-const struct coin_kernels *coin_kernels_find(void)
-{
-    static const struct coin_kernels *const tables[CPU_ISA_COUNT] = {&coin_kernels_v2, &coin_kernels_v3,
-                                                                     &coin_kernels_v4, &coin_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
+ISA_TABLE(const struct coin_kernels, coin_kernels, coin_kernels_find);
 
 enum { PIECE_GROUPS = 4, PIECE = PIECE_GROUPS * CHACHA_WORDS * 4 /* coins */ };
 

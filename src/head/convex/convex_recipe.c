@@ -114,7 +114,7 @@ static sotto_status train(struct sotto_head *h, const char **isa, const struct h
     TRY(head_convex_plan(&trainer, data, r));
     TRY(head_convex_run(&trainer, NULL, NULL, ctx, "head"));
     head_convex_export(&trainer, h->parameters);
-    *isa = cpu_isa_name(trainer.isa);
+    *isa = cpu_isa_name(cpu_best_isa());
 done:
     head_convex_clear(&trainer);
     return status;

@@ -23,12 +23,7 @@ static void layout(struct head_convex *c)
     c->gradient = arena_take(a, c->entries, sizeof *c->gradient);
     if (c->recipe->tolerance == 0)
         return;
-    c->trial = arena_take(a, c->entries, sizeof *c->trial);
-    c->trial_gradient = arena_take(a, c->entries, sizeof *c->trial_gradient);
-    c->direction = arena_take(a, c->entries, sizeof *c->direction);
-    c->steps = arena_take(a, CONVEX_MEMORY * c->entries, sizeof *c->steps);
-    c->changes = arena_take(a, CONVEX_MEMORY * c->entries, sizeof *c->changes);
-    c->products = arena_take(a, CONVEX_MEMORY, sizeof *c->products);
+    c->lbfgs = arena_take(a, lbfgs_room(1), c->entries * sizeof *c->lbfgs);
 }
 
 sotto_status head_convex_plan(struct head_convex *c, const struct head_data *data,
@@ -38,14 +33,14 @@ sotto_status head_convex_plan(struct head_convex *c, const struct head_data *dat
     size_t ignored, padded;
     *c = (struct head_convex){.recipe = recipe, .data = data};
     c->shape = (struct convex_shape){data->d, data->classes, recipe->bias};
-    c->kernels = convex_kernels_find(&c->isa);
+    c->kernels = convex_kernels_find();
     c->batch = recipe->epochs ? convex_batch(recipe, data->n) : data->n;
     c->batch_blocks = (c->batch + CONVEX_BLOCK - 1) / CONVEX_BLOCK;
     size_t batches = (data->n + c->batch - 1) / c->batch;
     REQUIRE(size_multiply(&padded, batches, c->batch_blocks * CONVEX_BLOCK) &&
                 size_multiply(&ignored, padded, data->d * sizeof(float)) &&
                 size_multiply(&c->entries, data->d + 1, data->classes) &&
-                size_multiply(&ignored, c->entries, CONVEX_LANES * CONVEX_MEMORY * sizeof(double)) &&
+                size_multiply(&ignored, c->entries, CONVEX_LANES * LBFGS_MEMORY * sizeof(double)) &&
                 size_multiply(&ignored, c->entries, padded),
             "head: %zu records of %zu x %zu; their size does not fit in memory", data->n, data->classes,
             data->d);

@@ -7,13 +7,11 @@
 #include "head/convex/convex_bound.h"
 #include "head/kernel/convex_kernels.h"
 #include "head/train/head_plain.h"
-
-enum { CONVEX_MEMORY = 10 }; /* pairs that L-BFGS remembers */
+#include "num/lbfgs.h"
 
 struct head_convex {
     struct arena memory;
     const struct convex_kernels *kernels;
-    enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
     struct convex_shape shape;
@@ -25,8 +23,8 @@ struct head_convex {
     int32_t *y;
     int64_t *order; /* (n): "convex-sgd" only */
     struct convex_scratch scratch;
-    double *w, *gradient;                                                    /* (entries) */
-    double *trial, *trial_gradient, *direction, *steps, *changes, *products; /* L-BFGS only */
+    double *w, *gradient; /* (entries) */
+    double *lbfgs;        /* its room; "convex-lbfgs" only */
 };
 
 /** All memory for up to data->n records; recipe checked. */

@@ -32,6 +32,6 @@ struct convex_kernels {
     double (*gradient)(double *gradient, const struct convex_shape *shape, const struct convex_scratch *s,
                        const double *w, const float *x, const int32_t *y, size_t blocks, int loss);
 };
-const struct convex_kernels *convex_kernels_find(enum cpu_isa *isa);
+const struct convex_kernels *convex_kernels_find(void);
 
 #endif

@@ -14,8 +14,7 @@ static bool starts_with_bits(const float *x, size_t d)
 sotto_status head_bits_make(uint64_t **out, const float *x, size_t n, size_t d)
 {
     sotto_status status = SOTTO_OK;
-    enum cpu_isa isa;
-    const struct head_kernels *kernels = head_kernels_find(&isa);
+    const struct head_kernels *kernels = head_kernels_find();
     size_t count = head_bit_words(d), ones = 0, i = 0;
     uint64_t *bits = NULL;
     *out = NULL;

@@ -75,6 +75,6 @@ struct head_kernels {
 };
 
 /** Table of the best level of this machine (SOTTO_ISA lowers it), and its level. */
-const struct head_kernels *head_kernels_find(enum cpu_isa *isa);
+const struct head_kernels *head_kernels_find(void);
 
 #endif

@@ -29,6 +29,6 @@ struct head_lane_kernels {
     void (*step)(const struct head_lanes *lanes, const real *x, const int64_t *y, size_t rows,
                  const struct head_update *update);
 };
-const struct head_lane_kernels *head_lane_kernels_find(enum cpu_isa *isa);
+const struct head_lane_kernels *head_lane_kernels_find(void);
 
 #endif

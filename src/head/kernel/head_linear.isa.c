@@ -17,35 +17,6 @@ enum {
     FORWARD_VECTORS = VECTOR_BYTES == 64 ? 1 : 2
 };
 
-typedef int64_t wide_mask __attribute__((vector_size(VECTOR_BYTES), may_alias));
-
-INLINE wide wide_all(double x)
-{
-    return x - (wide){0};
-}
-INLINE wide wide_fma(wide a, wide b, wide c)
-{
-#if defined(__AVX512F__)
-    return (wide)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(__FMA__)
-    return (wide)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    return a * b + c;
-#endif
-}
-INLINE wide wide_root(wide a)
-{
-#if defined(__AVX512F__)
-    return (wide)_mm512_sqrt_pd((__m512d)a);
-#elif defined(__AVX2__)
-    return (wide)_mm256_sqrt_pd((__m256d)a);
-#else
-    for (int i = 0; i < WIDE_LANES; i++)
-        a[i] = sqrt(a[i]);
-    return a;
-#endif
-}
-
 /* The records of a group, and those of the next one, which lie far apart: they are fetched meanwhile. */
 struct group {
     const uint32_t *rows;
@@ -144,12 +115,12 @@ static void output_gradients(const struct linear_sum *s, const struct group *g)
 }
 
 /* As factor_of() in head_clip.isa.c, for a record in each lane; 0 for what is not finite. */
-INLINE wide factors(wide square, double terms, double norm)
+INLINE vf64 factors(vf64 square, double terms, double norm)
 {
-    wide own = wide_root(square) * wide_all(1 + terms * 0x1p-52), limit = wide_all(norm);
-    wide_mask finite = own <= wide_all(DBL_MAX), small = own <= limit;
-    wide scaled = limit / own * wide_all(1 - 0x1p-50);
-    return (wide)(((small & (wide_mask)wide_all(1)) | (~small & (wide_mask)scaled)) & finite);
+    vf64 own = f64_sqrt(square) * f64_all(1 + terms * 0x1p-52), limit = f64_all(norm);
+    vi64 finite = own <= f64_all(DBL_MAX), small = own <= limit;
+    vf64 scaled = limit / own * f64_all(1 - 0x1p-50);
+    return (vf64)(((small & (vi64)f64_all(1)) | (~small & (vi64)scaled)) & finite);
 }
 
 /* The group's scaled gradients, and their sum into the bias. */
@@ -163,18 +134,18 @@ static void scale(const struct linear_sum *s, double *diff, const struct group *
         used[r] = r < g->count;
     }
     for (size_t j = 0; j < HEAD_PAD; j += WIDE_LANES) {
-        wide sum = {0};
+        vf64 sum = {0};
         for (size_t o = 0; o < s->out; o++) {
-            wide d = widened(t->softmax + o * HEAD_PAD + j);
-            sum = wide_fma(d, d, sum);
+            vf64 d = widened(t->softmax + o * HEAD_PAD + j);
+            sum = f64_fma(d, d, sum);
         }
-        wide square = (*(const wide *)(input + j) + wide_all(1)) * sum;
-        wide factor = factors(square, terms, norm) * *(const wide *)(used + j);
-        wide_mask nothing = factor == (wide){0};
+        vf64 square = (*(const vf64 *)(input + j) + f64_all(1)) * sum;
+        vf64 factor = factors(square, terms, norm) * *(const vf64 *)(used + j);
+        vi64 nothing = factor == (vf64){0};
         for (size_t o = 0; o < s->out; o++) {
-            wide d = (wide)(~nothing & (wide_mask)(factor * widened(t->softmax + o * HEAD_PAD + j)));
-            *(wide *)(diff + o * HEAD_PAD + j) = d;
-            *(wide *)(t->bias + o * HEAD_PAD + j) += d;
+            vf64 d = (vf64)(~nothing & (vi64)(factor * widened(t->softmax + o * HEAD_PAD + j)));
+            *(vf64 *)(diff + o * HEAD_PAD + j) = d;
+            *(vf64 *)(t->bias + o * HEAD_PAD + j) += d;
         }
     }
 }
@@ -184,26 +155,26 @@ INLINE void strip(const struct linear_sum *s, size_t rows, size_t first, size_t 
 {
     const struct linear_scratch *t = &s->scratch;
     double *at = t->product + column * t->stride + first;
-    wide sum[COLUMNS][INPUT_VECTORS];
+    vf64 sum[COLUMNS][INPUT_VECTORS];
 #pragma GCC unroll 10
     for (int c = 0; c < columns; c++)
 #pragma GCC unroll 2
         for (int v = 0; v < INPUT_VECTORS; v++)
-            sum[c][v] = *(const wide *)(at + (size_t)c * t->stride + (size_t)v * WIDE_LANES);
+            sum[c][v] = *(const vf64 *)(at + (size_t)c * t->stride + (size_t)v * WIDE_LANES);
     const float *x = t->x + first / HEAD_PAD * t->block * HEAD_PAD + first % HEAD_PAD;
     for (size_t group = 0; group < rows; group += HEAD_PAD) {
         const double *diff = t->diff + (group / HEAD_PAD * s->out + column) * HEAD_PAD;
         for (size_t r = 0; r < HEAD_PAD; r++, x += HEAD_PAD, diff++) {
-            wide in[INPUT_VECTORS];
+            vf64 in[INPUT_VECTORS];
 #pragma GCC unroll 2
             for (int v = 0; v < INPUT_VECTORS; v++)
                 in[v] = widened(x + (size_t)v * WIDE_LANES);
 #pragma GCC unroll 10
             for (int c = 0; c < columns; c++) {
-                wide d = wide_all(diff[(size_t)c * HEAD_PAD]);
+                vf64 d = f64_all(diff[(size_t)c * HEAD_PAD]);
 #pragma GCC unroll 2
                 for (int v = 0; v < INPUT_VECTORS; v++)
-                    sum[c][v] = wide_fma(d, in[v], sum[c][v]);
+                    sum[c][v] = f64_fma(d, in[v], sum[c][v]);
             }
         }
     }
@@ -211,7 +182,7 @@ INLINE void strip(const struct linear_sum *s, size_t rows, size_t first, size_t 
     for (int c = 0; c < columns; c++)
 #pragma GCC unroll 2
         for (int v = 0; v < INPUT_VECTORS; v++)
-            *(wide *)(at + (size_t)c * t->stride + (size_t)v * WIDE_LANES) = sum[c][v];
+            *(vf64 *)(at + (size_t)c * t->stride + (size_t)v * WIDE_LANES) = sum[c][v];
 }
 
 INLINE void strips(const struct linear_sum *s, size_t rows, size_t column, int columns)

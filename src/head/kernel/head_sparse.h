@@ -127,37 +127,35 @@ static bool pack_bits(uint64_t *out, size_t *ones, const float *x, size_t d)
 }
 
 /* Eight words: a level without vectors as long takes several. */
-typedef uint64_t octet __attribute__((vector_size(64), may_alias));
-
 /* Words and their partners, given as `other`, exchange bits: words in which `first` is set keep their `low`
  * bits and take the partner's as their high ones, the partners the other way round. */
-INLINE octet exchange(octet word, octet other, int step, uint64_t low, octet first)
+INLINE u64x8 exchange(u64x8 word, u64x8 other, int step, uint64_t low, u64x8 first)
 {
-    octet keep = (first & low) | (~first & ~low);
+    u64x8 keep = (first & low) | (~first & ~low);
     return (word & keep) | (other << step & ~keep & first) | (other >> step & ~keep & ~first);
 }
 
 /* Bit j of word i changes places with bit i of word j: quarters, then quarters of quarters (Warren, Hacker's
  * Delight, section 7-3). */
-INLINE void turn_square(octet a[8])
+INLINE void turn_square(u64x8 a[8])
 {
     static const uint64_t low[] = {0xffffffff, 0xffff0000ffff, 0xff00ff00ff00ff};
     const uint64_t all = UINT64_MAX;
     for (int level = 0, step = 4; step; level++, step /= 2) /* words that lie in different vectors */
         for (int k = 0; k < 8; k++)
             if (!(k & step)) {
-                octet t = (a[k] >> (8 * step) ^ a[k + step]) & low[level];
+                u64x8 t = (a[k] >> (8 * step) ^ a[k + step]) & low[level];
                 a[k] ^= t << (8 * step);
                 a[k + step] ^= t;
             }
     for (int k = 0; k < 8; k++) { /* 4, 2 and 1 apart in one */
-        octet v = a[k];
+        u64x8 v = a[k];
         v = exchange(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3), 4, 0x0f0f0f0f0f0f0f0f,
-                     (octet){all, all, all, all, 0, 0, 0, 0});
+                     (u64x8){all, all, all, all, 0, 0, 0, 0});
         v = exchange(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5), 2, 0x3333333333333333,
-                     (octet){all, all, 0, 0, all, all, 0, 0});
+                     (u64x8){all, all, 0, 0, all, all, 0, 0});
         v = exchange(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6), 1, 0x5555555555555555,
-                     (octet){all, 0, all, 0, all, 0, all, 0});
+                     (u64x8){all, 0, all, 0, all, 0, all, 0});
         a[k] = v;
     }
 }
@@ -167,7 +165,7 @@ static void turn_bits(const struct head_bit_rows *b, size_t rows, size_t in)
     size_t count = head_bit_words(in);
     for (size_t first = 0; first < rows; first += 64)
         for (size_t w = 0; w < count; w++) {
-            octet a[8];
+            u64x8 a[8];
             uint64_t *from = b->words + w * b->batch + first;
             for (size_t r = rows - first; r < 64; r++)
                 from[r] = 0; /* left there by a larger batch */

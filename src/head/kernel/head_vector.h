@@ -7,36 +7,34 @@
 
 #include "head/kernel/head_kernels.h"
 
-#include <math.h>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "base/simd.h"
 
-#if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64 };
-#elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32 };
-#else
-enum { VECTOR_BYTES = 16 };
-#endif
 enum { LANES = VECTOR_BYTES / sizeof(real) };
 
-#define INLINE static inline __attribute__((always_inline))
-
-typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef double wide __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef float narrow __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
+#ifdef HEAD_REAL_IS_DOUBLE
+typedef vf64 vec;
+typedef vi64 bits;
+#define v_all f64_all
+#define v_fma f64_fma
+#define v_sqrt f64_sqrt
+#else
+typedef vf32 vec;
+typedef vi32 bits;
+#define v_all f32_all
+#define v_fma f32_fma
+#define v_sqrt f32_sqrt
+#endif
 
 /* As many floats as there are doubles in a vector. Spelled out: the compiler's own conversion goes by halves.
  */
-INLINE wide widened(const float *x)
+INLINE vf64 widened(const float *x)
 {
 #if defined(__AVX512F__)
-    return (wide)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+    return (vf64)_mm512_cvtps_pd(_mm256_loadu_ps(x));
 #elif defined(__AVX2__)
-    return (wide)_mm256_cvtps_pd(_mm_loadu_ps(x));
+    return (vf64)_mm256_cvtps_pd(_mm_loadu_ps(x));
 #else
-    return __builtin_convertvector(*(const narrow *)x, wide);
+    return __builtin_convertvector(*(const stored_half_f32 *)x, vf64);
 #endif
 }
 
@@ -47,10 +45,6 @@ INLINE vec v_load(const real *p)
 INLINE void v_store(real *p, vec v)
 {
     *(vec *)p = v;
-}
-INLINE vec v_all(real x)
-{
-    return x - (vec){0}; /* x - 0 keeps -0 */
 }
 
 INLINE real v_largest(vec v)
@@ -67,28 +61,9 @@ INLINE real v_largest(vec v)
 
 #ifdef HEAD_REAL_IS_DOUBLE
 
-typedef int64_t bits __attribute__((vector_size(VECTOR_BYTES), may_alias));
-
-INLINE vec v_fma(vec a, vec b, vec c)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(__FMA__)
-    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    return a * b + c;
-#endif
-}
-INLINE vec v_sqrt(vec a)
-{
-    for (int i = 0; i < LANES; i++)
-        a[i] = sqrt(a[i]);
-    return a;
-}
 INLINE vec v_max(vec a, vec b)
 {
-    bits mask = a > b;
-    return (vec)((mask & (bits)a) | (~mask & (bits)b));
+    return f64_choose(a > b, a, b);
 }
 INLINE vec v_flush(vec a)
 {
@@ -122,33 +97,6 @@ INLINE vec v_exp(vec x)
 
 #else
 
-typedef int32_t bits __attribute__((vector_size(VECTOR_BYTES), may_alias));
-typedef uint32_t words __attribute__((vector_size(VECTOR_BYTES), may_alias));
-
-INLINE vec v_fma(vec a, vec b, vec c)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__FMA__)
-    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
-INLINE vec v_sqrt(vec a)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_sqrt_ps((__m512)a);
-#elif defined(__AVX2__)
-    return (vec)_mm256_sqrt_ps((__m256)a);
-#elif defined(__SSE2__)
-    return (vec)_mm_sqrt_ps((__m128)a);
-#else
-    for (int i = 0; i < LANES; i++)
-        a[i] = sqrtf(a[i]);
-    return a;
-#endif
-}
 /* Where the mask (all ones or all zeros in each lane) is set: a, elsewhere 0. */
 INLINE vec v_keep(bits mask, vec a)
 {
@@ -163,8 +111,7 @@ INLINE vec v_max(vec a, vec b)
 #elif defined(__SSE2__)
     return (vec)_mm_max_ps((__m128)a, (__m128)b);
 #else
-    bits mask = a > b;
-    return (vec)((mask & (bits)a) | (~mask & (bits)b));
+    return f32_choose((vu32)(a > b), a, b);
 #endif
 }
 /* Numbers too small to matter become 0: moments of units that stopped learning would otherwise decay into the
@@ -212,7 +159,7 @@ INLINE vec v_exp(vec x)
     return (vec)_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-69.0f), _CMP_GE_OQ),
                                        (__m512)p, (__m512)n);
 #else
-    words power = ((words)shifted - (words)magic + 127) << 23;
+    vu32 power = ((vu32)shifted - (vu32)magic + 127) << 23;
     return v_keep(x >= v_all(-69.0f), p * (vec)power);
 #endif
 }

@@ -90,7 +90,7 @@ sotto_status head_block_plan(struct head_block *b, const struct head_data *data,
     s->layer = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
     columns -= groups * HEAD_PAD;
     s->relative = (struct head_layer){.in = data->d, .out = columns, .ld = columns};
-    b->kernels = head_lane_kernels_find(&b->isa);
+    b->kernels = head_lane_kernels_find();
     b->delta_kernels = delta_kernels_find();
     layout(b);
     TRY(arena_reserve(&b->memory, "block of heads"));

@@ -12,7 +12,6 @@ struct head_block {
     struct head_delta near;
     const struct head_lane_kernels *kernels;
     const struct delta_kernels *delta_kernels;
-    enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
     float *x;         /* (batch, d): gathered records, shared by the heads; not near a reference */

@@ -6,14 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-extern const struct delta_kernels delta_kernels_v2, delta_kernels_v3, delta_kernels_v4, delta_kernels_v4bf16;
-
-const struct delta_kernels *delta_kernels_find(void)
-{
-    static const struct delta_kernels *const tables[CPU_ISA_COUNT] = {
-        &delta_kernels_v2, &delta_kernels_v3, &delta_kernels_v4, &delta_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
+ISA_TABLE(const struct delta_kernels, delta_kernels, delta_kernels_find);
 
 static void sizes(struct head_reference *r, const struct head_data *data,
                   const struct sotto_head_recipe *recipe)

@@ -5,32 +5,30 @@
 
 enum { NEAR_ROWS = 2 * HEAD_TILE_ROWS }; /* whose logits are still in the first-level cache */
 
-typedef int32_t whole __attribute__((vector_size(VECTOR_BYTES), may_alias));
-
 /* sum + the products of the low halves + those of the high ones. */
-INLINE whole add_pairs(whole sum, whole a, whole b)
+INLINE vi32 add_pairs(vi32 sum, vi32 a, vi32 b)
 {
 #if defined(__AVX512VNNI__)
-    return (whole)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+    return (vi32)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 #elif defined(__AVX512BW__)
-    return sum + (whole)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+    return sum + (vi32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
-    return sum + (whole)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+    return sum + (vi32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__)
-    return sum + (whole)_mm_madd_epi16((__m128i)a, (__m128i)b);
+    return sum + (vi32)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
-    whole low_a = (whole)((words)a << 16) >> 16, low_b = (whole)((words)b << 16) >> 16;
+    vi32 low_a = (vi32)((vu32)a << 16) >> 16, low_b = (vi32)((vu32)b << 16) >> 16;
     return sum + low_a * low_b + (a >> 16) * (b >> 16);
 #endif
 }
 
 /* x to the nearest whole number, |x| < 2^22. */
-INLINE words nearest(vec x)
+INLINE vu32 nearest(vec x)
 {
     vec magic = v_all(12582912.0f); /* 1.5 * 2^23 */
-    return (words)(x + magic) - (words)magic;
+    return (vu32)(x + magic) - (vu32)magic;
 }
-INLINE words pair_of(words low, words high)
+INLINE vu32 pair_of(vu32 low, vu32 high)
 {
     return (low & 0xffff) | high << 16;
 }
@@ -48,13 +46,13 @@ struct pair_product {
 
 INLINE void pair_block(const struct pair_product *p, size_t row, size_t column, int rows, int vectors)
 {
-    whole sum[BLOCK_ROWS][BLOCK_VECTORS];
+    vi32 sum[BLOCK_ROWS][BLOCK_VECTORS];
     const delta_pair *a = p->a + row * p->a_row, *b = p->b + column;
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 2
         for (int j = 0; j < vectors; j++)
-            sum[i][j] = (whole){0};
+            sum[i][j] = (vi32){0};
     /* Rows at 0, 1 and 2 strides from few pointers: an address for each row would not fit in registers. */
     enum { NEIGHBOURS = 3, ANCHORS = BLOCK_ROWS / NEIGHBOURS };
     const delta_pair *anchor[ANCHORS];
@@ -65,13 +63,13 @@ INLINE void pair_block(const struct pair_product *p, size_t row, size_t column, 
         __asm__("" : "+r"(anchor[i]));
     }
     for (size_t k = 0; k < p->k; k++, b += p->ldb) {
-        whole right[BLOCK_VECTORS];
+        vi32 right[BLOCK_VECTORS];
 #pragma GCC unroll 2
         for (int j = 0; j < vectors; j++)
-            right[j] = *(const whole *)(b + (size_t)j * LANES);
+            right[j] = *(const vi32 *)(b + (size_t)j * LANES);
 #pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
-            whole left = (int32_t)anchor[i / NEIGHBOURS][(size_t)(i % NEIGHBOURS) * stride] - (whole){0};
+            vi32 left = (int32_t)anchor[i / NEIGHBOURS][(size_t)(i % NEIGHBOURS) * stride] - (vi32){0};
 #pragma GCC unroll 2
             for (int j = 0; j < vectors; j++)
                 sum[i][j] = add_pairs(sum[i][j], left, right[j]);
@@ -161,9 +159,9 @@ static void round_pairs(delta_pair *out, const real *f, const struct head_delta 
     for (size_t r = 0; r < rows; r += 2)
         for (size_t c = 0; c < ld; c += LANES) {
             vec scale = v_load(near->most + c);
-            words low = nearest(v_load(f + r * ld + c) * scale),
-                  high = r + 1 < rows ? nearest(v_load(f + (r + 1) * ld + c) * scale) : (words){0};
-            *(words *)(out + r / 2 * ld + c) = pair_of(low, high);
+            vu32 low = nearest(v_load(f + r * ld + c) * scale),
+                 high = r + 1 < rows ? nearest(v_load(f + (r + 1) * ld + c) * scale) : (vu32){0};
+            *(vu32 *)(out + r / 2 * ld + c) = pair_of(low, high);
         }
 }
 

@@ -36,8 +36,7 @@ static void layout(struct predictor *p, const struct sotto_head *h)
 
 static sotto_status plan(struct predictor *p, const struct sotto_head *h)
 {
-    enum cpu_isa isa;
-    p->kernels = head_kernels_find(&isa);
+    p->kernels = head_kernels_find();
     p->clip = h->has_recipe ? head_trainer_of(&h->recipe)->radius(&h->recipe) : 0;
     layout(p, h);
     sotto_status status = arena_reserve(&p->memory, "predict");

@@ -405,7 +405,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     head_plain_export(&trainer.network, h->parameters);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
     TRY(certificate_add_classes(&text, classes, privacy->classes_by));
-    head_describe(h, &data, &r, cpu_isa_name(trainer.network.isa));
+    head_describe(h, &data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
     *out = h;
     text = NULL;

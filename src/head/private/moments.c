@@ -102,9 +102,8 @@ static sotto_status add_strip(void *arg, size_t chunk, int thread)
 static sotto_status plan(struct work *w, const struct moment_shape *s, size_t threads)
 {
     sotto_status status = SOTTO_OK;
-    enum cpu_isa isa;
     size_t ignored;
-    *w = (struct work){.kernels = moment_kernels_find(&isa), .q = s->q};
+    *w = (struct work){.kernels = moment_kernels_find(), .q = s->q};
     w->ld = (s->q + s->outputs + MOMENT_ALIGN - 1) / MOMENT_ALIGN * MOMENT_ALIGN;
     REQUIRE(size_multiply(&ignored, w->ld, w->ld * sizeof(double)),
             "head: %zu features; their products do not fit in memory", s->inputs);
@@ -158,13 +157,4 @@ done:
     return status;
 }
 
-extern const struct moment_kernels moment_kernels_v2, moment_kernels_v3, moment_kernels_v4,
-    moment_kernels_v4bf16;
-
-const struct moment_kernels *moment_kernels_find(enum cpu_isa *isa)
-{
-    static const struct moment_kernels *const tables[CPU_ISA_COUNT] = {
-        &moment_kernels_v2, &moment_kernels_v3, &moment_kernels_v4, &moment_kernels_v4bf16};
-    *isa = cpu_best_isa();
-    return tables[*isa];
-}
+ISA_TABLE(const struct moment_kernels, moment_kernels, moment_kernels_find);

@@ -89,7 +89,7 @@ struct moment_kernels {
                 double *tile);
 };
 enum { MOMENT_STRIP = 12, MOMENT_ALIGN = 16 };
-const struct moment_kernels *moment_kernels_find(enum cpu_isa *isa);
+const struct moment_kernels *moment_kernels_find(void);
 
 /** sotto_head_train_private() for these trainers. */
 sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *data,

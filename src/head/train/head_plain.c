@@ -48,7 +48,7 @@ static sotto_status plan(struct head_plain *t)
     sotto_status status = SOTTO_OK;
     const struct head_data *data = t->data;
     const struct sotto_head_recipe *recipe = t->recipe;
-    t->kernels = head_kernels_find(&t->isa);
+    t->kernels = head_kernels_find();
     t->net.layers = recipe->hidden_count + 1;
     for (size_t l = 0; l < t->net.layers; l++) {
         struct head_layer *layer = &t->net.layer[l];
@@ -212,7 +212,7 @@ static sotto_status train_batches(struct sotto_head *h, const char **isa, const 
     TRY(head_plain_plan(&trainer, data, r));
     TRY(head_plain_run(&trainer, NULL, NULL, ctx, "head"));
     head_plain_export(&trainer, h->parameters);
-    *isa = cpu_isa_name(trainer.isa);
+    *isa = cpu_isa_name(cpu_best_isa());
 done:
     head_plain_clear(&trainer);
     return status;

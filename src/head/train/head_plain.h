@@ -12,7 +12,6 @@ struct head_plain {
     struct arena memory;
     struct head_net net;
     const struct head_kernels *kernels;
-    enum cpu_isa isa;
     const struct sotto_head_recipe *recipe; /* borrowed, as is data */
     const struct head_data *data;
     struct head_part part; /* of data: what is trained on */

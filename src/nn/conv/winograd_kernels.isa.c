@@ -12,11 +12,9 @@
 #include "nn/conv/winograd_kernels.h"
 
 #include "base/cpu.h"
+#include "base/simd.h"
 
 #ifdef __AVX512F__
-#include <immintrin.h>
-
-#define INLINE static inline __attribute__((always_inline))
 enum { SIDE = 6, TILE = WINOGRAD_TILE, VECTOR = WINOGRAD_VECTOR };
 
 static const float P = .75F, Q = 1.5F, P2 = .5625F, Q2 = 2.25F, P3 = .421875F, Q3 = 3.375F,

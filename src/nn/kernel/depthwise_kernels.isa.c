@@ -12,11 +12,11 @@ struct span {
 };
 
 /* One pixel of the result: the taps of `row` and `column`. */
-LANE_INLINE lanes meet(const void *src, const float *weight, const struct depthwise_lines *l,
-                       const struct depthwise_reach *row, const struct depthwise_reach *column, struct span s,
-                       int half)
+INLINE f32x16 meet(const void *src, const float *weight, const struct depthwise_lines *l,
+                   const struct depthwise_reach *row, const struct depthwise_reach *column, struct span s,
+                   int half)
 {
-    lanes sum = {0};
+    f32x16 sum = {0};
     for (size_t i = 0; i < row->count; i++)
         for (size_t j = 0; j < column->count; j++) {
             size_t tap = (size_t)((long)row->tap + (long)i * row->tap_step) * l->kernel +
@@ -29,7 +29,7 @@ LANE_INLINE lanes meet(const void *src, const float *weight, const struct depthw
 }
 
 /* The first column whose taps all meet a pixel, and how many follow it; all have the same taps. */
-LANE_INLINE size_t whole(size_t *first, const struct depthwise_lines *l)
+INLINE size_t whole(size_t *first, const struct depthwise_lines *l)
 {
     size_t x = 0, n = 0;
     while (x < l->width && l->columns[x].count != FULL)
@@ -40,8 +40,8 @@ LANE_INLINE size_t whole(size_t *first, const struct depthwise_lines *l)
     return n;
 }
 
-LANE_INLINE void gather_row(void *dst, const void *src, const float *weight, const struct depthwise_lines *l,
-                            size_t y, struct span s, int half)
+INLINE void gather_row(void *dst, const void *src, const float *weight, const struct depthwise_lines *l,
+                       size_t y, struct span s, int half)
 {
     const struct depthwise_reach *row = l->rows + y;
     size_t first = 0, count = l->kernel == FULL && row->count == FULL ? whole(&first, l) : 0;
@@ -51,7 +51,7 @@ LANE_INLINE void gather_row(void *dst, const void *src, const float *weight, con
                       meet(src, weight, l, row, l->columns + x, s, half), s.n, half);
     if (count == 0)
         return;
-    lanes w[FULL * FULL];
+    f32x16 w[FULL * FULL];
     const struct depthwise_reach *column = l->columns + first;
 #pragma GCC unroll 9
     for (int i = 0; i < FULL * FULL; i++) {
@@ -61,7 +61,7 @@ LANE_INLINE void gather_row(void *dst, const void *src, const float *weight, con
     }
     for (size_t x = first; x < first + count; x++) {
         size_t corner = (row->pixel * l->source_width + l->columns[x].pixel) * l->channels + s.at;
-        lanes sum = {0};
+        f32x16 sum = {0};
 #pragma GCC unroll 9
         for (size_t i = 0; i < FULL * FULL; i++)
             sum += w[i] *
@@ -70,8 +70,7 @@ LANE_INLINE void gather_row(void *dst, const void *src, const float *weight, con
     }
 }
 
-LANE_INLINE void gather(void *dst, const void *src, const float *weight, const struct depthwise_lines *l,
-                        int half)
+INLINE void gather(void *dst, const void *src, const float *weight, const struct depthwise_lines *l, int half)
 {
     for (size_t y = 0; y < l->height; y++) {
         size_t at = 0;
@@ -83,9 +82,9 @@ LANE_INLINE void gather(void *dst, const void *src, const float *weight, const s
 }
 
 /* sum[tap] += diff of one pixel of the result times what the tap meets. */
-LANE_INLINE void spread(lanes *sum, const void *src, lanes diff, const struct depthwise_lines *l,
-                        const struct depthwise_reach *row, const struct depthwise_reach *column,
-                        struct span s, int half)
+INLINE void spread(f32x16 *sum, const void *src, f32x16 diff, const struct depthwise_lines *l,
+                   const struct depthwise_reach *row, const struct depthwise_reach *column, struct span s,
+                   int half)
 {
     for (size_t i = 0; i < row->count; i++)
         for (size_t j = 0; j < column->count; j++) {
@@ -95,8 +94,8 @@ LANE_INLINE void spread(lanes *sum, const void *src, lanes diff, const struct de
         }
 }
 
-LANE_INLINE void weights_row(lanes *sum, const void *src, const void *diff, const struct depthwise_lines *l,
-                             size_t y, struct span s, int half)
+INLINE void weights_row(f32x16 *sum, const void *src, const void *diff, const struct depthwise_lines *l,
+                        size_t y, struct span s, int half)
 {
     const struct depthwise_reach *row = l->rows + y;
     size_t first = 0, count = l->kernel == FULL && row->count == FULL ? whole(&first, l) : 0;
@@ -104,10 +103,10 @@ LANE_INLINE void weights_row(lanes *sum, const void *src, const void *diff, cons
         if (x < first || x >= first + count)
             spread(sum, src, lanes_get(diff, (y * l->width + x) * l->channels + s.at, s.n, half), l, row,
                    l->columns + x, s, half);
-    lanes inner[FULL * FULL] = {{0}};
+    f32x16 inner[FULL * FULL] = {{0}};
     for (size_t x = first; x < first + count; x++) {
         size_t corner = (row->pixel * l->source_width + l->columns[x].pixel) * l->channels + s.at;
-        lanes g = lanes_get(diff, (y * l->width + x) * l->channels + s.at, s.n, half);
+        f32x16 g = lanes_get(diff, (y * l->width + x) * l->channels + s.at, s.n, half);
 #pragma GCC unroll 9
         for (size_t i = 0; i < FULL * FULL; i++)
             inner[i] +=
@@ -118,18 +117,18 @@ LANE_INLINE void weights_row(lanes *sum, const void *src, const void *diff, cons
             sum[i] += inner[i];
 }
 
-LANE_INLINE void weights_span(float *diff_weight, const void *src, const void *diff,
-                              const struct depthwise_lines *l, struct span s, int half)
+INLINE void weights_span(float *diff_weight, const void *src, const void *diff,
+                         const struct depthwise_lines *l, struct span s, int half)
 {
-    lanes sum[DEPTHWISE_KERNEL_MAX * DEPTHWISE_KERNEL_MAX] = {{0}};
+    f32x16 sum[DEPTHWISE_KERNEL_MAX * DEPTHWISE_KERNEL_MAX] = {{0}};
     for (size_t y = 0; y < l->height; y++)
         weights_row(sum, src, diff, l, y, s, half);
     for (size_t tap = 0; tap < l->kernel * l->kernel; tap++)
         lanes_put(diff_weight, tap * l->channels + s.at, sum[tap], s.n, 0);
 }
 
-LANE_INLINE void weights(float *diff_weight, const void *src, const void *diff,
-                         const struct depthwise_lines *l, int half)
+INLINE void weights(float *diff_weight, const void *src, const void *diff, const struct depthwise_lines *l,
+                    int half)
 {
     size_t at = 0;
     for (; at + LANES <= l->channels; at += LANES)

@@ -6,56 +6,31 @@
  * of both are summed in double. Multiply-add is spelled out, as the build turns contraction off. */
 #include "nn/kernel/example_kernels.h"
 
-#include <math.h>
+#include "base/simd.h"
+
 #include <string.h>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
-#if defined(__AVX512F__)
-enum { BYTES = 64, ROWS = 8 };
-#elif defined(__AVX2__)
-enum { BYTES = 32, ROWS = 4 };
-#else
-enum { BYTES = 16, ROWS = 4 };
-#endif
-enum { LANES = BYTES / sizeof(float), WIDE = 3, SLICE = 128, GRAM = 4 };
+enum {
+    ROWS = VECTOR_BYTES == 64 ? 8 : 4,
+    LANES = VECTOR_BYTES / sizeof(float),
+    WIDE = 3,
+    SLICE = 128,
+    GRAM = 4
+};
 
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float vec __attribute__((vector_size(BYTES), may_alias));
-typedef vec stored_vec
-    __attribute__((aligned(4))); /* in memory; as values, gcc 14 for ARM cannot compile these */
-
-INLINE vec load(const float *p)
+INLINE vf32 load(const float *p)
 {
-    return *(const stored_vec *)p;
+    return *(const stored_f32 *)p;
 }
 
-INLINE vec load_part(const float *p, size_t n)
+INLINE vf32 load_part(const float *p, size_t n)
 {
-    vec v = {0};
+    vf32 v = {0};
     memcpy(&v, p, n * sizeof *p);
     return v;
 }
 
-INLINE vec fma_(vec a, vec b, vec c)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__FMA__)
-    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
-
-INLINE vec all(float x)
-{
-    return x - (vec){0};
-}
-
-INLINE float total(vec v)
+INLINE float total(vf32 v)
 {
 #if defined(__AVX512F__)
     return _mm512_reduce_add_ps((__m512)v);
@@ -74,25 +49,25 @@ INLINE float total(vec v)
 INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, const float *d, size_t outputs,
                  const float *base, const uint32_t *starts, size_t count)
 {
-    vec sum[ROWS][WIDE];
+    vf32 sum[ROWS][WIDE];
 #pragma GCC unroll 8
     for (int k = 0; k < rows; k++)
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++)
-            sum[k][v] = (vec){0};
+            sum[k][v] = (vf32){0};
     for (size_t t = 0; t < count; t++, d += outputs) {
         const float *x = base + starts[t];
         __builtin_prefetch(d + count * outputs, 0, 2); /* the next slice */
-        vec a[WIDE];
+        vf32 a[WIDE];
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++)
             a[v] = load(x + v * LANES);
 #pragma GCC unroll 8
         for (int k = 0; k < rows; k++) {
-            vec diff = all(d[k]);
+            vf32 diff = f32_all(d[k]);
 #pragma GCC unroll 3
             for (int v = 0; v < vectors; v++)
-                sum[k][v] = fma_(diff, a[v], sum[k][v]);
+                sum[k][v] = f32_fma(diff, a[v], sum[k][v]);
         }
     }
 #pragma GCC unroll 8
@@ -101,7 +76,7 @@ INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, co
         for (int v = 0; v < vectors; v++) {
             float *to = g + (size_t)k * stride + (size_t)(v * LANES);
             if (v + 1 < vectors || last == LANES)
-                *(stored_vec *)to += sum[k][v];
+                *(stored_f32 *)to += sum[k][v];
             else
                 for (size_t i = 0; i < last; i++)
                     to[i] += sum[k][v][i];
@@ -173,20 +148,20 @@ static void outer(float *gradient, const float *diff, size_t outputs, const stru
 /* ---- its norm from Gram matrices ---- */
 
 /* sum[i][j] += <x[i], y[j]> over `width` floats. */
-INLINE void dots(vec sum[GRAM][GRAM], const float *const x[GRAM], const float *const y[GRAM], size_t width)
+INLINE void dots(vf32 sum[GRAM][GRAM], const float *const x[GRAM], const float *const y[GRAM], size_t width)
 {
     size_t c = 0;
     for (; c + LANES <= width; c += LANES) {
-        vec b[GRAM];
+        vf32 b[GRAM];
 #pragma GCC unroll 4
         for (int j = 0; j < GRAM; j++)
             b[j] = load(y[j] + c);
 #pragma GCC unroll 4
         for (int i = 0; i < GRAM; i++) {
-            vec a = load(x[i] + c);
+            vf32 a = load(x[i] + c);
 #pragma GCC unroll 4
             for (int j = 0; j < GRAM; j++)
-                sum[i][j] = fma_(a, b[j], sum[i][j]);
+                sum[i][j] = f32_fma(a, b[j], sum[i][j]);
         }
     }
     if (c == width)
@@ -195,10 +170,10 @@ INLINE void dots(vec sum[GRAM][GRAM], const float *const x[GRAM], const float *c
     for (int i = 0; i < GRAM; i++)
 #pragma GCC unroll 4
         for (int j = 0; j < GRAM; j++)
-            sum[i][j] = fma_(load_part(x[i] + c, width - c), load_part(y[j] + c, width - c), sum[i][j]);
+            sum[i][j] = f32_fma(load_part(x[i] + c, width - c), load_part(y[j] + c, width - c), sum[i][j]);
 }
 
-INLINE void finish(float out[GRAM][GRAM], vec sum[GRAM][GRAM])
+INLINE void finish(float out[GRAM][GRAM], vf32 sum[GRAM][GRAM])
 {
 #pragma GCC unroll 4
     for (int i = 0; i < GRAM; i++)
@@ -212,7 +187,7 @@ static void gram_tile(float aa[GRAM][GRAM], float dd[GRAM][GRAM], const float *d
                       const struct patches *a, size_t t, size_t s)
 {
     const float *x[GRAM], *y[GRAM], *from[GRAM], *to[GRAM];
-    vec sum[GRAM][GRAM] = {0};
+    vf32 sum[GRAM][GRAM] = {0};
     for (size_t i = 0; i < GRAM; i++) {
         size_t row = t + i < a->count ? t + i : a->count - 1,
                column = s + i < a->count ? s + i : a->count - 1;

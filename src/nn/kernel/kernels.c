@@ -1,26 +1,7 @@
-/* Picks the table of the best instruction set, and cuts tensors into chunks whose borders do not depend on
- * threads. */
+/* Cuts tensors into chunks whose borders do not depend on threads. */
 #include "nn/kernel/kernels.h"
 
-#include "base/cpu.h"
 #include "par/par.h"
-
-extern const struct kernels pointwise_kernels_v2, pointwise_kernels_v3, pointwise_kernels_v4,
-    pointwise_kernels_v4bf16;
-
-const struct kernels *kernels_best(void)
-{
-    switch (cpu_best_isa()) {
-    case CPU_V4_BF16:
-        return &pointwise_kernels_v4bf16;
-    case CPU_V4:
-        return &pointwise_kernels_v4;
-    case CPU_V3:
-        return &pointwise_kernels_v3;
-    default:
-        return &pointwise_kernels_v2;
-    }
-}
 
 enum { CHUNK = 1 << 17 }; /* elements */
 

@@ -10,15 +10,15 @@
 static void row_log_sum(float *top, float *log_sum, size_t *ties, const float *row, size_t width)
 {
     size_t whole = width - width % LANES, rest = width - whole;
-    lanes most = (lanes){0} - FLT_MAX;
+    f32x16 most = (f32x16){0} - FLT_MAX;
     for (size_t j = 0; j < whole; j += LANES)
         most = lanes_max(lanes_load(row + j), most);
-    lanes tail = lanes_load_part(row + whole, rest, -FLT_MAX);
+    f32x16 tail = lanes_load_part(row + whole, rest, -FLT_MAX);
     float m = lanes_top(lanes_max(tail, most));
-    lanes sum = {0};
-    lane_ints equal = {0};
+    f32x16 sum = {0};
+    i32x16 equal = {0};
     for (size_t j = 0; j < whole; j += LANES) {
-        lanes x = lanes_load(row + j);
+        f32x16 x = lanes_load(row + j);
         sum += lanes_exp(x - m);
         equal -= x == m;
     }
@@ -40,12 +40,12 @@ static void row_log_sum(float *top, float *log_sum, size_t *ties, const float *r
 static void column_log_sum(float top[16], float log_sum[16], int32_t ties[16], const float *first,
                            size_t height, size_t stride)
 {
-    lanes most = (lanes){0} - FLT_MAX, sum = {0};
+    f32x16 most = (f32x16){0} - FLT_MAX, sum = {0};
     for (size_t i = 0; i < height; i++)
         most = lanes_max(lanes_load(first + i * stride), most);
-    lane_ints equal = {0};
+    i32x16 equal = {0};
     for (size_t i = 0; i < height; i++) {
-        lanes x = lanes_load(first + i * stride);
+        f32x16 x = lanes_load(first + i * stride);
         sum += lanes_exp(x - most);
         equal -= x == most;
     }
@@ -59,7 +59,7 @@ static void pair_gradient(float *grad, const float *s, float row_lse, const floa
                           size_t width)
 {
     for (size_t j = 0; j < width; j += LANES) {
-        lanes x = lanes_load(s + j);
+        f32x16 x = lanes_load(s + j);
         lanes_store(grad + j, (lanes_exp(x - row_lse) + lanes_exp(x - lanes_load(column_lse + j))) * scale);
     }
 }
@@ -70,7 +70,7 @@ static void row_softmax(float *prob, const float *row, float lse, float scale, s
     for (size_t j = 0; j < whole; j += LANES)
         lanes_store(prob + j, lanes_exp(lanes_load(row + j) - lse) * scale);
     if (whole < width) {
-        lanes last = lanes_exp(lanes_load_part(row + whole, width - whole, 0) - lse) * scale;
+        f32x16 last = lanes_exp(lanes_load_part(row + whole, width - whole, 0) - lse) * scale;
         memcpy(prob + whole, &last, (width - whole) * sizeof *prob);
     }
 }
@@ -78,7 +78,7 @@ static void row_softmax(float *prob, const float *row, float lse, float scale, s
 static float dot(const float *a, const float *b, size_t width)
 {
     size_t whole = width - width % LANES;
-    lanes sum = {0};
+    f32x16 sum = {0};
     for (size_t j = 0; j < whole; j += LANES)
         sum += lanes_load(a + j) * lanes_load(b + j);
     sum += lanes_load_part(a + whole, width - whole, 0) * lanes_load_part(b + whole, width - whole, 0);

@@ -36,7 +36,7 @@ enum { UNROLL = 4 };
                 BODY(v, v, r *channels + at + v * LANES);                                                    \
     } while (0)
 
-LANE_INLINE void get_block(lanes out[UNROLL], const float *x, size_t at, size_t vectors, size_t n)
+INLINE void get_block(f32x16 out[UNROLL], const float *x, size_t at, size_t vectors, size_t n)
 {
 #pragma GCC unroll 4
     for (size_t v = 0; v < vectors; v++)
@@ -44,7 +44,7 @@ LANE_INLINE void get_block(lanes out[UNROLL], const float *x, size_t at, size_t 
 }
 
 /* Adds up the slots of each vector. */
-LANE_INLINE void put_block(float *sum, lanes total[UNROLL], size_t at, size_t vectors, size_t n)
+INLINE void put_block(float *sum, f32x16 total[UNROLL], size_t at, size_t vectors, size_t n)
 {
 #pragma GCC unroll 4
     for (size_t u = vectors; u < UNROLL; u++)
@@ -54,26 +54,26 @@ LANE_INLINE void put_block(float *sum, lanes total[UNROLL], size_t at, size_t ve
         lanes_put(sum, at + v * LANES, total[v], n, 0);
 }
 
-LANE_INLINE void sums_block(float *sum, const void *x, size_t rows, size_t channels, int half, size_t at,
-                            size_t vectors, size_t n)
+INLINE void sums_block(float *sum, const void *x, size_t rows, size_t channels, int half, size_t at,
+                       size_t vectors, size_t n)
 {
-    lanes total[UNROLL] = {{0}};
+    f32x16 total[UNROLL] = {{0}};
 #define BODY(slot, v, i) total[slot] += lanes_get(x, i, n, half)
     EACH_VECTOR(BODY);
 #undef BODY
     put_block(sum, total, at, vectors, n);
 }
 
-LANE_INLINE void add_square(lanes *total, const void *x, size_t i, size_t n, int half, lanes middle)
+INLINE void add_square(f32x16 *total, const void *x, size_t i, size_t n, int half, f32x16 middle)
 {
-    lanes d = lanes_get(x, i, n, half) - middle;
+    f32x16 d = lanes_get(x, i, n, half) - middle;
     *total += d * d;
 }
 
-LANE_INLINE void squares_block(float *square, const void *x, const float *center, size_t rows,
-                               size_t channels, int half, size_t at, size_t vectors, size_t n)
+INLINE void squares_block(float *square, const void *x, const float *center, size_t rows, size_t channels,
+                          int half, size_t at, size_t vectors, size_t n)
 {
-    lanes total[UNROLL] = {{0}}, middle[UNROLL];
+    f32x16 total[UNROLL] = {{0}}, middle[UNROLL];
     get_block(middle, center, at, vectors, n);
 #define BODY(slot, v, i) add_square(&total[slot], x, i, n, half, middle[v])
     EACH_VECTOR(BODY);
@@ -81,20 +81,19 @@ LANE_INLINE void squares_block(float *square, const void *x, const float *center
     put_block(square, total, at, vectors, n);
 }
 
-LANE_INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, lanes scale, lanes shift,
-                          int relu, float most)
+INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, f32x16 scale, f32x16 shift,
+                     int relu, float most)
 {
-    const lanes zero = {0}, top = zero + most;
-    lanes v = lanes_get(x, i, n, half) * scale + shift;
+    const f32x16 zero = {0}, top = zero + most;
+    f32x16 v = lanes_get(x, i, n, half) * scale + shift;
     v = relu ? lanes_select(v > zero, v, zero) : v;
     lanes_put(y, i, relu ? lanes_select(v > top, top, v) : v, n, half);
 }
 
-LANE_INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu,
-                             float most, size_t rows, size_t channels, int half, size_t at, size_t vectors,
-                             size_t n)
+INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu, float most,
+                        size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    lanes s[UNROLL], t[UNROLL];
+    f32x16 s[UNROLL], t[UNROLL];
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
 #define BODY(slot, v, i) apply_to(y, x, i, n, half, s[v], t[v], relu, most)
@@ -103,26 +102,25 @@ LANE_INLINE void apply_block(void *y, const void *x, const float *scale, const f
 }
 
 /* dy, or 0 where the ReLU after the norm was shut. */
-LANE_INLINE lanes gated(lanes dy, lanes x, lanes scale, lanes shift, int gate, float most)
+INLINE f32x16 gated(f32x16 dy, f32x16 x, f32x16 scale, f32x16 shift, int gate, float most)
 {
-    const lanes zero = {0}, top = zero + most;
-    lanes v = x * scale + shift;
+    const f32x16 zero = {0}, top = zero + most;
+    f32x16 v = x * scale + shift;
     return gate ? lanes_select((v > zero) & (v < top), dy, zero) : dy;
 }
 
-LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x,
-                                 const float *center, const float *scale, const float *shift, int gate,
-                                 float most, size_t rows, size_t channels, int half, size_t at,
-                                 size_t vectors, size_t n)
+INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x, const float *center,
+                            const float *scale, const float *shift, int gate, float most, size_t rows,
+                            size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    lanes total[UNROLL] = {{0}}, along[UNROLL] = {{0}}, middle[UNROLL], s[UNROLL], t[UNROLL];
+    f32x16 total[UNROLL] = {{0}}, along[UNROLL] = {{0}}, middle[UNROLL], s[UNROLL], t[UNROLL];
     get_block(middle, center, at, vectors, n);
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
 #define BODY(slot, v, i)                                                                                     \
     do {                                                                                                     \
-        lanes value = lanes_get(x, i, n, half);                                                              \
-        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                           \
+        f32x16 value = lanes_get(x, i, n, half);                                                             \
+        f32x16 g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                          \
         total[slot] += g;                                                                                    \
         along[slot] += g * (value - middle[v]);                                                              \
     } while (0)
@@ -132,12 +130,11 @@ LANE_INLINE void back_sums_block(float *sum, float *product, const void *dy, con
     put_block(product, along, at, vectors, n);
 }
 
-LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x,
-                                  const struct norm_slopes *k, const float *scale, const float *shift,
-                                  int gate, float most, size_t rows, size_t channels, int half, size_t at,
-                                  size_t vectors, size_t n)
+INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x, const struct norm_slopes *k,
+                             const float *scale, const float *shift, int gate, float most, size_t rows,
+                             size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    lanes s[UNROLL], t[UNROLL], a[UNROLL], b[UNROLL], d[UNROLL];
+    f32x16 s[UNROLL], t[UNROLL], a[UNROLL], b[UNROLL], d[UNROLL];
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
     get_block(a, k->a, at, vectors, n);
@@ -145,9 +142,9 @@ LANE_INLINE void back_apply_block(void *dx, int add, const void *dy, const void 
     get_block(d, k->d, at, vectors, n);
 #define BODY(slot, v, i)                                                                                     \
     do {                                                                                                     \
-        lanes value = lanes_get(x, i, n, half);                                                              \
-        lanes g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                           \
-        lanes slope = g * a[v] + (value * b[v] + d[v]);                                                      \
+        f32x16 value = lanes_get(x, i, n, half);                                                             \
+        f32x16 g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                          \
+        f32x16 slope = g * a[v] + (value * b[v] + d[v]);                                                     \
         lanes_put(dx, i, add ? slope + lanes_get(dx, i, n, half) : slope, n, half);                          \
     } while (0)
     EACH_VECTOR(BODY);

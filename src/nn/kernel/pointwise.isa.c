@@ -73,14 +73,14 @@ static void row_sums_bf16(float *sums, const void *data, size_t rows, size_t col
 }
 
 /* (1 - e) / (1 + e) with e = exp(-2 |x|), then the sign of x: no overflow at either end. NaN stays NaN. */
-LANE_INLINE lanes tanh_of(lanes x)
+INLINE f32x16 tanh_of(f32x16 x)
 {
-    const lane_ints sign = (lane_ints)x & INT32_MIN;
-    lanes e = lanes_exp((lanes)((lane_ints)(x * -2.0f) | INT32_MIN));
-    return (lanes)((lane_ints)((1.0f - e) / (1.0f + e)) | sign);
+    const i32x16 sign = (i32x16)x & INT32_MIN;
+    f32x16 e = lanes_exp((f32x16)((i32x16)(x * -2.0f) | INT32_MIN));
+    return (f32x16)((i32x16)((1.0f - e) / (1.0f + e)) | sign);
 }
 
-LANE_INLINE void tanh_span(void *y, const void *x, size_t n, int half)
+INLINE void tanh_span(void *y, const void *x, size_t n, int half)
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)

@@ -5,87 +5,79 @@
 #ifndef NN_KERNEL_VECTOR_MATH_H
 #define NN_KERNEL_VECTOR_MATH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/simd.h"
+
 #include <string.h>
 
-/* Everything is inlined, so no vector crosses a call and its ABI does not matter. */
-#define LANE_INLINE static inline __attribute__((always_inline))
-
 enum { LANES = 16 };
-typedef float lanes __attribute__((vector_size(64)));
-typedef int32_t lane_ints __attribute__((vector_size(64)));
 
-LANE_INLINE lanes lanes_load(const float *from)
+INLINE f32x16 lanes_load(const float *from)
 {
-    lanes x;
+    f32x16 x;
     memcpy(&x, from, sizeof x);
     return x;
 }
 
-LANE_INLINE void lanes_store(float *to, lanes x)
+INLINE void lanes_store(float *to, f32x16 x)
 {
     memcpy(to, &x, sizeof x);
 }
 
 /** The first n < LANES floats; the other lanes hold `fill`. */
-LANE_INLINE lanes lanes_load_part(const float *from, size_t n, float fill)
+INLINE f32x16 lanes_load_part(const float *from, size_t n, float fill)
 {
-    lanes x = (lanes){0} + fill;
+    f32x16 x = (f32x16){0} + fill;
     memcpy(&x, from, n * sizeof *from);
     return x;
 }
 
-typedef uint16_t lane_halves __attribute__((vector_size(32)));
-typedef uint32_t lane_words __attribute__((vector_size(64)));
-
-LANE_INLINE lanes lanes_from_bf16(lane_halves h)
+INLINE f32x16 lanes_from_bf16(u16x16 h)
 {
-    return (lanes)(__builtin_convertvector(h, lane_words) << 16);
+    return (f32x16)(__builtin_convertvector(h, u32x16) << 16);
 }
 
 /** Rounds to nearest even; a NaN stays a NaN. */
-LANE_INLINE lane_halves lanes_to_bf16(lanes x)
+INLINE u16x16 lanes_to_bf16(f32x16 x)
 {
-    lane_words bits = (lane_words)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    lane_words nan = (lane_words)(x != x);
-    return __builtin_convertvector((rounded & ~nan) | (((bits >> 16) | 0x40) & nan), lane_halves);
+    u32x16 bits = (u32x16)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    u32x16 nan = (u32x16)(x != x);
+    return __builtin_convertvector((rounded & ~nan) | (((bits >> 16) | 0x40) & nan), u16x16);
 }
 
 /** n <= LANES elements from position i of a f32 (half = 0) or bf16 (half = 1) array; the other lanes are 0. n
  * is a constant LANES in the hot loops, so that the branch and the copy fold into one load. */
-LANE_INLINE lanes lanes_get(const void *array, size_t i, size_t n, int half)
+INLINE f32x16 lanes_get(const void *array, size_t i, size_t n, int half)
 {
     if (half) {
-        lane_halves h = {0};
+        u16x16 h = {0};
         memcpy(&h, (const uint16_t *)array + i, n * sizeof(uint16_t));
         return lanes_from_bf16(h);
     }
-    lanes x = {0};
+    f32x16 x = {0};
     memcpy(&x, (const float *)array + i, n * sizeof(float));
     return x;
 }
 
-LANE_INLINE void lanes_put(void *array, size_t i, lanes x, size_t n, int half)
+INLINE void lanes_put(void *array, size_t i, f32x16 x, size_t n, int half)
 {
     if (half) {
-        lane_halves h = lanes_to_bf16(x);
+        u16x16 h = lanes_to_bf16(x);
         memcpy((uint16_t *)array + i, &h, n * sizeof(uint16_t));
     } else
         memcpy((float *)array + i, &x, n * sizeof(float));
 }
 
-LANE_INLINE lanes lanes_select(lane_ints mask, lanes yes, lanes no)
+INLINE f32x16 lanes_select(i32x16 mask, f32x16 yes, f32x16 no)
 {
-    return (lanes)(((lane_ints)yes & mask) | ((lane_ints)no & ~mask));
+    return (f32x16)(((i32x16)yes & mask) | ((i32x16)no & ~mask));
 }
 
-LANE_INLINE lanes lanes_max(lanes a, lanes b)
+INLINE f32x16 lanes_max(f32x16 a, f32x16 b)
 {
     return lanes_select(a > b, a, b);
 }
 
-LANE_INLINE float lanes_sum(lanes x)
+INLINE float lanes_sum(f32x16 x)
 {
     float s[LANES];
     lanes_store(s, x);
@@ -95,7 +87,7 @@ LANE_INLINE float lanes_sum(lanes x)
     return s[0];
 }
 
-LANE_INLINE float lanes_top(lanes x)
+INLINE float lanes_top(f32x16 x)
 {
     float s[LANES], top;
     lanes_store(s, x);
@@ -107,25 +99,25 @@ LANE_INLINE float lanes_top(lanes x)
 
 /** e^x by x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor polynomial of degree 7 in r (truncation below 6e-9).
  *  Relative error below 2e-7. x is cut to [-87, 88], so nothing under- or overflows; NaN stays NaN. */
-LANE_INLINE lanes lanes_exp(lanes x)
+INLINE f32x16 lanes_exp(f32x16 x)
 {
-    const lanes low = (lanes){0} - 87.0f, high = (lanes){0} + 88.0f;
+    const f32x16 low = (f32x16){0} - 87.0f, high = (f32x16){0} + 88.0f;
     x = lanes_select(x < low, low, x);
     x = lanes_select(x > high, high, x);
     const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer in the low mantissa bits */
-    lanes shifted = x * 1.44269504f + magic;
-    lanes n = shifted - magic;
-    lanes r =
+    f32x16 shifted = x * 1.44269504f + magic;
+    f32x16 n = shifted - magic;
+    f32x16 r =
         (x - n * 0.693359375f) - n * -2.12194440e-4f; /* ln 2 in two parts, the first exact in 10 bits */
-    lanes p = (lanes){0} + 1.0f / 5040;
+    f32x16 p = (f32x16){0} + 1.0f / 5040;
     p = p * r + 1.0f / 720;
     p = p * r + 1.0f / 120;
     p = p * r + 1.0f / 24;
     p = p * r + 1.0f / 6;
     p = p * r + 0.5f;
     p = (p * r) * r + r + 1.0f;
-    lane_ints power = ((lane_ints)shifted - 0x4b400000) + 127; /* 0x4b400000: the bits of magic */
-    return p * (lanes)(power << 23);
+    i32x16 power = ((i32x16)shifted - 0x4b400000) + 127; /* 0x4b400000: the bits of magic */
+    return p * (f32x16)(power << 23);
 }
 
 #endif

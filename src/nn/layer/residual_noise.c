@@ -12,16 +12,7 @@
 
 enum { GROUPS = 16, CHUNK = GROUPS * NOISE_GROUP };
 
-extern const struct residual_noise_kernels residual_noise_kernels_v2, residual_noise_kernels_v3,
-    residual_noise_kernels_v4, residual_noise_kernels_v4bf16;
-
-const struct residual_noise_kernels *residual_noise_kernels_find(void)
-{
-    static const struct residual_noise_kernels *const tables[CPU_ISA_COUNT] = {
-        &residual_noise_kernels_v2, &residual_noise_kernels_v3, &residual_noise_kernels_v4,
-        &residual_noise_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
+ISA_TABLE(const struct residual_noise_kernels, residual_noise_kernels, residual_noise_kernels_find);
 
 /* One pass over a tensor. */
 struct job {

@@ -5,12 +5,12 @@
 
 /* ln x for x in (0, 1], never above 0: x = 2^k (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), and ln(1 + m) = m
  * - m^2 / 2 + m^3 P(m). P fits m^2 P(m) best over that range: the root of -2 ln x is right to 1e-6. */
-LANE_INLINE lanes lanes_log(lanes x)
+INLINE f32x16 lanes_log(f32x16 x)
 {
-    lane_ints bits = (lane_ints)x;
-    lane_ints k = ((bits - 0x3f3504f3) >> 23);
-    lanes m = (lanes)(bits - (k << 23)) - 1.0f, n = __builtin_convertvector(k, lanes), z = m * m;
-    lanes p = (lanes){0} + 0.12086676f;
+    i32x16 bits = (i32x16)x;
+    i32x16 k = ((bits - 0x3f3504f3) >> 23);
+    f32x16 m = (f32x16)(bits - (k << 23)) - 1.0f, n = __builtin_convertvector(k, f32x16), z = m * m;
+    f32x16 p = (f32x16){0} + 0.12086676f;
     p = p * m - 0.18484005f;
     p = p * m + 0.20398486f;
     p = p * m - 0.24937634f;
@@ -18,7 +18,7 @@ LANE_INLINE lanes lanes_log(lanes x)
     return n * 0.693147181f + (m + z * (m * p - 0.5f));
 }
 
-LANE_INLINE lanes lanes_root(lanes x)
+INLINE f32x16 lanes_root(f32x16 x)
 {
     for (int i = 0; i < LANES; i++)
         x[i] = __builtin_sqrtf(x[i]);
@@ -26,24 +26,24 @@ LANE_INLINE lanes lanes_root(lanes x)
 }
 
 /* Changes the sign of x where the top bit of `bits` is set. */
-LANE_INLINE lanes lanes_flip(lanes x, lane_words bits)
+INLINE f32x16 lanes_flip(f32x16 x, u32x16 bits)
 {
-    return (lanes)((lane_words)x ^ (bits & 0x80000000u));
+    return (f32x16)((u32x16)x ^ (bits & 0x80000000u));
 }
 
 /* Cosine and sine of 2 pi t, t = words / 2^32: the nearest quarter turn, and polynomials on the rest. Words
  * without their top two bits are four times the rest, as signed numbers; words + 2^29 have the quarter on
  * top: odd ones exchange the two, and the signs follow. */
-LANE_INLINE void turn(lanes *cosine, lanes *sine, lane_words words)
+INLINE void turn(f32x16 *cosine, f32x16 *sine, u32x16 words)
 {
-    lane_words quarter = words + 0x20000000u;
-    lane_ints rest = (lane_ints)(words << 2);
-    lanes a = __builtin_convertvector(rest, lanes) * 3.65729519816e-10f; /* 2 pi / 2^34 */
-    lanes z = a * a;
-    lanes s = ((z * -1.9515295891e-4f + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * a + a;
-    lanes c = ((z * 2.443315711809948e-5f - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * (z * z) -
-              0.5f * z + 1.0f;
-    lane_ints swap = (lane_ints)(quarter << 1) >> 31;
+    u32x16 quarter = words + 0x20000000u;
+    i32x16 rest = (i32x16)(words << 2);
+    f32x16 a = __builtin_convertvector(rest, f32x16) * 3.65729519816e-10f; /* 2 pi / 2^34 */
+    f32x16 z = a * a;
+    f32x16 s = ((z * -1.9515295891e-4f + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * a + a;
+    f32x16 c = ((z * 2.443315711809948e-5f - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * (z * z) -
+               0.5f * z + 1.0f;
+    i32x16 swap = (i32x16)(quarter << 1) >> 31;
     *cosine = lanes_flip(lanes_select(swap, s, c), quarter + 0x40000000u);
     *sine = lanes_flip(lanes_select(swap, c, s), quarter);
 }
@@ -51,20 +51,20 @@ LANE_INLINE void turn(lanes *cosine, lanes *sine, lane_words words)
 static void normals(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP])
 {
     for (size_t i = 0; i < NOISE_GROUP; i += 2 * LANES) {
-        lane_words first, second;
+        u32x16 first, second;
         memcpy(&first, words + i, sizeof first);
         memcpy(&second, words + i + LANES, sizeof second);
-        lanes u = (__builtin_convertvector(first, lanes) + 0.5f) * 0x1p-32f, cosine, sine;
-        lanes radius = lanes_root(lanes_log(u) * -2.0f);
+        f32x16 u = (__builtin_convertvector(first, f32x16) + 0.5f) * 0x1p-32f, cosine, sine;
+        f32x16 radius = lanes_root(lanes_log(u) * -2.0f);
         turn(&cosine, &sine, second);
         lanes_store(out + i, radius * cosine);
         lanes_store(out + i + LANES, radius * sine);
     }
 }
 
-LANE_INLINE lanes floored(lanes x, lanes floor)
+INLINE f32x16 floored(f32x16 x, f32x16 floor)
 {
-    lanes size = lanes_max(lanes_select(x < 0, -x, x), floor);
+    f32x16 size = lanes_max(lanes_select(x < 0, -x, x), floor);
     return lanes_select(x < 0, -size, size);
 }
 
@@ -93,11 +93,11 @@ static void add(void *y, const void *x, size_t at, const float *z, float scale, 
 static void add_scaled(void *y, const void *x, size_t at, const float *z, float scale, float floor, size_t n,
                        int half)
 {
-    const lanes least = (lanes){0} + floor;
+    const f32x16 least = (f32x16){0} + floor;
     if (floor > 0)
         EACH({
-            lanes here = lanes_get(x, at + i, k, half);
-            lanes noise = scale * lanes_get(z, i, k, 0) * floored(here, least);
+            f32x16 here = lanes_get(x, at + i, k, half);
+            f32x16 noise = scale * lanes_get(z, i, k, 0) * floored(here, least);
             lanes_put(y, at + i, lanes_get(y, at + i, k, half) + here + noise, k, half);
         });
     else
@@ -108,13 +108,13 @@ static void add_scaled(void *y, const void *x, size_t at, const float *z, float 
 }
 
 /* What one number of the gradient becomes on its way to x. */
-LANE_INLINE lanes passed_on(lanes g, lanes z, const void *x, size_t at, float share, float scale, float floor,
-                            size_t k, int half)
+INLINE f32x16 passed_on(f32x16 g, f32x16 z, const void *x, size_t at, float share, float scale, float floor,
+                        size_t k, int half)
 {
-    lanes noise = scale * z;
+    f32x16 noise = scale * z;
     if (floor > 0) {
-        lanes here = lanes_get(x, at, k, half), size = lanes_select(here < 0, -here, here);
-        noise = lanes_select(size > (lanes){0} + floor, noise, (lanes){0});
+        f32x16 here = lanes_get(x, at, k, half), size = lanes_select(here < 0, -here, here);
+        noise = lanes_select(size > (f32x16){0} + floor, noise, (f32x16){0});
     }
     return g * (share + noise);
 }
@@ -135,7 +135,7 @@ static void add_scaled_back(void *to, const void *g, const void *x, size_t at, c
                        k, half));
 }
 
-static double lanes_total(lanes x)
+static double lanes_total(f32x16 x)
 {
     double sum = 0;
     for (int i = 0; i < LANES; i++)
@@ -147,17 +147,17 @@ static double lanes_total(lanes x)
  */
 static void moments(double sums[2], const void *y, size_t at, double shift, size_t n, int half)
 {
-    const lanes mean = (lanes){0} + (float)shift;
+    const f32x16 mean = (f32x16){0} + (float)shift;
     for (size_t first = 0; first < n; first += NOISE_GROUP) {
         size_t end = first + NOISE_GROUP < n ? first + NOISE_GROUP : n, i = first;
-        lanes sum = {0}, square = {0};
+        f32x16 sum = {0}, square = {0};
         for (; i + LANES <= end; i += LANES) {
-            lanes x = lanes_get(y, at + i, LANES, half) - mean;
+            f32x16 x = lanes_get(y, at + i, LANES, half) - mean;
             sum += x;
             square += x * x;
         }
         if (i < end) {
-            lanes x = lanes_get(y, at + i, end - i, half) - mean;
+            f32x16 x = lanes_get(y, at + i, end - i, half) - mean;
             for (size_t k = end - i; k < LANES; k++)
                 x[k] = 0;
             sum += x;
@@ -170,7 +170,7 @@ static void moments(double sums[2], const void *y, size_t at, double shift, size
 
 static double dot(const void *g, size_t at, const float *z, size_t n, int half)
 {
-    lanes sum = {0};
+    f32x16 sum = {0};
     EACH(sum += lanes_get(g, at + i, k, half) * lanes_get(z, i, k, 0));
     return lanes_total(sum);
 }

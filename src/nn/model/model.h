@@ -1,7 +1,8 @@
 /* model.h - inside of a model: rows and parameters. Builders (model_NAME.c) add rows; plans and optimizers
  * read them.
  *
- * To add a model: one file model_NAME.c with a `const struct model_kind model_NAME`, one ROW in model_list.h.
+ * To add a model: a file model_NAME.c (relatives share one) with a `const struct model_kind model_NAME`, one
+ * ROW in model_list.h.
  */
 #ifndef NN_MODEL_MODEL_H
 #define NN_MODEL_MODEL_H

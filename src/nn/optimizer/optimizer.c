@@ -10,15 +10,7 @@
 
 enum { CHUNK = 16384 }; /* elements: value, gradient and two states of a chunk fit in 256 KiB of L2 */
 
-extern const struct optimizer_kernels optimizer_kernels_v2, optimizer_kernels_v3, optimizer_kernels_v4,
-    optimizer_kernels_v4bf16;
-
-const struct optimizer_kernels *optimizer_kernels_best(void)
-{
-    static const struct optimizer_kernels *const tables[CPU_ISA_COUNT] = {
-        &optimizer_kernels_v2, &optimizer_kernels_v3, &optimizer_kernels_v4, &optimizer_kernels_v4bf16};
-    return tables[cpu_best_isa()];
-}
+ISA_TABLE(const struct optimizer_kernels, optimizer_kernels, optimizer_kernels_best);
 
 static size_t chunks_of(size_t count)
 {

@@ -40,6 +40,12 @@ done:
     return status;
 }
 
+/* Does anything below this row, or outside, read the gradient of its result? */
+static int needs_gradient(const struct nn_plan *p, int row)
+{
+    return row >= 0 ? !p->model->rows[row].layer->ends_gradient : p->config.input_gradient;
+}
+
 static sotto_status plan_layers(struct nn_plan *p)
 {
     sotto_status status = SOTTO_OK;
@@ -55,8 +61,7 @@ static sotto_status plan_layers(struct nn_plan *p)
             .views = p->config.views,
             .relu = spec->relu && spec->residual == SOURCE_NONE && spec->noise.kind == NN_NOISE_NONE &&
                     spec->layer->fuses_relu,
-            .need_diff_src =
-                p->config.training && spec->src >= 0 && !p->model->rows[spec->src].layer->ends_gradient,
+            .need_diff_src = p->config.training && needs_gradient(p, spec->src),
             .src = plan_activation(p, spec->src),
             .dst = plan_activation(p, i),
             .parameters = &p->model->parameters[p->model->first_parameter[i]],
@@ -95,12 +100,25 @@ done:
     return status;
 }
 
+static sotto_status check_input_gradient(const struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(!config->input_gradient || (config->training && !config->views),
+            "plan: a gradient of the input needs training, of whole batches");
+    for (size_t i = 0; config->input_gradient && i < m->row_count; i++)
+        if (m->rows[i].layer->ends_gradient)
+            FAIL(SOTTO_ENOTSUP, "%s: no gradient of the input goes through this layer", m->rows[i].path);
+done:
+    return status;
+}
+
 static sotto_status check_config(const struct nn_model *m, const struct nn_plan_config *config)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(config->batch > 0, "plan: batch must be > 0");
     REQUIRE(config->backend != NULL, "plan: no backend given");
     TRY(check_views(m, config));
+    TRY(check_input_gradient(m, config));
     REQUIRE(!config->embedding_only || m->embedding_row >= 0,
             "plan: this model has no encoder; its embedding is its input");
     if (config->dtype == NN_BF16 && !config->backend->supports_bf16())
@@ -196,15 +214,15 @@ static void backward_residual(struct nn_plan *p, size_t i)
 {
     int source = p->runs[i].spec->residual;
     struct activation *dst = p->runs[i].dst;
-    if (source >= 0 && p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE) {
+    if (source != SOURCE_NONE && p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE) {
         if (p->flow[i].copy_residual || p->flow[i].add_residual)
             residual_noise_backward(&p->runs[i], plan_activation(p, source),
                                     p->flow[i].copy_residual ? RESIDUAL_COPY : RESIDUAL_ADD, &p->pass);
         return;
     }
-    if (source >= 0 && p->flow[i].copy_residual)
+    if (p->flow[i].copy_residual)
         memcpy(plan_activation(p, source)->diff, dst->diff, dst->count * dtype_size(dst->dtype));
-    if (source >= 0 && p->flow[i].add_residual)
+    if (p->flow[i].add_residual)
         tensor_add(p->kernels, dst->dtype, plan_activation(p, source)->diff, dst->diff, dst->count,
                    p->threads);
 }
@@ -241,13 +259,15 @@ void plan_backward_row(struct nn_plan *p, size_t i)
 
 void nn_plan_backward(struct nn_plan *p)
 {
-    struct activation *output = plan_output(p);
+    struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
 
     assert(!p->config.views); /* nn_plan_clipped_sum() */
     if (output->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
     for (size_t i = p->row_count; i-- > 0;)
         plan_backward_row(p, i);
+    if (p->diff_input && input->dtype == NN_BF16)
+        tensor_to_f32(p->kernels, p->diff_input, input->diff, input->count, p->threads);
 }
 
 /* All above the reversal. */
@@ -283,6 +303,11 @@ const float *nn_plan_output(const struct nn_plan *p)
 float *nn_plan_diff_output(struct nn_plan *p)
 {
     return p->diff_output;
+}
+
+const float *nn_plan_input_gradient(const struct nn_plan *p)
+{
+    return p->diff_input;
 }
 
 const float *nn_plan_adversary_output(const struct nn_plan *p)

@@ -24,9 +24,10 @@ struct nn_plan {
     struct node_gradient_flow *flow; /* (row_count) */
     struct activation
         *activations; /* (row_count + 1); activations[0] is the input, tensors[i + 1] the result of row i */
-    float *input, *output, *diff_output; /* f32 faces; the same memory as the tensors in a f32 plan */
-    struct pass pass;                    /* of the last forward; backward redraws the same dropout */
-    void *spare;                         /* second gradient of a row with several readers */
+    float *input, *output, *diff_output,
+        *diff_input;  /* f32 faces; the same memory as the tensors in a f32 plan */
+    struct pass pass; /* of the last forward; backward redraws the same dropout */
+    void *spare;      /* second gradient of a row with several readers */
     /* of a plan with views: (rows, examples) squared norms, their excess and clip factors; (examples) */
     double *square, *excess, *factor, *norm;
     struct arena keep, scratch;

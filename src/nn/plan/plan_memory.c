@@ -94,7 +94,7 @@ static void first_gradient(struct assignment *a, struct nn_plan *p, int j, int i
  * work in place shares it with its source. Fills p->flow on the way. */
 static void assign_gradients(struct assignment *a, struct nn_plan *p)
 {
-    int last = (int)p->row_count - 1, written[MODEL_ROWS_MAX] = {0};
+    int last = (int)p->row_count - 1, writers[MODEL_ROWS_MAX + 1] = {0}, *written = writers + 1;
     for (int i = 0; i <= last; i++) {
         a->like[i] = -1;
         if (!plan_ends(p, i))
@@ -108,12 +108,14 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
         const int sources[2] = {spec->residual, spec->src}; /* in the order of nn_plan_backward */
         for (int k = 0; k < 2; k++) {
             int j = sources[k];
-            if (j < 0 || (k == 1 && !p->runs[i].need_diff_src))
+            if (j == SOURCE_NONE || (j == SOURCE_INPUT && !p->config.input_gradient) ||
+                (k == 1 && !p->runs[i].need_diff_src))
                 continue;
             if (!written[j]) {
-                int kept = p->runs[i].keep_diff;
-                first_gradient(a, p, j, i,
-                               !kept && (k == 0 || (spec->layer->in_place && is_last_user(a, i))));
+                int kept = p->runs[i].keep_diff || j == SOURCE_INPUT;
+                if (j != SOURCE_INPUT) /* whose gradient has memory of its own */
+                    first_gradient(a, p, j, i,
+                                   !kept && (k == 0 || (spec->layer->in_place && is_last_user(a, i))));
                 if (k == 0)
                     p->flow[i].copy_residual = kept;
             } else if (k == 0)
@@ -126,7 +128,7 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
                     a->spare = activation_bytes(plan_activation(p, j));
             }
             written[j] = 1;
-            if (k == 0 || !spec->layer->fuses_mask)
+            if (j >= 0 && (k == 0 || !spec->layer->fuses_mask))
                 p->flow[j].mask = 1;
         }
         if (!p->runs[i].keep_diff) /* else the slot stays taken */
@@ -153,6 +155,10 @@ static void place(struct nn_plan *p, const struct assignment *a)
     p->spare = arena_take(&p->keep, a->spare, 1);
     in->data = arena_take(&p->keep, activation_bytes(in), 1);
     p->input = in->dtype == NN_F32 ? in->data : arena_take(&p->keep, in->count, sizeof(float));
+    if (p->config.input_gradient) {
+        in->diff = arena_take(&p->keep, activation_bytes(in), 1);
+        p->diff_input = in->dtype == NN_F32 ? in->diff : arena_take(&p->keep, in->count, sizeof(float));
+    }
     for (int i = last; i >= 0; i--) { /* backwards: a gradient may lie in that of a later row */
         struct activation *t = plan_activation(p, i);
         int shares = !p->config.training && a->of[i] >= 0;

@@ -74,7 +74,7 @@ static void a_flip_is_exact(void **state)
     static float plain[3 * 32 * 33], flipped[3 * 32 * 33], scratch[7 * 33];
     fill(image, sizeof image, 2);
     struct augment_view v = augment_identity();
-    augment_kernel kernel = augment_kernel_find(cpu_best_isa());
+    augment_kernel *kernel = augment_kernel_find(cpu_best_isa());
     kernel(plain, image, 3, 32, 33, &v, scratch);
     v.flip = 1;
     kernel(flipped, image, 3, 32, 33, &v, scratch);

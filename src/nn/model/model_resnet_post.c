@@ -5,8 +5,13 @@
 
 #include <stdio.h>
 
-const struct resnet_stages resnet18_stages = {.blocks = {2, 2, 2, 2}, .widening = 1};
-const struct resnet_stages resnet50_stages = {.blocks = {3, 4, 6, 3}, .bottleneck = 1, .widening = 4};
+struct resnet_stages {
+    size_t blocks[4];
+    int bottleneck;
+    size_t widening; /* of a block's result over its 3x3 convolution */
+};
+static const struct resnet_stages resnet18_stages = {.blocks = {2, 2, 2, 2}, .widening = 1};
+static const struct resnet_stages resnet50_stages = {.blocks = {3, 4, 6, 3}, .bottleneck = 1, .widening = 4};
 
 /* Convolution NUMBER of a block and its norm, with a ReLU unless it closes the block without a sum. */
 static sotto_status add_pair(int *row, struct resnet *b, int src, const char *prefix, int number,
@@ -47,6 +52,9 @@ done:
     return status;
 }
 
+/* 3x3 convolution with stride 1; 7x7 with stride 2 and a 3x3 max pool with stride 2. */
+enum resnet_stem { RESNET_STEM_CIFAR, RESNET_STEM_IMAGENET };
+
 static sotto_status add_stem(int *row, struct resnet *b, enum resnet_stem stem)
 {
     sotto_status status = SOTTO_OK;
@@ -67,9 +75,9 @@ done:
     return status;
 }
 
-sotto_status resnet_post_activation(int *embedding_row, struct nn_model *m,
-                                    const struct nn_model_config *config, const struct resnet_stages *stages,
-                                    enum resnet_stem stem)
+static sotto_status resnet_post_activation(int *embedding_row, struct nn_model *m,
+                                           const struct nn_model_config *config,
+                                           const struct resnet_stages *stages, enum resnet_stem stem)
 {
     sotto_status status = SOTTO_OK;
     struct resnet b;
@@ -83,3 +91,49 @@ sotto_status resnet_post_activation(int *embedding_row, struct nn_model *m,
 done:
     return status;
 }
+
+/* ResNet-18 (He et al. 2016a) with the CIFAR stem: 3x3 convolution with stride 1, no pooling; four stages of
+ * two basic blocks, 64 to 512 channels. Names as in torchvision. 11,173,962 parameters with 10 classes. */
+static sotto_status build_resnet18(int *embedding_row, struct nn_model *m,
+                                   const struct nn_model_config *config)
+{
+    return resnet_post_activation(embedding_row, m, config, &resnet18_stages, RESNET_STEM_CIFAR);
+}
+
+const struct model_kind model_resnet18 = {.name = "resnet18",
+                                          .title = "residual network with the CIFAR stem, 64 to 512 channels",
+                                          .build = build_resnet18};
+
+/* ResNet-18 with the ImageNet stem, for images of some 64 pixels and more. As in torchvision, 11,689,512
+ * parameters with 1,000 classes. */
+static sotto_status build_resnet18_imagenet(int *embedding_row, struct nn_model *m,
+                                            const struct nn_model_config *config)
+{
+    return resnet_post_activation(embedding_row, m, config, &resnet18_stages, RESNET_STEM_IMAGENET);
+}
+
+const struct model_kind model_resnet18_imagenet = {
+    .name = "resnet18-imagenet", .title = "ResNet-18 with the 7x7 stem", .build = build_resnet18_imagenet};
+
+/* ResNet-50 (He et al. 2016a) with the CIFAR stem: four stages of 3, 4, 6 and 3 bottlenecks, 256 to 2,048
+ * channels, strides at the 3x3 convolution as in torchvision. 23,520,842 parameters with 10 classes. */
+static sotto_status build_resnet50(int *embedding_row, struct nn_model *m,
+                                   const struct nn_model_config *config)
+{
+    return resnet_post_activation(embedding_row, m, config, &resnet50_stages, RESNET_STEM_CIFAR);
+}
+
+const struct model_kind model_resnet50 = {
+    .name = "resnet50",
+    .title = "bottleneck residual network with the CIFAR stem, 256 to 2,048 channels",
+    .build = build_resnet50};
+
+/* ResNet-50 with the ImageNet stem. As in torchvision, 25,557,032 parameters with 1,000 classes. */
+static sotto_status build_resnet50_imagenet(int *embedding_row, struct nn_model *m,
+                                            const struct nn_model_config *config)
+{
+    return resnet_post_activation(embedding_row, m, config, &resnet50_stages, RESNET_STEM_IMAGENET);
+}
+
+const struct model_kind model_resnet50_imagenet = {
+    .name = "resnet50-imagenet", .title = "ResNet-50 with the 7x7 stem", .build = build_resnet50_imagenet};

@@ -1,8 +1,6 @@
 /* MobileNetV2 (Sandler et al. 2018): inverted residuals, whose sum joins the narrow ends: a 1x1 convolution
  * widens (not in the first block), a depthwise 3x3 filters, a 1x1 narrows without an activation after it.
  * Norms and ReLU6 elsewhere. Names as in torchvision. */
-#include "nn/model/mobilenet.h"
-
 #include "nn/model/resnet_parts.h"
 
 #include <stdio.h>
@@ -85,8 +83,9 @@ done:
     return status;
 }
 
-sotto_status mobilenetv2_add(int *embedding_row, struct nn_model *m, const struct nn_model_config *config,
-                             size_t stem, size_t second)
+/* Stem of stride `stem`, second group of blocks of stride `second` (published: 2 and 2). */
+static sotto_status mobilenetv2_add(int *embedding_row, struct nn_model *m,
+                                    const struct nn_model_config *config, size_t stem, size_t second)
 {
     sotto_status status = SOTTO_OK;
     struct resnet b;
@@ -106,3 +105,25 @@ sotto_status mobilenetv2_add(int *embedding_row, struct nn_model *m, const struc
 done:
     return status;
 }
+
+/* MobileNetV2 for small images: the first two of its five halvings left out. 2,236,682 parameters with 10
+ * classes. */
+static sotto_status build_small(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+{
+    return mobilenetv2_add(embedding_row, m, config, 1, 1);
+}
+
+const struct model_kind model_mobilenetv2 = {
+    .name = "mobilenetv2",
+    .title = "inverted residuals, depthwise convolutions, for small images",
+    .build = build_small};
+
+/* MobileNetV2 as published. As in torchvision, 3,504,872 parameters with 1,000 classes. */
+static sotto_status build_published(int *embedding_row, struct nn_model *m,
+                                    const struct nn_model_config *config)
+{
+    return mobilenetv2_add(embedding_row, m, config, 2, 2);
+}
+
+const struct model_kind model_mobilenetv2_imagenet = {
+    .name = "mobilenetv2-imagenet", .title = "MobileNetV2 with all its halvings", .build = build_published};

@@ -31,8 +31,8 @@ done:
     return status;
 }
 
-sotto_status resnet_pre_activation(int *embedding_row, struct nn_model *m,
-                                   const struct nn_model_config *config, size_t blocks)
+static sotto_status resnet_pre_activation(int *embedding_row, struct nn_model *m,
+                                          const struct nn_model_config *config, size_t blocks)
 {
     sotto_status status = SOTTO_OK;
     struct resnet b;
@@ -49,7 +49,8 @@ done:
     return status;
 }
 
-static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+static sotto_status build_resnet8(int *embedding_row, struct nn_model *m,
+                                  const struct nn_model_config *config)
 {
     return resnet_pre_activation(embedding_row, m, config, 1);
 }
@@ -57,4 +58,15 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
 const struct model_kind model_resnet8 = {.name = "resnet8",
                                          .title = "pre-activation residual network, 16 to 64 channels",
                                          .pre_activation = 1,
-                                         .build = build};
+                                         .build = build_resnet8};
+
+static sotto_status build_resnet20(int *embedding_row, struct nn_model *m,
+                                   const struct nn_model_config *config)
+{
+    return resnet_pre_activation(embedding_row, m, config, 3);
+}
+
+const struct model_kind model_resnet20 = {.name = "resnet20",
+                                          .title = "pre-activation residual network, three blocks a stage",
+                                          .pre_activation = 1,
+                                          .build = build_resnet20};
