@@ -290,7 +290,7 @@ static sotto_status audit_membership(struct json **out, const struct sotto_audit
     struct audit_halves halves = {0};
     struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
     struct json *doc = NULL, *lint = NULL, *attacks = json_make_array();
-    TRY(audit_check(&sides, in));
+    TRY(audit_check(&sides, in, ctx));
     TRY(check_names(names, sides.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &sides, names));

@@ -50,14 +50,17 @@ struct audit_arrays {
     const double *reference_outputs_f8;
     void *owned[SLOTS]; /* the arrays of `all` */
 };
-sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in);
+sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
+                         const struct sotto_context *ctx);
 void audit_arrays_clear(struct audit_arrays *s);
 /* Fills s->owned and s->all from in; nothing is checked but sizes. ENOMEM. */
 sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *in);
 /* After the checks: reference models' outputs or losses become signals. */
-sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in);
+sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in,
+                                   const struct sotto_context *ctx);
 /* Views, checked and turned into signals, once the references are there. EUSAGE, EINVAL, ENOMEM. */
-sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in);
+sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in,
+                              const struct sotto_context *ctx);
 
 /* The random halves, the same for every attack: order[0 .. n/2) chooses thresholds, the rest is scored. */
 struct audit_halves {

@@ -427,6 +427,7 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     struct json *doc = NULL;
     double *fresh = NULL;
     size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
+    const size_t repeats_before = given->target->repeats; /* the target is the caller's */
     struct sotto_attack_options own = *o;
     struct query_input in = {.target = given->target, .options = &own, .ctx = ctx};
     if (o->channels == 0)
@@ -460,6 +461,7 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
         memcpy(scores, fresh, n * sizeof *scores);
     *finished = !result.pending;
 done:
+    given->target->repeats = repeats_before;
     clear(&w);
     base_free(fresh);
     json_free(result.facts);

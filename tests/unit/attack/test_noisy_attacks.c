@@ -241,6 +241,7 @@ static void an_averaging_attack_says_so(void **state)
     assert_true(value == 3);
     assert_int_equal(sotto_target_used(in.target), 3 * 2 * N);
     json_free(doc);
+    assert_int_equal(in.target->repeats, 0); /* the caller asks as before */
     sotto_target_close(in.target);
 }
 
