@@ -2,6 +2,7 @@
 #ifndef SOTTO_REPORT_H
 #define SOTTO_REPORT_H
 
+#include "sotto/audit.h"
 #include "sotto/base.h"
 
 #ifdef __cplusplus
@@ -31,9 +32,10 @@ struct sotto_audit_facts {
     const struct sotto_report_input *inputs; /**< inputs_count entries, or NULL */
     size_t inputs_count;
 };
-/** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. `audit_json` is what sotto_audit()
- *  gave. The time in the report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder, const char *audit_json,
+/** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. The time in the
+ *  report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder,
+                                                           const struct sotto_audit_result *audit,
                                                            const struct sotto_audit_facts *facts);
 
 /** A model in a comparison: files with its "sotto.audit/1" objects (of its answers, of its encoder, of an attribute). */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "support/audit_world.h"
+#include "support/audit_text.h"
 
 enum { VIEWS = 2, CLASSES = 2, BOTH = 2 * RECORDS };
 
@@ -53,7 +54,7 @@ static void one_thread_is_enough(void **state)
     in.reference_views = a->reference_views;
     in.views = VIEWS;
     const int before = threads_alive();
-    assert_int_equal(sotto_audit(&json, &in, &options, &single), SOTTO_OK);
+    assert_int_equal(audit_text(&json, &in, &options, &single), SOTTO_OK);
     assert_int_equal(threads_alive(), before);
     sotto_text_free(json);
     free(a);
