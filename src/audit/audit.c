@@ -156,8 +156,8 @@ static sotto_status run_job(void *arg, size_t index, int thread)
     struct job *job = &all->job[index];
     const struct sotto_audit_scores *named = job->named;
     if (job->attack)
-        return audit_measure(&job->entry, &job->memory, job->scores, job->fallback, job->attack, index, all->sides,
-                             all->halves, all->settings);
+        return audit_measure(&job->entry, &job->memory, job->scores, job->fallback, job->attack, index,
+                             all->sides, all->halves, all->settings);
     struct audit_scored s = {.name = named->name,
                              .title = named->title,
                              .source = named->source,
@@ -228,7 +228,8 @@ static const double *scores_of(const void *arg, const char *attack)
     return NULL;
 }
 
-static sotto_status look_closer(struct sotto_audit_result *r, const struct jobs *jobs, const struct sotto_context *ctx)
+static sotto_status look_closer(struct sotto_audit_result *r, const struct jobs *jobs,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct job *job = choose_closer(jobs);
@@ -240,8 +241,7 @@ static sotto_status look_closer(struct sotto_audit_result *r, const struct jobs 
         TRY(audit_slices(r, job->attack->name, job->scores, sides, jobs->halves, jobs->settings));
     }
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        TRY(leave_one_model_out(r, &support, job->attack->name, sides, scores_of, jobs, jobs->settings,
-                                ctx));
+        TRY(leave_one_model_out(r, &support, job->attack->name, sides, scores_of, jobs, jobs->settings, ctx));
     }
     if (jobs->settings->exposed) {
         TRY(audit_most_vulnerable(r, job->attack->name, job->scores, job->fallback, &support, sides,

@@ -10,8 +10,8 @@ static struct sotto_audit_bound bound_at(const struct roc *scored, double thresh
                                          double confidence, size_t group)
 {
     const struct rates r = curve_rates(scored, threshold, confidence);
-    return (struct sotto_audit_bound){.lower_bound =
-                                          group ? epsilon_of_group(&r, delta, group) : rates_epsilon(&r, delta),
+    return (struct sotto_audit_bound){.lower_bound = group ? epsilon_of_group(&r, delta, group)
+                                                           : rates_epsilon(&r, delta),
                                       .threshold = threshold,
                                       .delta = delta,
                                       .confidence = confidence,
@@ -83,7 +83,8 @@ static sotto_status set_one_run(struct sotto_audit_attack *out, struct sotto_aud
         .delta = settings->delta,
         .confidence = settings->confidence,
         .lower_bound = one_run_epsilon(settings->delta, m + n, 2 * k, right, settings->confidence),
-        .assumption = "every record was a member by its own fair coin, and the guesses were fixed beforehand"};
+        .assumption =
+            "every record was a member by its own fair coin, and the guesses were fixed beforehand"};
 done:
     base_free(x);
     return status;

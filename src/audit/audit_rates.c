@@ -60,7 +60,8 @@ static sotto_status resample(struct sotto_audit_bootstrap *out, const struct aud
 {
     sotto_status status = SOTTO_OK;
     const struct rates r = curve_rates(&c->all, curve_threshold_at_fpr(&c->all, fpr), settings->confidence);
-    TRY(bootstrap_tpr(&out->tpr, &c->all, fpr, settings->draws, settings->confidence, settings->seed, stream));
+    TRY(bootstrap_tpr(&out->tpr, &c->all, fpr, settings->draws, settings->confidence, settings->seed,
+                      stream));
     out->realised_fpr = r.fpr.estimate;
     out->draws = settings->draws;
     out->n_member = c->all.n_member;
@@ -100,7 +101,8 @@ sotto_status audit_measure_rates(struct sotto_audit_attack *out, struct sotto_au
         r->least_detectable = least_detectable(fpr, c->scored.n_member, settings->confidence);
         TRY(resample(&r->bootstrap, c, fpr, (uint64_t)(1 + index) * 64 + i, settings));
     }
-    out->at_zero = audit_flagged(&c->scored, curve_threshold_at_fpr(&c->calibration, 0), settings->confidence);
+    out->at_zero =
+        audit_flagged(&c->scored, curve_threshold_at_fpr(&c->calibration, 0), settings->confidence);
 done:
     return status;
 }

@@ -11,19 +11,20 @@ static struct sotto_audit_auc auc_of(const struct roc *all, double confidence)
 {
     bool exact;
     const struct sotto_estimate area = curve_auc(all, confidence, &exact);
-    return (struct sotto_audit_auc){
-        area, exact ? "Clopper-Pearson on disjoint pairs" : "DeLong, logit scale, Student's t"};
+    return (struct sotto_audit_auc){area, exact ? "Clopper-Pearson on disjoint pairs"
+                                                : "DeLong, logit scale, Student's t"};
 }
 
 static void set_balanced(struct sotto_audit_attack *out, const struct audit_curves *c, double confidence)
 {
     const double threshold = curve_threshold_balanced(&c->calibration);
     out->advantage = curve_advantage(&c->all);
-    out->balanced = (struct sotto_audit_balanced){.accuracy = curve_balanced(&c->scored, threshold, confidence),
-                                                  .threshold = threshold,
-                                                  .oracle = (1 + out->advantage) / 2,
-                                                  .n_member = c->scored.n_member,
-                                                  .n_nonmember = c->scored.n_nonmember};
+    out->balanced =
+        (struct sotto_audit_balanced){.accuracy = curve_balanced(&c->scored, threshold, confidence),
+                                      .threshold = threshold,
+                                      .oracle = (1 + out->advantage) / 2,
+                                      .n_member = c->scored.n_member,
+                                      .n_nonmember = c->scored.n_nonmember};
 }
 
 /* The attack decided by itself, from other data: all records may be scored. */
@@ -33,14 +34,14 @@ static sotto_status set_own_decision(struct sotto_audit_attack *out, struct sott
     sotto_status status = SOTTO_OK;
     const struct rates r = curve_rates(all, s->own_threshold, confidence);
     TAKE(memory, out->decision, 1);
-    *out->decision = (struct sotto_audit_decision){.balanced_accuracy =
-                                                       curve_balanced(all, s->own_threshold, confidence),
-                                                   .tpr = r.tpr,
-                                                   .fpr = r.fpr,
-                                                   .threshold = s->own_threshold,
-                                                   .from = s->threshold_of,
-                                                   .n_member = all->n_member,
-                                                   .n_nonmember = all->n_nonmember};
+    *out->decision =
+        (struct sotto_audit_decision){.balanced_accuracy = curve_balanced(all, s->own_threshold, confidence),
+                                      .tpr = r.tpr,
+                                      .fpr = r.fpr,
+                                      .threshold = s->own_threshold,
+                                      .from = s->threshold_of,
+                                      .n_member = all->n_member,
+                                      .n_nonmember = all->n_nonmember};
 done:
     return status;
 }

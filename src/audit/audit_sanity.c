@@ -21,8 +21,8 @@ static sotto_status add(struct sotto_audit_check **out, struct findings *list, c
                         enum sotto_check_level level, const char *text)
 {
     struct sotto_audit_check *c = &list->check[list->count++];
-    *c = (struct sotto_audit_check){
-        .name = name, .level = level, .text = audit_keep_text(list->memory, text)};
+    *c =
+        (struct sotto_audit_check){.name = name, .level = level, .text = audit_keep_text(list->memory, text)};
     if (out)
         *out = c;
     return c->text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "lint: out of memory");
@@ -59,8 +59,8 @@ static sotto_status lint_duplicates(struct findings *list, const struct audit_ar
         snprintf(text, sizeof text, "no %s occur on both sides", what);
     TRY(add(&c, list, "duplicates", warning_if(d.members), text));
     TAKE(list->memory, c->duplicates, 1);
-    *c->duplicates = (struct sotto_audit_duplicates){what, d.members, d.nonmembers, d.within_members,
-                                                     d.within_nonmembers};
+    *c->duplicates =
+        (struct sotto_audit_duplicates){what, d.members, d.nonmembers, d.within_members, d.within_nonmembers};
 done:
     return status;
 }

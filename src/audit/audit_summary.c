@@ -54,7 +54,8 @@ static void add_attack(char **text, size_t *used, const struct sotto_audit_attac
 {
     char line[LINE], cell[64];
     const struct sotto_estimate *auc = &a->auc.area;
-    snprintf(line, sizeof line, "%-23.23s %.3f [%.3f, %.3f]  ", a->name, auc->estimate, auc->lower, auc->upper);
+    snprintf(line, sizeof line, "%-23.23s %.3f [%.3f, %.3f]  ", a->name, auc->estimate, auc->lower,
+             auc->upper);
     add(text, used, line);
     for (size_t k = 0; k < count; k++) {
         if (rates[k] < a->rate_count)
@@ -112,7 +113,8 @@ static void add_attribute(char **text, size_t *used, const struct sotto_attribut
         add_attribute_line(text, used, name, &a->depths[i]);
     }
     percent_cell(cell, &a->gain);
-    snprintf(line, sizeof line, "gain in accuracy over '%.60s': %s\n", a->gain_over ? a->gain_over : "", cell);
+    snprintf(line, sizeof line, "gain in accuracy over '%.60s': %s\n", a->gain_over ? a->gain_over : "",
+             cell);
     add(text, used, line);
 }
 
@@ -123,8 +125,8 @@ static void add_claim(char **text, size_t *used, const struct sotto_audit_claim 
         return;
     snprintf(line, sizeof line,
              "\nclaim of epsilon %g, delta %g: %s (lower bound %.3g at %g %% over %zu attacks)\n", c->epsilon,
-             c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted; that is no proof", c->lower_bound,
-             100 * c->confidence, c->attacks);
+             c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted; that is no proof",
+             c->lower_bound, 100 * c->confidence, c->attacks);
     add(text, used, line);
 }
 

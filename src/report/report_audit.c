@@ -72,7 +72,8 @@ done:
     return status;
 }
 
-static sotto_status report_json(struct json **out, const struct json *audit, const struct sotto_audit_facts *facts)
+static sotto_status report_json(struct json **out, const struct json *audit,
+                                const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
     char when[32];
