@@ -332,23 +332,30 @@ done:
     return status;
 }
 
-sotto_status sotto_audit_decode(struct sotto_audit_result *out, const char *json)
+sotto_status audit_decode(struct sotto_audit_result *out, const struct json *doc)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_result r = {0};
-    struct json *doc = NULL;
-    struct place top = {.memory = &r.memory};
-    TRY(json_parse(&doc, json, strlen(json), "audit"));
+    const struct place top = {.object = doc, .memory = &r.memory};
     const char *schema = json_text(json_member(doc, "schema"));
     if (!schema || strcmp(schema, "sotto.audit/1") != 0)
         FAIL(SOTTO_EFORMAT, "audit: 'schema' is not sotto.audit/1");
-    top.object = doc;
     TRY(take_fields((char *)&r, audit_result_fields, &top));
     TRY(keep_more(&r, doc));
     *out = r;
 done:
     if (status != SOTTO_OK)
         sotto_audit_result_free(&r);
+    return status;
+}
+
+sotto_status sotto_audit_decode(struct sotto_audit_result *out, const char *json)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    TRY(json_parse(&doc, json, strlen(json), "audit"));
+    TRY(audit_decode(out, doc));
+done:
     json_free(doc);
     return status;
 }

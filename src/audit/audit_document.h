@@ -7,6 +7,8 @@
 
 /* The object of a result, NULL without memory (which json_dump() reports). */
 struct json *audit_encode(const struct sotto_audit_result *r);
+/* sotto_audit_decode() of a document in this process. */
+sotto_status audit_decode(struct sotto_audit_result *out, const struct json *doc);
 /* {"estimate", "lower", "upper"}. */
 struct json *audit_estimate(struct sotto_estimate e);
 /* A member of the document that has no struct; takes `value`, also on failure. ENOMEM. */
