@@ -68,10 +68,10 @@ int main(int argc, char **argv)
                                    .nonmember_features = features + half * WIDTH,
                                    .feature_count = WIDTH};
     struct sotto_audit_options options = {.draws = 2000, .exposed = 10};
-    char *json = NULL;
+    struct sotto_audit_result result = {0};
     struct rusage usage;
     double wall = wall_seconds(), cpu = cpu_seconds();
-    if (sotto_audit(&json, &in, &options, NULL) != SOTTO_OK) {
+    if (sotto_audit(&result, &in, &options, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n", sotto_error_text());
         return 1;
     }
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     printf("%zu records, %d classes, %zu reference models: %.2f s wall, %.2f s CPU, %.2f GB at most (inputs "
            "included)\n",
            n, CLASSES, models, wall, cpu, (double)usage.ru_maxrss / 1e6);
-    sotto_text_free(json);
+    sotto_audit_result_free(&result);
     free(target), free(reference), free(features), free(others), free(population), free(y), free(member),
         free(trained), free(nobody);
     return 0;

@@ -17,14 +17,18 @@ int main(void)
     const struct sotto_audit_input in = {
         .n_member = N, .n_nonmember = N, .member_losses = member, .nonmember_losses = nonmember};
     const struct sotto_audit_options options = {.confidence = 0.95};
-    char *json = NULL, *summary = NULL;
-    if (sotto_audit(&json, &in, &options, NULL) != SOTTO_OK ||
-        sotto_audit_summary(&summary, json) != SOTTO_OK) {
+    struct sotto_audit_result result = {0};
+    char *summary = NULL;
+    if (sotto_audit(&result, &in, &options, NULL) != SOTTO_OK ||
+        sotto_audit_summary(&summary, &result) != SOTTO_OK) {
         fprintf(stderr, "%s\n", sotto_error_text());
         return 1;
     }
     printf("%s", summary);
+    for (size_t i = 0; i < result.attack_count; i++) /* the same as plain values */
+        printf("%s: AUC %.3f, epsilon at least %.2f\n", result.attacks[i].name,
+               result.attacks[i].auc.area.estimate, result.attacks[i].epsilon.lower_bound);
     sotto_text_free(summary);
-    sotto_text_free(json);
+    sotto_audit_result_free(&result);
     return 0;
 }

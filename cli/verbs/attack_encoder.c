@@ -129,20 +129,23 @@ static struct sotto_encoder_views group(const struct work *w, int g)
     return (struct sotto_encoder_views){w->views[g].data, w->plain[g].data, w->rows[g].count};
 }
 
-static sotto_status report(const char *text, const struct work *w, const struct options *o, int json)
+static sotto_status report(const struct sotto_audit_result *result, const struct work *w,
+                           const struct options *o, int json)
 {
     const char *folder = option_text(o, "output");
     struct sotto_audit_facts facts = {option_text(o, "title"), w->files, w->file_count};
-    char *summary = NULL;
-    sotto_status status = folder ? sotto_report_audit(folder, text, &facts) : SOTTO_OK;
+    char *text = NULL;
+    sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
+    if (status == SOTTO_OK)
+        status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
-    if (status == SOTTO_OK && !json && (status = sotto_audit_summary(&summary, text)) == SOTTO_OK)
+    if (status == SOTTO_OK && !json)
         printf("members pre-trained the encoder; a head trained on its embeddings has members of its own\n%s",
-               summary);
+               text);
     if (status == SOTTO_OK && !json && folder)
         printf("\nreport: %s/report.html\n", folder);
-    sotto_text_free(summary);
+    sotto_text_free(text);
     return status;
 }
 
@@ -151,7 +154,7 @@ sotto_status attack_encoder_run(const struct options *o, const struct sotto_audi
 {
     struct work w = {0};
     struct sotto_view_options v[2]; /* each encoder's own */
-    char *text = NULL;
+    struct sotto_audit_result result = {0};
     sotto_status status = check_options(o);
     if (status == SOTTO_OK)
         status = open_files(&w, o, ctx);
@@ -179,10 +182,10 @@ sotto_status attack_encoder_run(const struct options *o, const struct sotto_audi
                                             .bank_n = w.rows[BANK].count,
                                             .temperature = option_real(o, "temperature")};
     if (status == SOTTO_OK)
-        status = sotto_encoder_attack(&text, NULL, &in, audit, ctx);
+        status = sotto_encoder_attack(&result, NULL, &in, audit, ctx);
     if (status == SOTTO_OK)
-        status = report(text, &w, o, json);
-    sotto_text_free(text);
+        status = report(&result, &w, o, json);
+    sotto_audit_result_free(&result);
     clear(&w);
     return status;
 }

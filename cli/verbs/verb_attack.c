@@ -144,19 +144,16 @@ static sotto_status save_scores(const char *folder, const double *scores, size_t
     return status;
 }
 
-static sotto_status print(const char *text, int finished, const char *folder, int json)
+static sotto_status print(const struct sotto_audit_result *result, int finished, const char *folder, int json)
 {
-    char *summary = NULL;
-    if (json || !finished) {
-        printf("%s\n", text);
-        return SOTTO_OK;
-    }
-    sotto_status status = sotto_audit_summary(&summary, text);
+    char *text = NULL;
+    int table = !json && finished;
+    sotto_status status = table ? sotto_audit_summary(&text, result) : sotto_audit_encode(&text, result);
     if (status == SOTTO_OK)
-        fputs(summary, stdout);
-    if (status == SOTTO_OK && folder)
+        printf(table ? "%s" : "%s\n", text);
+    if (status == SOTTO_OK && table && folder)
         printf("\nreport: %s/report.html\n", folder);
-    sotto_text_free(summary);
+    sotto_text_free(text);
     return status;
 }
 
@@ -178,7 +175,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_attack_options options;
     struct attack_recipe recipe;
     double rates[MAX_RATES], *scores = NULL;
-    char *text = NULL;
+    struct sotto_audit_result result = {0};
     int finished = 0;
     const char *folder = option_text(o, "output");
     sotto_status status = option_check_report(o);
@@ -196,16 +193,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
         status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
     if (status == SOTTO_OK)
-        status = sotto_attack(&text, scores, &finished, &in.input, &options, ctx);
+        status = sotto_attack(&result, scores, &finished, &in.input, &options, ctx);
     if (status == SOTTO_OK && finished && folder) {
         struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
-        status = sotto_report_audit(folder, text, &facts);
+        status = sotto_report_audit(folder, &result, &facts);
         if (status == SOTTO_OK)
             status = save_scores(folder, scores, n_member, n);
     }
     if (status == SOTTO_OK)
-        status = print(text, finished, folder, json);
-    sotto_text_free(text);
+        status = print(&result, finished, folder, json);
+    sotto_audit_result_free(&result);
     free(scores);
     attack_inputs_clear(&in);
     return status;

@@ -65,7 +65,8 @@ static sotto_status read_claim(struct sotto_audit_options *out, const struct opt
 }
 
 /* Says how one rule went, on the table's end; remembers the first that failed. */
-static sotto_status check_gate(char *first, size_t capacity, const char *audit, const char *rule, int json)
+static sotto_status check_gate(char *first, size_t capacity, const struct sotto_audit_result *audit,
+                               const char *rule, int json)
 {
     char *line = NULL;
     int failed = 0;
@@ -78,11 +79,23 @@ static sotto_status check_gate(char *first, size_t capacity, const char *audit, 
     return status;
 }
 
+static sotto_status print(const struct sotto_audit_result *result, const char *folder, int json)
+{
+    char *text = NULL;
+    sotto_status status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
+    if (status == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", text);
+    if (status == SOTTO_OK && !json && folder)
+        printf("\nreport: %s/report.html\n", folder);
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct audit_inputs in = {0};
     double rates[MAX_RATES];
-    char *text = NULL, *summary = NULL;
+    struct sotto_audit_result result = {0};
     const char *const *names = option_list(o, "attack"), *const *rules = option_list(o, "fail-if");
     char gate[512] = ""; /* the first that failed */
     struct sotto_audit_options options = {.names = names[0] ? names : NULL,
@@ -113,26 +126,20 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = audit_inputs_load(&in, o);
     if (status == SOTTO_OK)
-        status = sotto_audit(&text, &in.input, &options, ctx);
+        status = sotto_audit(&result, &in.input, &options, ctx);
     struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
     const char *folder = option_text(o, "output");
     if (status == SOTTO_OK && folder)
-        status = sotto_report_audit(folder, text, &facts);
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
-    if (status == SOTTO_OK && !json && (status = sotto_audit_summary(&summary, text)) == SOTTO_OK) {
-        fputs(summary, stdout);
-        if (folder)
-            printf("\nreport: %s/report.html\n", folder);
-    }
+        status = sotto_report_audit(folder, &result, &facts);
+    if (status == SOTTO_OK)
+        status = print(&result, folder, json);
     if (status == SOTTO_OK && options.has_claim)
-        status = check_gate(gate, sizeof gate, text, "claim>0", json);
+        status = check_gate(gate, sizeof gate, &result, "claim>0", json);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
-        status = check_gate(gate, sizeof gate, text, rules[i], json);
+        status = check_gate(gate, sizeof gate, &result, rules[i], json);
     if (status == SOTTO_OK && gate[0])
         status = cli_fail(SOTTO_EGATE, "audit: %s", gate);
-    sotto_text_free(text);
-    sotto_text_free(summary);
+    sotto_audit_result_free(&result);
     audit_inputs_clear(&in);
     return status;
 }

@@ -59,7 +59,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     size_t count = 0;
     struct model *models = NULL;
     struct sotto_compared *compared = NULL;
-    char *text = NULL, *page = NULL;
+    struct sotto_compare_result result = {0};
+    char *text = NULL;
     (void)ctx;
     while (given[count])
         count++;
@@ -75,22 +76,17 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         compared[i] = (struct sotto_compared){models[i].name, models[i].files, models[i].count};
     }
     if (status == SOTTO_OK)
-        status = sotto_compare(&text, &page, compared, count, option_text(o, "title"));
+        status = sotto_compare(&result, compared, count, option_text(o, "title"));
     if (status == SOTTO_OK && option_given(o, "output"))
-        status = sotto_compare_write(option_text(o, "output"), text, page);
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
-    if (status == SOTTO_OK && !json) {
-        char *summary = NULL;
-        status = sotto_compare_summary(&summary, text);
-        if (status == SOTTO_OK)
-            fputs(summary, stdout);
-        sotto_text_free(summary);
-    }
+        status = sotto_compare_write(option_text(o, "output"), &result);
+    if (status == SOTTO_OK)
+        status = json ? sotto_compare_encode(&text, &result) : sotto_compare_summary(&text, &result);
+    if (status == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", text);
     if (status == SOTTO_OK && !json && option_given(o, "output"))
         printf("\nreport: %s/report.html\n", option_text(o, "output"));
     sotto_text_free(text);
-    sotto_text_free(page);
+    sotto_compare_result_free(&result);
     clear(models, count);
     free(compared);
     return status;

@@ -2,6 +2,7 @@
 #ifndef SOTTO_ATTACK_H
 #define SOTTO_ATTACK_H
 
+#include "sotto/audit.h"
 #include "sotto/base.h"
 #include "sotto/io.h"
 
@@ -119,22 +120,13 @@ struct sotto_audit_options {
     size_t exposed;
     int include_indices;
 };
-/** Runs the attacks. *json: one "sotto.audit/1" object (free with sotto_text_free): per attack auc,
- * tpr_at_fpr, balanced_accuracy, epsilon_lower_bound with intervals, ROC points (at most 500), realised FPR,
- * n, warnings. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
+/** Runs the attacks. out (free with sotto_audit_result_free()): per attack auc, rates, balanced accuracy and lower bound on
+ * epsilon with intervals, ROC points (at most 500), realised FPR, n, warnings. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(struct sotto_audit_result *out,
+                                                    const struct sotto_audit_input *in,
                                                     const struct sotto_audit_options *options,
                                                     const struct sotto_context *ctx);
 
-/** A table for people from such an object: one line per attack (free with sotto_text_free). EFORMAT. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const char *audit_json);
-/** One gate on such an object: METRIC[.lower|.upper][@RATE] with > or < and a number; METRIC is auc, tpr
- * (needs @RATE), balanced_accuracy, advantage or epsilon, of whichever attack is worst, or claim (1 if
- * contradicted), or lint (number of warnings). *failed: 1 when the rule holds, or when what it asks for was
- * not measured. *line: one line that says so (free with sotto_text_free). audit_json NULL: only checks the
- * rule. EUSAGE: not a rule. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **line, const char *audit_json,
-                                                         const char *rule);
 /** Reads an array to audit: "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with
  * or without a line of column names, as (rows, columns) f8. Errors as in io.h, with the file's name. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_load(struct sotto_array *out, const char *path);
@@ -157,17 +149,14 @@ struct sotto_encoder_attack_input {
 };
 /** Membership of an ENCODER's pre-training set (not of a head trained on it): EncoderMI with its vector, set and
  *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. What
- *  they learn, and their thresholds, come from the shadow. *json: a "sotto.audit/1" object with these five attacks and
- *  a member "encoder_attack". scores (5, n_member + n_nonmember) in the order of the attacks, HIGHER = MORE
+ *  they learn, and their thresholds, come from the shadow. out (free with sotto_audit_result_free()): these five attacks,
+ *  and out->encoder. scores (5, n_member + n_nonmember) in the order of the attacks, HIGHER = MORE
  *  MEMBER-LIKE; may be NULL. EINVAL: sizes, values that are not finite, fewer than 20 shadow records a side. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_attack(char **json, double *scores,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores,
                                                              const struct sotto_encoder_attack_input *in,
                                                              const struct sotto_audit_options *options,
                                                              const struct sotto_context *ctx);
 
-struct sotto_estimate {
-    double estimate, lower, upper;
-};
 /** AUC of scores with DeLong's interval (half ties). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_auc(struct sotto_estimate *out, const double *member,
                                                   size_t n_member, const double *nonmember,

@@ -109,14 +109,14 @@ struct sotto_attack_options {
     struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
 };
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
-/** Runs one attack. scores (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE. *json: a "sotto.audit/1"
- *  object whose first attack is this one, with baselines that need nothing but the answers, and a member "model_attack"
- *  (docs/FORMATS.md); or, when `shards` > 1 and other shards are not done, a "sotto.shadows/1" object, and the scores are
- *  untouched (*finished 0). Free with sotto_text_free().
+/** Runs one attack. scores (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE. out (free with
+ *  sotto_audit_result_free()): its first attack is this one, then baselines that need nothing but the answers; its document
+ *  has a member "model_attack" (docs/FORMATS.md). When `shards` > 1 and other shards are not done, out->pending is 1,
+ *  *finished 0 and the scores are untouched. in->target stays as it was but for its count of queries.
  *  EUSAGE: no such attack, or it needs what was not given; EINVAL: shapes, labels, too few records; EBUDGET; what
  *  sotto_head_train() and the target fail with. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack(char **json, double *scores, int *finished,
-                                                     const struct sotto_attack_input *in,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack(struct sotto_audit_result *out, double *scores,
+                                                     int *finished, const struct sotto_attack_input *in,
                                                      const struct sotto_attack_options *options,
                                                      const struct sotto_context *ctx);
 /** All attacks of this kind: lines for people (free with sotto_text_free). */

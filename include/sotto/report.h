@@ -2,6 +2,7 @@
 #ifndef SOTTO_REPORT_H
 #define SOTTO_REPORT_H
 
+#include "sotto/audit.h"
 #include "sotto/base.h"
 
 #ifdef __cplusplus
@@ -31,9 +32,10 @@ struct sotto_audit_facts {
     const struct sotto_report_input *inputs; /**< inputs_count entries, or NULL */
     size_t inputs_count;
 };
-/** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. `audit_json` is what sotto_audit()
- *  gave. The time in the report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder, const char *audit_json,
+/** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. The time in the
+ *  report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder,
+                                                           const struct sotto_audit_result *audit,
                                                            const struct sotto_audit_facts *facts);
 
 /** A model in a comparison: files with its "sotto.audit/1" objects (of its answers, of its encoder, of an attribute). */
@@ -42,20 +44,57 @@ struct sotto_compared {
     const char *const *files; /**< (file_count) */
     size_t file_count;
 };
+/** Axes of a comparison; less is better on all but utility. */
+enum sotto_compare_axis {
+    SOTTO_AXIS_UTILITY,    /**< accuracy on records that trained nothing */
+    SOTTO_AXIS_MEMBERSHIP, /**< the largest AUC of its attacks, as the next */
+    SOTTO_AXIS_ENCODER,
+    SOTTO_AXIS_ATTRIBUTE, /**< balanced accuracy */
+    SOTTO_AXES
+};
+/** Against the first model: whole interval beyond its interval is better, estimate beyond it is worse. */
+enum sotto_compare_change {
+    SOTTO_CHANGE_UNKNOWN,
+    SOTTO_CHANGE_NONE,
+    SOTTO_CHANGE_BETTER,
+    SOTTO_CHANGE_WORSE
+};
+struct sotto_compare_row {
+    const char *name;
+    struct sotto_estimate axis[SOTTO_AXES]; /**< estimate NAN: not measured */
+    const char *by[SOTTO_AXES];             /**< the attack behind the number, or NULL */
+    enum sotto_compare_change change[SOTTO_AXES];
+    int front, worse, wins; /**< on the Pareto front; worse on any axis; something better and nothing worse */
+};
+/** A comparison. Start from {0}; free with sotto_compare_result_free(). */
+struct sotto_compare_result {
+    const char *version, *title;
+    size_t row_count;
+    struct sotto_compare_row *rows; /**< the first is what the others are compared with */
+    int shared[SOTTO_AXES];         /**< every row has it: the front is over these */
+    size_t choice[SOTTO_AXES]; /**< the row which improves this axis most and worsens none; 0: no row does */
+    struct sotto_audit_memory *memory; /**< the library's */
+};
 /** Utility, membership (worst attack), membership of the encoder (worst attack) and attribute of several models side by
- *  side; the first is the original. *json: a "sotto.compare/1" object that says per model and axis what changed, who is
- *  on the Pareto front, who wins (something better, nothing worse), and for each axis which winner mends it most: so is a
- *  strength picked among several, a lambda or a budget (docs/FORMATS.md). *html: a page of it; may be
- *  NULL. Free both with sotto_text_free(). EINVAL: fewer than two models, names; ENOENT, EFORMAT:
- *  name the file. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(char **json, char **html,
+ *  side; the first is the original. So is a strength picked among several, a lambda or a budget (docs/FORMATS.md).
+ *  title NULL: "Comparison". EINVAL: fewer than two models, names; ENOENT, EFORMAT: name the file. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(struct sotto_compare_result *out,
                                                       const struct sotto_compared *rows, size_t count,
                                                       const char *title);
-/** Such an object as a table for people (free with sotto_text_free). EFORMAT. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_summary(char **text, const char *json);
-/** Writes folder/compare.json, compare.csv and report.html; makes the folder. ECREATE, EIO, EFORMAT. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_write(const char *folder, const char *json,
-                                                            const char *html);
+SOTTO_API void sotto_compare_result_free(struct sotto_compare_result *r);
+/** *json: its "sotto.compare/1" object, one line; free with sotto_text_free(). ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_encode(char **json,
+                                                             const struct sotto_compare_result *r);
+/** The comparison that such an object holds. EFORMAT. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_decode(struct sotto_compare_result *out,
+                                                             const char *json);
+/** A table for people, or a page of HTML (free with sotto_text_free). ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_summary(char **text,
+                                                              const struct sotto_compare_result *r);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *r);
+/** Writes folder/compare.json, compare.csv and report.html; makes the folder. ECREATE, EIO. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_write(const char *folder,
+                                                            const struct sotto_compare_result *r);
 
 #ifdef __cplusplus
 }

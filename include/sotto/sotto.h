@@ -3,6 +3,7 @@
 #define SOTTO_SOTTO_H
 
 #include "sotto/attack.h"
+#include "sotto/audit.h"
 #include "sotto/autotune.h"
 #include "sotto/base.h"
 #include "sotto/compose.h"

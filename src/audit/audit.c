@@ -49,16 +49,16 @@ static bool is_wanted(const struct score_attack *a, const char *const *names)
     return false;
 }
 
-static void warn(struct json **warnings, const struct sotto_context *ctx, const char *text)
+static sotto_status warn(struct sotto_audit_result *r, const struct sotto_context *ctx, const char *text)
 {
-    json_push(warnings, json_make_text(text));
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
+    return audit_add_warning(r, text);
 }
 
-static struct json *collect_warnings(const struct audit_arrays *sides, const struct audit_settings *settings,
-                                     const struct sotto_context *ctx)
+static sotto_status collect_warnings(struct sotto_audit_result *r, const struct audit_arrays *sides,
+                                     const struct audit_settings *settings, const struct sotto_context *ctx)
 {
-    struct json *warnings = json_make_array();
+    sotto_status status = SOTTO_OK;
     char text[256];
     double n = (double)sides->nonmember.n, all = n + (double)sides->member.n;
     for (size_t i = 0; i < settings->fpr_count; i++) {
@@ -69,38 +69,40 @@ static struct json *collect_warnings(const struct audit_arrays *sides, const str
             "%.0f non-members: the smallest measurable FPR is %.3g %%, so TPR at %.3g %% FPR is not reported "
             "(reported from n >= 1/FPR, marked weak below 10/FPR)",
             n, 100 / n, 100 * settings->fpr[i]);
-        warn(&warnings, ctx, text);
+        TRY(warn(r, ctx, text));
     }
     if (settings->delta > 0 && settings->delta >= 1 / all) {
         snprintf(text, sizeof text, "delta %g is not smaller than 1/n = %.3g", settings->delta, 1 / all);
-        warn(&warnings, ctx, text);
+        TRY(warn(r, ctx, text));
     }
-    return warnings;
+done:
+    return status;
 }
 
-static struct json *accuracy_of(const struct attack_input *side, double confidence, double *estimate)
+static struct sotto_audit_accuracy accuracy_of(const struct attack_input *side, double confidence)
 {
     size_t right = 0;
     for (size_t i = 0; i < side->n; i++)
         right += posterior_argmax(side, i) == (size_t)side->labels[i];
     struct sotto_estimate e = {.estimate = (double)right / (double)side->n};
     clopper_pearson(&e.lower, &e.upper, (double)right, (double)side->n, confidence);
-    struct json *j = audit_estimate(e);
-    json_put_integer(&j, "n", (int64_t)side->n);
-    *estimate = e.estimate;
-    return j;
+    return (struct sotto_audit_accuracy){e, side->n};
 }
 
-static struct json *accuracies(const struct audit_arrays *sides, double confidence)
+static sotto_status set_accuracies(struct sotto_audit_result *r, const struct audit_arrays *sides,
+                                   double confidence)
 {
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_accuracies *a;
     if ((sides->have & (NEED_OUTPUTS | NEED_LABELS)) != (NEED_OUTPUTS | NEED_LABELS))
-        return json_make_null();
-    double of_members, of_nonmembers;
-    struct json *j = json_make_object();
-    json_put(&j, "member", accuracy_of(&sides->member, confidence, &of_members));
-    json_put(&j, "nonmember", accuracy_of(&sides->nonmember, confidence, &of_nonmembers));
-    json_put_real(&j, "gap", of_members - of_nonmembers);
-    return j;
+        return SOTTO_OK;
+    TAKE(&r->memory, a, 1);
+    a->member = accuracy_of(&sides->member, confidence);
+    a->nonmember = accuracy_of(&sides->nonmember, confidence);
+    a->gap = a->member.rate.estimate - a->nonmember.rate.estimate;
+    r->accuracy = a;
+done:
+    return status;
 }
 
 static bool holds_membership(const struct sotto_audit_input *in)
@@ -118,31 +120,26 @@ static const char *kind_of_input(const struct sotto_audit_input *in)
     return in->member_scores || in->named_count ? "scores" : "features";
 }
 
-static struct json *header(const struct sotto_audit_input *in, const struct audit_arrays *sides,
-                           const struct audit_settings *settings)
+static void set_header(struct sotto_audit_result *r, const struct sotto_audit_input *in,
+                       const struct audit_settings *settings)
 {
-    struct json *doc = json_make_object();
-    json_put_text(&doc, "schema", "sotto.audit/1");
-    json_put_text(&doc, "version", sotto_version());
-    json_put_text(&doc, "input", kind_of_input(in));
-    json_put_integer(&doc, "n_member", (int64_t)in->n_member);
-    json_put_integer(&doc, "n_nonmember", (int64_t)in->n_nonmember);
-    json_put(&doc, "classes",
-             sides->have & NEED_OUTPUTS ? json_make_integer((int64_t)in->classes) : json_make_null());
-    json_put_real(&doc, "confidence", settings->confidence);
-    json_put_real(&doc, "delta", settings->delta);
-    json_put_integer(&doc, "seed", (int64_t)settings->seed);
-    json_put(&doc, "accuracy", accuracies(sides, settings->confidence));
-    return doc;
+    r->version = sotto_version();
+    r->input = kind_of_input(in);
+    r->n_member = in->n_member;
+    r->n_nonmember = in->n_nonmember;
+    r->confidence = settings->confidence;
+    r->delta = settings->delta;
+    r->seed = settings->seed;
 }
 
-/* One entry of "attacks": an attack of the table, or scores that the caller brought. */
+/* One attack of the result: an attack of the table, or scores that the caller brought. */
 struct job {
     const struct score_attack *attack;
     const struct sotto_audit_scores *named;
     double *scores;    /* (n), members first; only of attacks of the table */
     uint8_t *fallback; /* (n): which of them rest on others' statistics */
-    struct json *entry;
+    struct sotto_audit_attack entry;
+    struct sotto_audit_memory *memory; /* of the entry: jobs run side by side */
 };
 struct jobs {
     struct job *job;
@@ -159,8 +156,8 @@ static sotto_status run_job(void *arg, size_t index, int thread)
     struct job *job = &all->job[index];
     const struct sotto_audit_scores *named = job->named;
     if (job->attack)
-        return audit_measure(&job->entry, job->scores, job->fallback, job->attack, index, all->sides,
-                             all->halves, all->settings);
+        return audit_measure(&job->entry, &job->memory, job->scores, job->fallback, job->attack, index,
+                             all->sides, all->halves, all->settings);
     struct audit_scored s = {.name = named->name,
                              .title = named->title,
                              .source = named->source,
@@ -170,7 +167,7 @@ static sotto_status run_job(void *arg, size_t index, int thread)
                              .n_nonmember = all->sides->nonmember.n,
                              .own_threshold = named->has_threshold ? named->threshold : NAN,
                              .threshold_of = "the attack itself"};
-    return audit_row(&job->entry, &s, index, all->halves, all->settings);
+    return audit_row(&job->entry, &job->memory, &s, index, all->halves, all->settings);
 }
 
 static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *in,
@@ -203,7 +200,7 @@ static void jobs_clear(struct jobs *j)
     for (size_t i = 0; i < j->count; i++) {
         base_free(j->job[i].scores);
         base_free(j->job[i].fallback);
-        json_free(j->job[i].entry);
+        audit_memory_free(&j->job[i].memory);
     }
     base_free(j->job);
 }
@@ -231,28 +228,24 @@ static const double *scores_of(const void *arg, const char *attack)
     return NULL;
 }
 
-static sotto_status look_closer(struct json **doc, const struct jobs *jobs, const struct sotto_context *ctx)
+static sotto_status look_closer(struct sotto_audit_result *r, const struct jobs *jobs,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct job *job = choose_closer(jobs);
     const struct audit_arrays *sides = jobs->sides;
-    struct json *part = NULL;
     struct audit_support support = {.fpr = NAN};
     if (!job)
         return SOTTO_OK;
     if (sides->all.labels && sides->all.outputs) {
-        TRY(audit_slices(&part, job->attack->name, job->scores, sides, jobs->halves, jobs->settings));
-        json_put(doc, "slices", part);
+        TRY(audit_slices(r, job->attack->name, job->scores, sides, jobs->halves, jobs->settings));
     }
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        TRY(leave_one_model_out(&part, &support, job->attack->name, sides, scores_of, jobs, jobs->settings,
-                                ctx));
-        json_put(doc, "between_models", part);
+        TRY(leave_one_model_out(r, &support, job->attack->name, sides, scores_of, jobs, jobs->settings, ctx));
     }
     if (jobs->settings->exposed) {
-        TRY(audit_most_vulnerable(&part, job->attack->name, job->scores, job->fallback, &support, sides,
+        TRY(audit_most_vulnerable(r, job->attack->name, job->scores, job->fallback, &support, sides,
                                   jobs->settings));
-        json_put(doc, "exposed", part);
     }
 done:
     audit_support_clear(&support);
@@ -260,28 +253,41 @@ done:
 }
 
 /* One verdict on the claim: every attack tested it with its share of the error. */
-static struct json *claim_json(const struct jobs *jobs)
+static sotto_status set_claim(struct sotto_audit_result *r, const struct audit_settings *settings)
 {
-    const struct audit_settings *settings = jobs->settings;
-    double best = 0;
-    const char *name = NULL;
-    for (size_t i = 0; i < jobs->count; i++) {
-        double bound = json_number(json_find(jobs->job[i].entry, "claim.epsilon_lower_bound"));
-        if (bound > best || !name)
-            best = bound, name = json_text(json_member(jobs->job[i].entry, "name"));
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_claim *c;
+    TAKE(&r->memory, c, 1);
+    *c = (struct sotto_audit_claim){.epsilon = settings->claim_epsilon,
+                                    .delta = settings->claim_delta,
+                                    .confidence = settings->confidence,
+                                    .attacks = r->attack_count};
+    for (size_t i = 0; i < r->attack_count; i++) {
+        const double bound = r->attacks[i].claim->bound.lower_bound;
+        if (bound > c->lower_bound || !c->attack)
+            c->lower_bound = bound, c->attack = r->attacks[i].name;
     }
-    struct json *j = json_make_object();
-    json_put_real(&j, "epsilon", settings->claim_epsilon);
-    json_put_real(&j, "delta", settings->claim_delta);
-    json_put_boolean(&j, "contradicted", best > settings->claim_epsilon);
-    json_put_real(&j, "epsilon_lower_bound", best);
-    json_put_text(&j, "attack", name);
-    json_put_real(&j, "confidence", settings->confidence);
-    json_put_integer(&j, "attacks", (int64_t)jobs->count);
-    return j;
+    c->contradicted = c->lower_bound > settings->claim_epsilon;
+    r->claim = c;
+done:
+    return status;
 }
 
-static sotto_status audit_membership(struct json **out, const struct sotto_audit_input *in,
+/* The jobs' entries become the result's. */
+static sotto_status take_entries(struct sotto_audit_result *r, const struct jobs *jobs)
+{
+    sotto_status status = SOTTO_OK;
+    TAKE(&r->memory, r->attacks, jobs->count);
+    for (size_t i = 0; i < jobs->count; i++) {
+        TRY(audit_memory_join(&r->memory, &jobs->job[i].memory));
+        r->attacks[i] = jobs->job[i].entry;
+        r->attack_count = i + 1;
+    }
+done:
+    return status;
+}
+
+static sotto_status audit_membership(struct sotto_audit_result *r, const struct sotto_audit_input *in,
                                      const char *const *names, struct audit_settings *settings,
                                      const struct sotto_context *ctx)
 {
@@ -289,65 +295,45 @@ static sotto_status audit_membership(struct json **out, const struct sotto_audit
     struct audit_arrays sides = {0};
     struct audit_halves halves = {0};
     struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
-    struct json *doc = NULL, *lint = NULL, *attacks = json_make_array();
-    TRY(audit_check(&sides, in));
+    TRY(audit_check(&sides, in, ctx));
     TRY(check_names(names, sides.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &sides, names));
     settings->claim_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
-    doc = header(in, &sides, settings);
-    TRY(audit_sanity(&lint, &sides, settings, ctx));
-    json_put(&doc, "lint", lint);
+    r->classes = sides.have & NEED_OUTPUTS ? in->classes : 0;
+    TRY(set_accuracies(r, &sides, settings->confidence));
+    TRY(audit_sanity(r, &sides, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_chunks(jobs.count, par_threads(ctx), run_job, &jobs));
     context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");
+    TRY(take_entries(r, &jobs));
     if (settings->has_claim)
-        json_put(&doc, "claim", claim_json(&jobs));
-    TRY(look_closer(&doc, &jobs, ctx));
-    for (size_t i = 0; i < jobs.count; i++) {
-        json_push(&attacks, jobs.job[i].entry);
-        jobs.job[i].entry = NULL;
-    }
-    json_put(&doc, "attacks", attacks);
-    attacks = NULL;
-    json_put(&doc, "warnings", collect_warnings(&sides, settings, ctx));
-    *out = doc;
-    doc = NULL;
+        TRY(set_claim(r, settings));
+    TRY(look_closer(r, &jobs, ctx));
+    TRY(collect_warnings(r, &sides, settings, ctx));
 done:
-    json_free(attacks);
-    json_free(doc);
     jobs_clear(&jobs);
     audit_halves_clear(&halves);
     audit_arrays_clear(&sides);
     return status;
 }
 
-sotto_status sotto_audit(char **json, const struct sotto_audit_input *in,
+sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audit_input *in,
                          const struct sotto_audit_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct audit_settings settings;
-    struct audit_arrays sides = {0};
-    struct json *doc = NULL, *attribute = NULL, *attacks = json_make_array();
+    struct sotto_audit_result r = {0};
     const char *const *names = options ? options->names : NULL;
-    char *text = NULL;
     TRY(audit_settings_resolve(&settings, options));
-    if (in->attribute && !holds_membership(in)) {
-        doc = header(in, &sides, &settings);
-        json_put(&doc, "attacks", attacks);
-        json_put(&doc, "warnings", json_make_array());
-        attacks = NULL;
-    } else {
-        TRY(audit_membership(&doc, in, names, &settings, ctx));
-    }
-    if (in->attribute) {
-        TRY(audit_attribute(&attribute, in->attribute, &settings, ctx));
-        json_put(&doc, "attribute", attribute);
-    }
-    TRY(json_dump(&text, doc, JSON_LINE));
-    *json = text;
+    set_header(&r, in, &settings);
+    if (!in->attribute || holds_membership(in))
+        TRY(audit_membership(&r, in, names, &settings, ctx));
+    if (in->attribute)
+        TRY(audit_attribute(&r, in->attribute, &settings, ctx));
+    *out = r;
 done:
-    json_free(attacks);
-    json_free(doc);
+    if (status != SOTTO_OK)
+        sotto_audit_result_free(&r);
     return status;
 }

@@ -202,61 +202,61 @@ done:
     return status;
 }
 
-static void put_estimates(struct json **j, const struct confusion_scores *s)
+static struct sotto_attribute_scores scores_of(const char *name, const struct confusion_scores *s)
 {
-    json_put(j, "accuracy", audit_estimate(s->accuracy));
-    json_put(j, "balanced_accuracy", audit_estimate(s->balanced));
-    json_put(j, "macro_f1", audit_estimate(s->macro_f1));
+    return (struct sotto_attribute_scores){
+        .name = name, .accuracy = s->accuracy, .balanced_accuracy = s->balanced, .macro_f1 = s->macro_f1};
 }
 
-static sotto_status put_scores(struct json **out, const char *name, const struct plan *p,
-                               const int64_t *guess, uint64_t stream)
+static sotto_status score(struct sotto_attribute_scores *out, const char *name, const struct plan *p,
+                          const int64_t *guess, uint64_t stream)
 {
     sotto_status status = SOTTO_OK;
     struct confusion_scores s;
     TRY(confusion_measure(&s, p->truth, guess, p->test, p->values, p->settings->draws,
                           p->settings->confidence, p->settings->seed, stream));
-    struct json *j = json_make_object();
-    json_put_text(&j, "name", name);
-    put_estimates(&j, &s);
-    *out = j;
+    *out = scores_of(name, &s);
 done:
     return status;
 }
 
-static void put_depths(struct json **doc, const struct plan *p)
+static sotto_status set_depths(struct sotto_attribute_result *out, struct sotto_audit_memory **memory,
+                               const struct plan *p)
 {
-    struct json *list = json_make_array();
-    for (size_t k = 0; ATTRIBUTE_MLP + k < p->kinds; k++) {
-        struct json *one = json_make_object();
-        json_put_integer(&one, "layers", (int64_t)attribute_layers((enum attribute_kind)(ATTRIBUTE_MLP + k)));
-        put_estimates(&one, &p->depths[k]);
-        json_push(&list, one);
+    sotto_status status = SOTTO_OK;
+    out->depth_count = p->kinds - ATTRIBUTE_MLP;
+    TAKE(memory, out->depths, out->depth_count);
+    for (size_t k = 0; k < out->depth_count; k++) {
+        out->depths[k] = scores_of(NULL, &p->depths[k]);
+        out->depths[k].layers = attribute_layers((enum attribute_kind)(ATTRIBUTE_MLP + k));
     }
-    json_put(doc, "depths", list);
+done:
+    return status;
 }
 
-static struct json *facts_json(const struct plan *p)
+static sotto_status set_facts(struct sotto_attribute_result *out, struct sotto_audit_memory **memory,
+                              const struct plan *p)
 {
-    struct json *j = json_make_object(), *validation = json_make_object(), *curve = json_make_array();
-    json_put_integer(&j, "n", (int64_t)p->in->n);
-    json_put_integer(&j, "values", (int64_t)p->values);
-    json_put_integer(&j, "n_known", (int64_t)p->known);
-    json_put_integer(&j, "n_test", (int64_t)p->test);
-    json_put_real(&j, "confidence", p->settings->confidence);
-    json_put_integer(&j, "draws", (int64_t)p->settings->draws);
-    json_put_text(&j, "model", attribute_kind_name(p->kind));
+    sotto_status status = SOTTO_OK;
+    *out = (struct sotto_attribute_result){.n = p->in->n,
+                                           .values = p->values,
+                                           .n_known = p->known,
+                                           .n_test = p->test,
+                                           .draws = p->settings->draws,
+                                           .confidence = p->settings->confidence,
+                                           .model = attribute_kind_name(p->kind),
+                                           .validation_count = p->kinds,
+                                           .curve_count = STEPS};
+    TAKE(memory, out->validation, p->kinds);
+    TAKE(memory, out->curve, STEPS);
     for (size_t k = 0; k < p->kinds; k++)
-        json_put_real(&validation, attribute_kind_name((enum attribute_kind)k), p->validation[k]);
-    json_put(&j, "validation_balanced_accuracy", validation);
-    for (size_t s = 0; s < STEPS; s++) {
-        struct json *one = audit_estimate(p->curve[s]);
-        json_put_real(&one, "share", 0.1 * (double)(s + 1));
-        json_put_integer(&one, "n", (int64_t)(p->known * (s + 1) / 10));
-        json_push(&curve, one);
-    }
-    json_put(&j, "learning_curve", curve);
-    return j;
+        out->validation[k] =
+            (struct sotto_audit_parameter){attribute_kind_name((enum attribute_kind)k), p->validation[k]};
+    for (size_t s = 0; s < STEPS; s++)
+        out->curve[s] =
+            (struct sotto_attribute_step){p->curve[s], 0.1 * (double)(s + 1), p->known * (s + 1) / 10};
+done:
+    return status;
 }
 
 /* What an attacker guesses from `x` (n, d) and the labels instead: by the same classifiers, chosen alike. */
@@ -312,44 +312,38 @@ static sotto_status guess_baseline(const char **name, int64_t *guess, const stru
 }
 
 /* Which baseline to beat is the best of them. */
-static sotto_status put_baselines(struct json **doc, const struct plan *p)
+static sotto_status set_baselines(struct sotto_attribute_result *out, struct sotto_audit_memory **memory,
+                                  const struct plan *p)
 {
     sotto_status status = SOTTO_OK;
-    struct json *list = json_make_array(), *one;
-    struct sotto_estimate gain, least = {INFINITY, INFINITY, INFINITY};
-    const char *over = NULL;
+    struct sotto_estimate gain;
     int64_t *guess = base_alloc(p->test, sizeof *guess);
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
+    out->gain = (struct sotto_estimate){INFINITY, INFINITY, INFINITY};
+    TAKE(memory, out->baselines, BASELINES);
     for (int which = 0; which < BASELINES; which++) {
         const char *name;
         TRY(guess_baseline(&name, guess, p, (enum baseline)which));
         if (!name)
             continue;
-        TRY(put_scores(&one, name, p, guess, (uint64_t)(STREAM + 101 + which)));
-        json_push(&list, one);
+        TRY(score(&out->baselines[out->baseline_count++], name, p, guess, (uint64_t)(STREAM + 101 + which)));
         TRY(confusion_gain(&gain, p->truth, p->guess, guess, p->test, p->settings->draws,
                            p->settings->confidence, p->settings->seed, (uint64_t)(STREAM + 201 + which)));
-        if (gain.estimate < least.estimate)
-            least = gain, over = name;
+        if (gain.estimate < out->gain.estimate)
+            out->gain = gain, out->gain_over = name;
     }
-    json_put(doc, "baselines", list);
-    list = NULL;
-    one = audit_estimate(least);
-    json_put_text(&one, "over", over);
-    json_put(doc, "gain", one);
 done:
-    json_free(list);
     base_free(guess);
     return status;
 }
 
-sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,
+sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_attribute_input *in,
                              const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct plan p = {.in = in, .settings = settings};
-    struct json *doc = NULL, *attack;
+    struct sotto_attribute_result *found;
     TRY(check(&p));
     TRY(draw_plan(&p));
     TRY(par_chunks(p.kinds, par_threads(ctx), try_kind, &p));
@@ -357,16 +351,14 @@ sotto_status audit_attribute(struct json **out, const struct sotto_attribute_inp
     TRY(par_chunks(STEPS + 1, par_threads(ctx), learn, &p));
     if (in->deepest)
         TRY(par_chunks(p.kinds - 1, par_threads(ctx), measure_depth, &p));
-    doc = facts_json(&p);
+    TAKE(&r->memory, found, 1);
+    TRY(set_facts(found, &r->memory, &p));
     if (in->deepest)
-        put_depths(&doc, &p);
-    TRY(put_scores(&attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));
-    json_put(&doc, "attack", attack);
-    TRY(put_baselines(&doc, &p));
-    *out = doc;
-    doc = NULL;
+        TRY(set_depths(found, &r->memory, &p));
+    TRY(score(&found->attack, attribute_kind_name(p.kind), &p, p.guess, STREAM + 100));
+    TRY(set_baselines(found, &r->memory, &p));
+    r->attribute = found;
 done:
-    json_free(doc);
     base_free(p.row);
     base_free(p.guess);
     base_free(p.truth);

@@ -326,7 +326,8 @@ static sotto_status check_features(const float *x, size_t n, size_t width, const
     return SOTTO_OK;
 }
 
-sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in)
+sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
+                         const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct audit_arrays s = {0};
@@ -362,8 +363,8 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
         TRY(check_side(&s.population, "population"));
         TRY(check_features(s.population.features, s.population.n, s.population.width, "population"));
     }
-    TRY(audit_join_references(&s, in));
-    TRY(audit_join_views(&s, in));
+    TRY(audit_join_references(&s, in, ctx));
+    TRY(audit_join_views(&s, in, ctx));
     *out = s;
     if (out->population.n) /* only now is its address known */
         out->all.population = &out->population;

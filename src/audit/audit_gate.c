@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json/json.h"
-#include "sotto/attack.h"
+#include "base/memory.h"
+#include "sotto/audit.h"
 
 struct rule {
     char metric[32], end[16], rate[32]; /* "tpr", "lower", "0.01" */
@@ -13,17 +13,17 @@ struct rule {
     double bound;
 };
 
+enum { AUC, TPR, BALANCED, ADVANTAGE, EPSILON, CLAIM, LINT, METRICS };
 static const struct {
-    const char *name, *path; /* of an attack's entry; NULL: of the document */
-    bool interval, rated;
-} metrics[] = {{"auc", "auc", true, false},
-               {"tpr", "tpr_at_fpr", true, true},
-               {"balanced_accuracy", "balanced_accuracy_detail", true, false},
-               {"advantage", "advantage", false, false},
-               {"epsilon", "epsilon_lower_bound", false, false},
-               {"claim", NULL, false, false},
-               {"lint", NULL, false, false}};
-enum { METRICS = sizeof metrics / sizeof *metrics };
+    const char *name;
+    bool of_attacks, interval, rated; /* of_attacks: of whichever is worst; else of the whole audit */
+} metrics[METRICS] = {[AUC] = {"auc", true, true, false},
+                      [TPR] = {"tpr", true, true, true},
+                      [BALANCED] = {"balanced_accuracy", true, true, false},
+                      [ADVANTAGE] = {"advantage", true, false, false},
+                      [EPSILON] = {"epsilon", true, false, false},
+                      [CLAIM] = {"claim", false, false, false},
+                      [LINT] = {"lint", false, false, false}};
 
 static size_t find_metric(const char *name)
 {
@@ -88,52 +88,69 @@ static bool holds(const struct rule *r, double x)
                     : x < r->bound || (r->or_equal && x == r->bound);
 }
 
-/* NAN: not measured. */
-static double value_of(const struct rule *r, const struct json *attack)
+static double end_of(const struct rule *r, const struct sotto_estimate *e)
 {
-    size_t i = find_metric(r->metric);
-    const struct json *j = json_find(attack, metrics[i].path);
-    if (metrics[i].rated)
-        j = json_member(j, r->rate);
-    return json_number(metrics[i].interval ? json_member(j, r->end[0] ? r->end : "estimate") : j);
+    return strcmp(r->end, "lower") == 0 ? e->lower : strcmp(r->end, "upper") == 0 ? e->upper : e->estimate;
 }
 
-static double value_of_document(const struct rule *r, const struct json *audit)
+static double tpr_of(const struct rule *r, const struct sotto_audit_attack *attack)
 {
-    bool contradicted = false;
-    size_t warnings = 0;
-    if (strcmp(r->metric, "claim") == 0)
-        return json_get_boolean(&contradicted, audit, "audit", "claim.contradicted") == SOTTO_OK
-                   ? contradicted
-                   : NAN;
-    const struct json *lint = json_member(audit, "lint");
-    for (size_t i = 0; i < json_count(lint); i++) {
-        const char *level = json_text(json_member(json_at(lint, i), "level"));
-        warnings += level && strcmp(level, "warning") == 0;
+    for (size_t i = attack->rate_count; i-- > 0;) {
+        char rate[32];
+        snprintf(rate, sizeof rate, "%.12g", attack->rates[i].fpr);
+        if (strcmp(rate, r->rate) == 0)
+            return attack->rates[i].refused ? NAN : end_of(r, &attack->rates[i].at.tpr);
     }
+    return NAN;
+}
+
+/* NAN: not measured. */
+static double value_of(const struct rule *r, const struct sotto_audit_attack *attack)
+{
+    switch (find_metric(r->metric)) {
+    case AUC:
+        return end_of(r, &attack->auc.area);
+    case TPR:
+        return tpr_of(r, attack);
+    case BALANCED:
+        return end_of(r, &attack->balanced.accuracy);
+    case ADVANTAGE:
+        return attack->advantage;
+    default:
+        return attack->epsilon.lower_bound;
+    }
+}
+
+static double value_of_audit(const struct rule *r, const struct sotto_audit_result *audit)
+{
+    size_t warnings = 0;
+    if (find_metric(r->metric) == CLAIM)
+        return audit->claim ? audit->claim->contradicted : NAN;
+    for (size_t i = 0; i < audit->check_count; i++)
+        warnings += audit->checks[i].level == SOTTO_CHECK_WARNING;
     return (double)warnings;
 }
 
-sotto_status sotto_audit_gate(int *failed, char **line, const char *audit_json, const char *rule)
+sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit_result *audit,
+                              const char *rule)
 {
     sotto_status status = SOTTO_OK;
     struct rule r;
-    struct json *audit = NULL;
-    const struct json *attacks;
     const char *name = NULL;
     double worst = NAN;
     char text[512];
     TRY(parse(&r, rule));
-    if (!audit_json)
+    if (!audit)
         goto done;
-    TRY(json_parse(&audit, audit_json, strlen(audit_json), "audit"));
-    TRY(json_get_array(&attacks, audit, "audit", "attacks"));
-    if (!metrics[find_metric(r.metric)].path)
-        worst = value_of_document(&r, audit);
-    for (size_t i = 0; metrics[find_metric(r.metric)].path && i < json_count(attacks); i++) {
-        double x = value_of(&r, json_at(attacks, i));
-        if (!isnan(x) && (isnan(worst) || (r.above ? x > worst : x < worst)))
-            worst = x, name = json_text(json_member(json_at(attacks, i), "name"));
+    const bool of_attacks = metrics[find_metric(r.metric)].of_attacks;
+    if (!of_attacks)
+        worst = value_of_audit(&r, audit);
+    for (size_t i = 0; of_attacks && i < audit->attack_count; i++) {
+        double x = value_of(&r, &audit->attacks[i]);
+        if (!isfinite(x))
+            continue;
+        if (isnan(worst) || (r.above ? x > worst : x < worst))
+            worst = x, name = audit->attacks[i].name;
     }
     bool fails = isnan(worst) || holds(&r, worst);
     if (isnan(worst))
@@ -147,6 +164,5 @@ sotto_status sotto_audit_gate(int *failed, char **line, const char *audit_json, 
     *failed = fails;
     *line = copy;
 done:
-    json_free(audit);
     return status;
 }

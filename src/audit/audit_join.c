@@ -90,7 +90,8 @@ done:
     return status;
 }
 
-static sotto_status join_references(struct audit_arrays *s, const struct sotto_audit_input *in)
+static sotto_status join_references(struct audit_arrays *s, const struct sotto_audit_input *in,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     void *signals = NULL, *trained = NULL;
@@ -98,7 +99,7 @@ static sotto_status join_references(struct audit_arrays *s, const struct sotto_a
     if (in->reference_outputs_trained)
         TRY(take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
     struct columns c = {in, s->all.labels, signals, trained, s->all.n};
-    TRY(par_chunks((s->all.n + BLOCK - 1) / BLOCK, par_threads(NULL), fill_block, &c));
+    TRY(par_chunks((s->all.n + BLOCK - 1) / BLOCK, par_threads(ctx), fill_block, &c));
     s->all.reference = signals;
     s->all.trained = trained;
 done:
@@ -161,10 +162,11 @@ done:
     return status;
 }
 
-sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in)
+sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in,
+                                   const struct sotto_context *ctx)
 {
     if (in->reference_outputs || in->reference_outputs_f8)
-        return join_references(s, in);
+        return join_references(s, in, ctx);
     if (in->reference_losses && s->owned[ARRAY_REFERENCE]) {
         double *signal = s->owned[ARRAY_REFERENCE];
         for (size_t i = 0; i < s->all.n * s->all.models; i++)

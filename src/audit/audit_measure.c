@@ -58,9 +58,26 @@ done:
     return status;
 }
 
-sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback,
-                           const struct score_attack *attack, size_t index, const struct audit_arrays *sides,
-                           const struct audit_halves *halves, const struct audit_settings *settings)
+/* The values that the attack ran with. */
+static sotto_status keep_parameters(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                    const struct score_attack *attack, const double *args)
+{
+    sotto_status status = SOTTO_OK;
+    size_t count = 0;
+    while (attack->params && attack->params[count].name)
+        count++;
+    TAKE(memory, out->parameters, count);
+    out->parameter_count = count;
+    for (size_t i = 0; i < count; i++)
+        out->parameters[i] = (struct sotto_audit_parameter){attack->params[i].name, args[i]};
+done:
+    return status;
+}
+
+sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_memory **memory, double *scores,
+                           uint8_t *fallback, const struct score_attack *attack, size_t index,
+                           const struct audit_arrays *sides, const struct audit_halves *halves,
+                           const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     size_t members = sides->member.n;
@@ -84,13 +101,8 @@ sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback,
                              .fallback = o.fallback,
                              .own_threshold = o.threshold,
                              .threshold_of = "a shadow model's records"};
-    TRY(audit_row(out, &s, index, halves, settings));
-    struct json *used = json_make_object();
-    for (size_t i = 0; attack->params && attack->params[i].name; i++)
-        json_put_real(&used, attack->params[i].name, args[i]);
-    json_put(out, "parameters", used);
-    if (!*out)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for the results of '%s'", attack->name);
+    TRY(audit_row(out, memory, &s, index, halves, settings));
+    TRY(keep_parameters(out, memory, attack, args));
 done:
     return status;
 }

@@ -52,24 +52,24 @@ static double separation(const struct reference_stats *stats, size_t row)
 }
 
 /* How often trainings of the reference models found the record again. */
-static struct json *repeats(const struct audit_support *s, size_t row)
+static sotto_status repeats(struct sotto_audit_refound **out, struct sotto_audit_memory **memory,
+                            const struct audit_support *s, size_t row)
 {
+    sotto_status status = SOTTO_OK;
     if (isnan(s->fpr))
-        return json_make_null();
-    struct json *j = json_make_object();
-    json_put_integer(&j, "runs", s->runs[row]);
-    json_put_integer(&j, "flagged", s->flagged[row]);
-    json_put_integer(&j, "others", s->others[row]);
-    json_put_integer(&j, "mistaken", s->mistaken[row]);
-    return j;
+        return SOTTO_OK;
+    TAKE(memory, *out, 1);
+    **out = (struct sotto_audit_refound){s->runs[row], s->flagged[row], s->others[row], s->mistaken[row]};
+done:
+    return status;
 }
 
-sotto_status audit_most_vulnerable(struct json **out, const char *attack, const double *scores,
+sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *attack, const double *scores,
                                    const uint8_t *fallback, const struct audit_support *support,
                                    const struct audit_arrays *sides, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    struct json *list = json_make_array(), *doc = json_make_object();
+    struct sotto_audit_vulnerable *found;
     struct ranked *best = base_alloc(settings->exposed, sizeof *best);
     struct reference_stats stats = {0};
     size_t m = sides->member.n;
@@ -82,30 +82,24 @@ sotto_status audit_most_vulnerable(struct json **out, const char *attack, const 
         TRY(status);
     }
     size_t count = find_best(best, settings->exposed, scores, m);
+    TAKE(&r->memory, found, 1);
+    TAKE(&r->memory, found->members, count);
     for (size_t i = 0; i < count; i++) {
-        size_t above = 0;
+        struct sotto_audit_vulnerable_member *one = &found->members[i];
         for (size_t k = 0; k < sides->nonmember.n; k++)
-            above += scores[m + k] >= best[i].score;
-        struct json *one = json_make_object();
-        json_put(&one, "row",
-                 settings->include_indices ? json_make_integer((int64_t)best[i].row) : json_make_null());
-        json_put_real(&one, "score", best[i].score);
-        json_put_integer(&one, "nonmembers_as_high", (int64_t)above);
-        json_put_boolean(&one, "fallback", fallback[best[i].row] != 0);
-        json_put(&one, "repeats", repeats(support, best[i].row));
-        json_put(&one, "separation", json_make_real(stats.record ? separation(&stats, best[i].row) : NAN));
-        json_push(&list, one);
+            one->nonmembers_as_high += scores[m + k] >= best[i].score;
+        one->row = settings->include_indices ? (int64_t)best[i].row : -1;
+        one->score = best[i].score;
+        one->fallback = fallback[best[i].row] != 0;
+        one->separation = stats.record ? separation(&stats, best[i].row) : NAN;
+        TRY(repeats(&one->repeats, &r->memory, support, best[i].row));
     }
-    json_put_text(&doc, "attack", attack);
-    json_put_integer(&doc, "n_nonmember", (int64_t)sides->nonmember.n);
-    json_put(&doc, "members", list);
-    list = NULL;
-    *out = doc;
-    doc = NULL;
+    found->attack = attack;
+    found->n_nonmember = sides->nonmember.n;
+    found->count = count;
+    r->vulnerable = found;
 done:
     reference_stats_clear(&stats);
-    json_free(list);
-    json_free(doc);
     base_free(best);
     return status;
 }

@@ -1,14 +1,14 @@
 /* audit_private.h - the parts of one audit, shared by the audit_*.c files.
  *
- * Scores of any origin become one entry of "attacks" by audit_row(): that is the door for attacks that train
+ * Scores of any origin become one of a result's attacks by audit_row(): that is the door for attacks that train
  * or query models. sotto_audit() is a loop around it. */
 #ifndef AUDIT_AUDIT_PRIVATE_H
 #define AUDIT_AUDIT_PRIVATE_H
 
 #include "audit/score/score_attack.h"
+#include "audit/audit_memory.h"
 #include "audit/audit_support.h"
 #include "audit/measure/metrics.h"
-#include "io/json/json.h"
 
 enum { AUDIT_LEAST_PER_SLICE = 30 };
 
@@ -50,14 +50,17 @@ struct audit_arrays {
     const double *reference_outputs_f8;
     void *owned[SLOTS]; /* the arrays of `all` */
 };
-sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in);
+sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
+                         const struct sotto_context *ctx);
 void audit_arrays_clear(struct audit_arrays *s);
 /* Fills s->owned and s->all from in; nothing is checked but sizes. ENOMEM. */
 sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *in);
 /* After the checks: reference models' outputs or losses become signals. */
-sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in);
+sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in,
+                                   const struct sotto_context *ctx);
 /* Views, checked and turned into signals, once the references are there. EUSAGE, EINVAL, ENOMEM. */
-sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in);
+sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in,
+                              const struct sotto_context *ctx);
 
 /* The random halves, the same for every attack: order[0 .. n/2) chooses thresholds, the rest is scored. */
 struct audit_halves {
@@ -75,55 +78,57 @@ struct audit_scored {
     double own_threshold;     /* the attack's own decision; NAN: none */
     const char *threshold_of; /* where it comes from */
 };
-/* One entry of "attacks". `index` tells its bootstrap stream from others'. */
-sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t index,
-                       const struct audit_halves *halves, const struct audit_settings *settings);
+/* One attack's result, in *memory. `index` tells its bootstrap stream from others'. */
+sotto_status audit_row(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                       const struct audit_scored *s, size_t index, const struct audit_halves *halves,
+                       const struct audit_settings *settings);
 /* Runs an attack of the table and measures it. scores, fallback (all.n; 0 before): its own, for what needs
  * them later. */
-sotto_status audit_measure(struct json **out, double *scores, uint8_t *fallback,
-                           const struct score_attack *attack, size_t index, const struct audit_arrays *sides,
-                           const struct audit_halves *halves, const struct audit_settings *settings);
+sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_memory **memory, double *scores,
+                           uint8_t *fallback, const struct score_attack *attack, size_t index,
+                           const struct audit_arrays *sides, const struct audit_halves *halves,
+                           const struct audit_settings *settings);
 
-/* {"estimate", "lower", "upper"}. */
-struct json *audit_estimate(struct sotto_estimate e);
-/* "n_member", "n_nonmember" of a curve. */
-void audit_encode_counts(struct json **j, const struct roc *scored);
-/* Rates at low false-positive rates: "tpr_at_fpr", "tpr_at_fpr_refused", "tpr_at_fpr_bootstrap",
- * "tpr_at_zero_false_positives", each with its realised FPR, PPV at three priors and the least TPR that could
- * have been told from guessing. */
 struct audit_curves {
     struct roc all, calibration, scored; /* of all records; of the two halves */
 };
-void audit_encode_rates(struct json **entry, const struct audit_curves *c, size_t index,
-                        const struct audit_settings *settings);
-/* By prior, the share of members among those flagged above a threshold that was not chosen on this curve. */
-struct json *audit_ppv(const struct roc *scored, double threshold, double confidence);
-/* Bounds on epsilon: "epsilon_lower_bound" and its detail, and on demand "claim", "one_run", "odds_ratio". */
-sotto_status audit_encode_bounds(struct json **entry, const struct audit_curves *c,
-                                 const struct audit_scored *s, const struct audit_settings *settings);
+/* Rates at low false-positive rates, each with its realised FPR, PPV at three priors and the least TPR that could have
+ * been told from guessing: out->rates and out->at_zero. */
+sotto_status audit_measure_rates(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                 const struct audit_curves *c, size_t index,
+                                 const struct audit_settings *settings);
+/* Records of `scored` above a threshold that was not chosen on it. */
+struct sotto_audit_flagged audit_flagged(const struct roc *scored, double threshold, double confidence);
+/* Lower bounds on epsilon: out->epsilon, and on demand claim, one_run and odds. */
+sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                  const struct audit_curves *c, const struct audit_scored *s,
+                                  const struct audit_settings *settings);
+
+/* What follows adds one part of the result each. */
+
 /* "duplicates", "distribution", "classes", "generalisation": what would make every other number mean
  * something else. */
-sotto_status audit_sanity(struct json **out, const struct audit_arrays *sides,
+sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *sides,
                           const struct audit_settings *settings, const struct sotto_context *ctx);
 /* Per class and per correctness, for one attack chosen beforehand. */
-sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
+sotto_status audit_slices(struct sotto_audit_result *r, const char *attack, const double *scores,
                           const struct audit_arrays *sides, const struct audit_halves *halves,
                           const struct audit_settings *settings);
 /* The members that an attack is surest of; fallback (all.n): which scores rest on others' statistics. */
-sotto_status audit_most_vulnerable(struct json **out, const char *attack, const double *scores,
+sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *attack, const double *scores,
                                    const uint8_t *fallback, const struct audit_support *support,
                                    const struct audit_arrays *sides, const struct audit_settings *settings);
-/* "attribute": what a classifier learns about a hidden attribute, beside what it could guess without the
- * model. */
-sotto_status audit_attribute(struct json **out, const struct sotto_attribute_input *in,
+/* What a classifier learns about a hidden attribute, beside what it could guess without the model. */
+sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_attribute_input *in,
                              const struct audit_settings *settings, const struct sotto_context *ctx);
 /* Every reference model plays the target once: what the same attack finds on the same recipe. scores_of gives
  * an attack's scores (all.n) of the real target, NULL if it did not run: the median threshold is tried on
  * those. */
 typedef const double *(*audit_scores_of)(const void *arg, const char *attack);
 /* support (clear it): how steadily `closer` flags each record, at the first rate. */
-sotto_status leave_one_model_out(struct json **out, struct audit_support *support, const char *closer,
-                                 const struct audit_arrays *sides, audit_scores_of scores_of, const void *arg,
+sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_support *support,
+                                 const char *closer, const struct audit_arrays *sides,
+                                 audit_scores_of scores_of, const void *arg,
                                  const struct audit_settings *settings, const struct sotto_context *ctx);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scores become one entry of "attacks": one curve over everything for the area, and one curve per random
+/* Scores become the result of one attack: one curve over everything for the area, and one curve per random
  * half, because a threshold that was picked on the records it is then scored on always looks better than it
  * is. */
 #include "audit/audit_private.h"
@@ -7,119 +7,112 @@
 
 enum { ROC_POINTS = 200, BINS = 40 };
 
-struct json *audit_estimate(struct sotto_estimate e)
-{
-    struct json *j = json_make_object();
-    json_put_real(&j, "estimate", e.estimate);
-    json_put_real(&j, "lower", e.lower);
-    json_put_real(&j, "upper", e.upper);
-    return j;
-}
-
-static struct json *auc_json(const struct roc *all, double confidence)
+static struct sotto_audit_auc auc_of(const struct roc *all, double confidence)
 {
     bool exact;
-    struct sotto_estimate auc = curve_auc(all, confidence, &exact);
-    struct json *j = audit_estimate(auc);
-    json_put_text(&j, "method",
-                  exact ? "Clopper-Pearson on disjoint pairs" : "DeLong, logit scale, Student's t");
-    return j;
+    const struct sotto_estimate area = curve_auc(all, confidence, &exact);
+    return (struct sotto_audit_auc){area, exact ? "Clopper-Pearson on disjoint pairs"
+                                                : "DeLong, logit scale, Student's t"};
 }
 
-void audit_encode_counts(struct json **j, const struct roc *scored)
+static void set_balanced(struct sotto_audit_attack *out, const struct audit_curves *c, double confidence)
 {
-    json_put_integer(j, "n_member", (int64_t)scored->n_member);
-    json_put_integer(j, "n_nonmember", (int64_t)scored->n_nonmember);
-}
-
-static void put_balanced(struct json **entry, const struct roc *calibration, const struct roc *scored,
-                         const struct roc *all, double confidence)
-{
-    double threshold = curve_threshold_balanced(calibration), advantage = curve_advantage(all);
-    struct sotto_estimate e = curve_balanced(scored, threshold, confidence);
-    struct json *detail = audit_estimate(e);
-    json_put_real(&detail, "threshold", threshold);
-    audit_encode_counts(&detail, scored);
-    json_put_real(&detail, "oracle", (1 + advantage) / 2);
-    json_put_real(entry, "balanced_accuracy", e.estimate);
-    json_put(entry, "balanced_accuracy_detail", detail);
-    json_put_real(entry, "advantage", advantage);
+    const double threshold = curve_threshold_balanced(&c->calibration);
+    out->advantage = curve_advantage(&c->all);
+    out->balanced =
+        (struct sotto_audit_balanced){.accuracy = curve_balanced(&c->scored, threshold, confidence),
+                                      .threshold = threshold,
+                                      .oracle = (1 + out->advantage) / 2,
+                                      .n_member = c->scored.n_member,
+                                      .n_nonmember = c->scored.n_nonmember};
 }
 
 /* The attack decided by itself, from other data: all records may be scored. */
-static void put_own_decision(struct json **entry, const struct audit_scored *s, const struct roc *all,
-                             double confidence)
+static sotto_status set_own_decision(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                     const struct audit_scored *s, const struct roc *all, double confidence)
 {
-    struct rates r = curve_rates(all, s->own_threshold, confidence);
-    struct json *j = audit_estimate(curve_balanced(all, s->own_threshold, confidence));
-    json_put_real(&j, "threshold", s->own_threshold);
-    json_put_text(&j, "from", s->threshold_of);
-    json_put(&j, "tpr", audit_estimate(r.tpr));
-    json_put(&j, "fpr", audit_estimate(r.fpr));
-    audit_encode_counts(&j, all);
-    json_put(entry, "own_decision", j);
+    sotto_status status = SOTTO_OK;
+    const struct rates r = curve_rates(all, s->own_threshold, confidence);
+    TAKE(memory, out->decision, 1);
+    *out->decision =
+        (struct sotto_audit_decision){.balanced_accuracy = curve_balanced(all, s->own_threshold, confidence),
+                                      .tpr = r.tpr,
+                                      .fpr = r.fpr,
+                                      .threshold = s->own_threshold,
+                                      .from = s->threshold_of,
+                                      .n_member = all->n_member,
+                                      .n_nonmember = all->n_nonmember};
+done:
+    return status;
 }
 
-/* Row numbers of one side's marked records. */
-static struct json *marked_rows(const uint8_t *fallback, size_t n)
+/* Row numbers of one side's `count` marked records. */
+static sotto_status marked_rows(size_t **out, struct sotto_audit_memory **memory, size_t count,
+                                const uint8_t *fallback, size_t n)
 {
-    struct json *list = json_make_array();
+    sotto_status status = SOTTO_OK;
+    size_t *rows, used = 0;
+    TAKE(memory, rows, count);
     for (size_t i = 0; i < n; i++)
         if (fallback[i])
-            json_push(&list, json_make_integer((int64_t)i));
-    return list;
+            rows[used++] = i;
+    *out = rows;
+done:
+    return status;
 }
 
 /* How many records, and which where rows may be named, took others' statistics. */
-static void put_fallback(struct json **entry, const struct audit_scored *s, bool include_indices)
+static sotto_status set_fallback(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                 const struct audit_scored *s, bool include_indices)
 {
-    size_t count[2] = {0, 0};
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_fallback *f;
+    TAKE(memory, f, 1);
     for (size_t i = 0; i < s->n_member + s->n_nonmember; i++)
-        count[i >= s->n_member] += s->fallback[i];
-    struct json *j = json_make_object();
-    json_put_integer(&j, "member", (int64_t)count[0]);
-    json_put_integer(&j, "nonmember", (int64_t)count[1]);
-    if (include_indices && count[0] + count[1] > 0) {
-        json_put(&j, "member_rows", marked_rows(s->fallback, s->n_member));
-        json_put(&j, "nonmember_rows", marked_rows(s->fallback + s->n_member, s->n_nonmember));
+        *(i < s->n_member ? &f->member : &f->nonmember) += s->fallback[i];
+    if (include_indices && f->member + f->nonmember > 0) {
+        TRY(marked_rows(&f->member_rows, memory, f->member, s->fallback, s->n_member));
+        TRY(marked_rows(&f->nonmember_rows, memory, f->nonmember, s->fallback + s->n_member, s->n_nonmember));
     }
-    json_put(entry, "fallback", j);
+    out->fallback = f;
+done:
+    return status;
 }
 
-static struct json *point(double x, double y)
+static sotto_status set_roc(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                            const struct roc *c)
 {
-    double pair[] = {x, y};
-    return json_make_reals(pair, 2);
-}
-
-static void put_roc(struct json **entry, const struct roc *c)
-{
-    size_t kept[ROC_POINTS], count = curve_thin(kept, ROC_POINTS - 1, c);
-    struct json *roc = json_make_array();
+    sotto_status status = SOTTO_OK;
+    size_t kept[ROC_POINTS], count = curve_thin(kept, ROC_POINTS - 1, c), used = 0;
+    TAKE(memory, out->roc, count + 1);
     if (c->false_flags[kept[0]] > 0)
-        json_push(&roc, point(0, 0));
+        out->roc[used++] = (struct sotto_audit_point){0, 0};
     for (size_t i = 0; i < count; i++)
-        json_push(&roc, point((double)c->false_flags[kept[i]] / (double)c->n_nonmember,
-                              (double)c->true_positives[kept[i]] / (double)c->n_member));
-    json_put(entry, "roc", roc);
+        out->roc[used++] =
+            (struct sotto_audit_point){(double)c->false_flags[kept[i]] / (double)c->n_nonmember,
+                                       (double)c->true_positives[kept[i]] / (double)c->n_member};
+    out->roc_count = used;
+done:
+    return status;
 }
 
-static void put_histogram(struct json **entry, const struct roc *c)
+static sotto_status set_histogram(struct sotto_audit_histogram *out, struct sotto_audit_memory **memory,
+                                  const struct roc *c)
 {
-    double upper = c->score[0], lower = c->score[c->points - 1], width = (upper - lower) / BINS;
-    size_t member[BINS] = {0}, nonmember[BINS] = {0};
+    sotto_status status = SOTTO_OK;
+    const double upper = c->score[0], lower = c->score[c->points - 1], width = (upper - lower) / BINS;
+    struct sotto_audit_histogram h = {.lower = lower, .upper = upper, .bins = BINS};
+    TAKE(memory, h.member, BINS);
+    TAKE(memory, h.nonmember, BINS);
     for (size_t i = 0; i < c->points; i++) {
         double position = width > 0 ? (c->score[i] - lower) / width : 0;
         size_t bin = position < BINS ? (size_t)position : BINS - 1;
-        member[bin] += c->true_positives[i] - (i ? c->true_positives[i - 1] : 0);
-        nonmember[bin] += c->false_flags[i] - (i ? c->false_flags[i - 1] : 0);
+        h.member[bin] += c->true_positives[i] - (i ? c->true_positives[i - 1] : 0);
+        h.nonmember[bin] += c->false_flags[i] - (i ? c->false_flags[i - 1] : 0);
     }
-    struct json *j = json_make_object();
-    json_put_real(&j, "lower", lower);
-    json_put_real(&j, "upper", upper);
-    json_put(&j, "member", json_make_counts(member, BINS));
-    json_put(&j, "nonmember", json_make_counts(nonmember, BINS));
-    json_put(entry, "histogram", j);
+    *out = h;
+done:
+    return status;
 }
 
 /* scores (n) in the halves' order. */
@@ -150,33 +143,38 @@ done:
     return status;
 }
 
-sotto_status audit_row(struct json **out, const struct audit_scored *s, size_t index,
-                       const struct audit_halves *halves, const struct audit_settings *settings)
+static sotto_status set_names(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                              const struct audit_scored *s)
+{
+    out->name = audit_keep_text(memory, s->name);
+    out->title = audit_keep_text(memory, s->title ? s->title : s->name);
+    out->source = audit_keep_text(memory, s->source ? s->source : "caller");
+    return out->name && out->title && out->source
+               ? SOTTO_OK
+               : status_fail(SOTTO_ENOMEM, "audit: out of memory for the results of '%s'", s->name);
+}
+
+sotto_status audit_row(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                       const struct audit_scored *s, size_t index, const struct audit_halves *halves,
+                       const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     struct audit_curves c = {0};
-    struct json *entry = json_make_object();
+    struct sotto_audit_attack a = {.n_member = s->n_member, .n_nonmember = s->n_nonmember};
     TRY(curves_make(&c, s, halves));
-    json_put_text(&entry, "name", s->name);
-    json_put_text(&entry, "title", s->title ? s->title : s->name);
-    json_put_text(&entry, "source", s->source ? s->source : "caller");
-    audit_encode_counts(&entry, &c.all);
-    json_put(&entry, "auc", auc_json(&c.all, settings->confidence));
-    audit_encode_rates(&entry, &c, index, settings);
-    put_balanced(&entry, &c.calibration, &c.scored, &c.all, settings->confidence);
+    TRY(set_names(&a, memory, s));
+    a.auc = auc_of(&c.all, settings->confidence);
+    TRY(audit_measure_rates(&a, memory, &c, index, settings));
+    set_balanced(&a, &c, settings->confidence);
     if (!isnan(s->own_threshold))
-        put_own_decision(&entry, s, &c.all, settings->confidence);
-    TRY(audit_encode_bounds(&entry, &c, s, settings));
+        TRY(set_own_decision(&a, memory, s, &c.all, settings->confidence));
+    TRY(audit_measure_bounds(&a, memory, &c, s, settings));
     if (s->fallback)
-        put_fallback(&entry, s, settings->include_indices);
-    put_roc(&entry, &c.all);
-    put_histogram(&entry, &c.all);
-    if (!entry)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for the results of '%s'", s->name);
-    *out = entry;
-    entry = NULL;
+        TRY(set_fallback(&a, memory, s, settings->include_indices));
+    TRY(set_roc(&a, memory, &c.all));
+    TRY(set_histogram(&a.histogram, memory, &c.all));
+    *out = a;
 done:
-    json_free(entry);
     curve_clear(&c.all);
     curve_clear(&c.calibration);
     curve_clear(&c.scored);

@@ -2,6 +2,7 @@
  * numbers. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
@@ -9,28 +10,45 @@
 #include "audit/distribution_shift_test.h"
 #include "num/beta.h"
 
-static struct json *finding(const char *name, const char *level, const char *text)
+/* Room for every check. */
+struct findings {
+    struct sotto_audit_memory **memory;
+    struct sotto_audit_check check[4];
+    size_t count;
+};
+
+static sotto_status add(struct sotto_audit_check **out, struct findings *list, const char *name,
+                        enum sotto_check_level level, const char *text)
 {
-    struct json *j = json_make_object();
-    json_put_text(&j, "name", name);
-    json_put_text(&j, "level", level);
-    json_put_text(&j, "text", text);
-    return j;
+    struct sotto_audit_check *c = &list->check[list->count++];
+    *c =
+        (struct sotto_audit_check){.name = name, .level = level, .text = audit_keep_text(list->memory, text)};
+    if (out)
+        *out = c;
+    return c->text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "lint: out of memory");
 }
 
-static sotto_status lint_duplicates(struct json **list, const struct audit_arrays *sides)
+static sotto_status unknown(struct findings *list, const char *name, const char *text)
+{
+    return add(NULL, list, name, SOTTO_CHECK_UNKNOWN, text);
+}
+
+static enum sotto_check_level warning_if(bool found)
+{
+    return found ? SOTTO_CHECK_WARNING : SOTTO_CHECK_OK;
+}
+
+static sotto_status lint_duplicates(struct findings *list, const struct audit_arrays *sides)
 {
     sotto_status status = SOTTO_OK;
     const struct attack_input *all = &sides->all;
     struct duplicates d;
+    struct sotto_audit_check *c;
     char text[256];
     const void *rows = all->features ? (const void *)all->features : (const void *)all->outputs;
     size_t bytes = all->features ? all->width * sizeof(float) : all->classes * sizeof(double);
-    if (!rows) {
-        json_push(list,
-                  finding("duplicates", "unknown", "neither records nor outputs were given: not checked"));
-        return SOTTO_OK;
-    }
+    if (!rows)
+        return unknown(list, "duplicates", "neither records nor outputs were given: not checked");
     TRY(duplicates_count(&d, rows, bytes, sides->member.n, sides->nonmember.n));
     const char *what = all->features ? "records" : "rows of outputs";
     if (d.members)
@@ -39,31 +57,26 @@ static sotto_status lint_duplicates(struct json **list, const struct audit_array
                  all->features ? ": remove them from one side" : " (copies, or answers that saturate)");
     else
         snprintf(text, sizeof text, "no %s occur on both sides", what);
-    struct json *j = finding("duplicates", d.members ? "warning" : "ok", text);
-    json_put_text(&j, "compared", what);
-    json_put_integer(&j, "members", (int64_t)d.members);
-    json_put_integer(&j, "nonmembers", (int64_t)d.nonmembers);
-    json_put_integer(&j, "within_members", (int64_t)d.within_members);
-    json_put_integer(&j, "within_nonmembers", (int64_t)d.within_nonmembers);
-    json_push(list, j);
+    TRY(add(&c, list, "duplicates", warning_if(d.members), text));
+    TAKE(list->memory, c->duplicates, 1);
+    *c->duplicates =
+        (struct sotto_audit_duplicates){what, d.members, d.nonmembers, d.within_members, d.within_nonmembers};
 done:
     return status;
 }
 
-static sotto_status lint_distribution(struct json **list, const struct audit_arrays *sides,
+static sotto_status lint_distribution(struct findings *list, const struct audit_arrays *sides,
                                       const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_estimate e;
+    struct sotto_audit_check *c;
     char text[256];
-    if (!sides->all.features || sides->member.n < 10 || sides->nonmember.n < 10) {
-        json_push(list, finding("distribution", "unknown",
-                                sides->all.features
-                                    ? "fewer than 10 records on a side: not checked"
-                                    : "the records themselves were not given: whether both sets come "
-                                      "from one distribution was not checked"));
-        return SOTTO_OK;
-    }
+    if (!sides->all.features || sides->member.n < 10 || sides->nonmember.n < 10)
+        return unknown(list, "distribution",
+                       sides->all.features ? "fewer than 10 records on a side: not checked"
+                                           : "the records themselves were not given: whether both sets come "
+                                             "from one distribution was not checked");
     TRY(distribution_shift_auc(&e, sides->all.features, sides->member.n, sides->nonmember.n, sides->all.width,
                                settings->confidence, settings->seed, ctx));
     bool differ = e.lower > 0.5;
@@ -74,26 +87,22 @@ static sotto_status lint_distribution(struct json **list, const struct audit_arr
                  "below measures that difference too"
                : "a classifier on the records alone does not tell the two sets apart (AUC %.3f [%.3f, %.3f])",
         e.estimate, e.lower, e.upper);
-    struct json *j = finding("distribution", differ ? "warning" : "ok", text);
-    json_put(&j, "auc", audit_estimate(e));
-    json_put_integer(&j, "n", (int64_t)sides->all.n);
-    json_push(list, j);
+    TRY(add(&c, list, "distribution", warning_if(differ), text));
+    TAKE(list->memory, c->shift, 1);
+    *c->shift = (struct sotto_audit_shift){e, sides->all.n};
 done:
     return status;
 }
 
-static sotto_status lint_classes(struct json **list, const struct audit_arrays *sides)
+static sotto_status lint_classes(struct findings *list, const struct audit_arrays *sides)
 {
     sotto_status status = SOTTO_OK;
     size_t classes = sides->all.classes, *count = NULL, widest = 0;
     char text[256];
-    if (!sides->all.labels || classes == 0) {
-        json_push(list, finding("classes", "unknown",
-                                "no labels were given: the balance of classes was not checked"));
-        return SOTTO_OK;
-    }
-    if (!(count = base_alloc(classes, 2 * sizeof *count)))
-        FAIL(SOTTO_ENOMEM, "lint: out of memory for %zu classes", classes);
+    struct sotto_audit_check *c;
+    if (!sides->all.labels || classes == 0)
+        return unknown(list, "classes", "no labels were given: the balance of classes was not checked");
+    TAKE(list->memory, count, 2 * classes);
     for (size_t i = 0; i < sides->all.n; i++)
         count[(i < sides->member.n ? 0 : classes) + (size_t)sides->all.labels[i]]++;
     double m = (double)sides->member.n, n = (double)sides->nonmember.n, gap = 0;
@@ -109,13 +118,10 @@ static sotto_status lint_classes(struct json **list, const struct audit_arrays *
              differ ? "the classes are mixed differently on the two sides"
                     : "both sides mix the classes alike",
              widest, 100 * (double)count[widest] / m, 100 * (double)count[classes + widest] / n, p);
-    struct json *j = finding("classes", differ ? "warning" : "ok", text);
-    json_put_real(&j, "p", p);
-    json_put(&j, "member", json_make_counts(count, classes));
-    json_put(&j, "nonmember", json_make_counts(count + classes, classes));
-    json_push(list, j);
+    TRY(add(&c, list, "classes", warning_if(differ), text));
+    TAKE(list->memory, c->classes, 1);
+    *c->classes = (struct sotto_audit_classes){p, classes, count, count + classes};
 done:
-    base_free(count);
     return status;
 }
 
@@ -128,14 +134,14 @@ static size_t count_right(const struct attack_input *side)
 }
 
 /* The gap by itself gives an attack a balanced accuracy of 1/2 + gap/2. */
-static void lint_gap(struct json **list, const struct audit_arrays *sides, double confidence)
+static sotto_status lint_gap(struct findings *list, const struct audit_arrays *sides, double confidence)
 {
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_check *c;
     char text[256];
-    if (!sides->all.outputs || !sides->all.labels) {
-        json_push(list, finding("generalisation", "unknown",
-                                "no outputs with labels were given: the train-test gap is not known"));
-        return;
-    }
+    if (!sides->all.outputs || !sides->all.labels)
+        return unknown(list, "generalisation",
+                       "no outputs with labels were given: the train-test gap is not known");
     double m = (double)sides->member.n, n = (double)sides->nonmember.n,
            right_m = (double)count_right(&sides->member), right_n = (double)count_right(&sides->nonmember),
            lower_m, upper_m, lower_n, upper_n, each = 1 - (1 - confidence) / 2;
@@ -148,23 +154,27 @@ static void lint_gap(struct json **list, const struct audit_arrays *sides, doubl
              "attack a balanced "
              "accuracy of %.3f",
              right_m / m, right_n / n, e.estimate, e.lower, e.upper, 0.5 + e.estimate / 2);
-    struct json *j = finding("generalisation", overfitted ? "warning" : "ok", text);
-    json_put(&j, "gap", audit_estimate(e));
-    json_push(list, j);
+    TRY(add(&c, list, "generalisation", warning_if(overfitted), text));
+    TAKE(list->memory, c->gap, 1);
+    *c->gap = e;
+done:
+    return status;
 }
 
-sotto_status audit_sanity(struct json **out, const struct audit_arrays *sides,
+sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *sides,
                           const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *list = json_make_array();
+    struct findings list = {.memory = &r->memory};
+    struct sotto_audit_check *checks;
     TRY(lint_duplicates(&list, sides));
     TRY(lint_distribution(&list, sides, settings, ctx));
     TRY(lint_classes(&list, sides));
-    lint_gap(&list, sides, settings->confidence);
-    *out = list;
-    list = NULL;
+    TRY(lint_gap(&list, sides, settings->confidence));
+    TAKE(&r->memory, checks, list.count);
+    memcpy(checks, list.check, list.count * sizeof *checks);
+    r->checks = checks;
+    r->check_count = list.count;
 done:
-    json_free(list);
     return status;
 }

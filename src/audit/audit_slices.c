@@ -71,32 +71,35 @@ static sotto_status curve_of(struct roc *c, const struct slicer *r, const struct
 
 /* The area of all records of the slice; the flags of those that had no part in choosing the threshold.
  * Intervals hold for all slices at once: the error is shared. */
-static sotto_status measure(struct json **out, const struct slicer *r, const struct slice *s)
+static sotto_status measure(struct sotto_audit_slice *out, struct sotto_audit_memory **memory,
+                            const struct slicer *r, const struct slice *s)
 {
     sotto_status status = SOTTO_OK;
     struct roc all = {0}, scored = {0};
+    const struct sotto_estimate none = {NAN, NAN, NAN};
     bool exact;
-    struct json *j = json_make_object();
     TRY(curve_of(&all, r, s, false));
     TRY(curve_of(&scored, r, s, true));
-    json_put_text(&j, "name", s->name);
-    audit_encode_counts(&j, &all);
+    *out = (struct sotto_audit_slice){.name = audit_keep_text(memory, s->name),
+                                      .n_member = all.n_member,
+                                      .n_nonmember = all.n_nonmember,
+                                      .auc = none,
+                                      .tpr = none,
+                                      .fpr = none};
+    if (!out->name)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", s->name);
     if (all.n_member < AUDIT_LEAST_PER_SLICE || all.n_nonmember < AUDIT_LEAST_PER_SLICE || !scored.n_member ||
         !scored.n_nonmember) {
-        json_put(&j, "auc", json_make_null());
-        json_put_text(&j, "refused", "needs at least 30 members and 30 non-members");
+        out->refused = "needs at least 30 members and 30 non-members";
     } else {
         struct rates rates = curve_rates(&scored, r->threshold, r->confidence);
-        json_put(&j, "auc", audit_estimate(curve_auc(&all, r->confidence, &exact)));
-        json_put(&j, "tpr", audit_estimate(rates.tpr));
-        json_put(&j, "fpr", audit_estimate(rates.fpr));
-        json_put_integer(&j, "scored_member", (int64_t)scored.n_member);
-        json_put_integer(&j, "scored_nonmember", (int64_t)scored.n_nonmember);
+        out->auc = curve_auc(&all, r->confidence, &exact);
+        out->tpr = rates.tpr;
+        out->fpr = rates.fpr;
+        out->scored_member = scored.n_member;
+        out->scored_nonmember = scored.n_nonmember;
     }
-    *out = j;
-    j = NULL;
 done:
-    json_free(j);
     curve_clear(&all);
     curve_clear(&scored);
     return status;
@@ -163,7 +166,7 @@ static struct slice slice_at(const struct slicer *r, size_t i)
     return s;
 }
 
-sotto_status audit_slices(struct json **out, const char *attack, const double *scores,
+sotto_status audit_slices(struct sotto_audit_result *out, const char *attack, const double *scores,
                           const struct audit_arrays *sides, const struct audit_halves *halves,
                           const struct audit_settings *settings)
 {
@@ -172,7 +175,7 @@ sotto_status audit_slices(struct json **out, const char *attack, const double *s
            parts = fewer / (2 * AUDIT_LEAST_PER_SLICE);
     parts = parts < LEAST_PARTS ? LEAST_PARTS : parts > MOST_PARTS ? MOST_PARTS : parts;
     size_t count = ANSWERS + sides->all.classes + parts;
-    struct json *list = json_make_array(), *doc = json_make_object(), *one;
+    struct sotto_audit_slices *found;
     struct slicer r = {.sides = sides,
                        .halves = halves,
                        .scores = scores,
@@ -185,21 +188,18 @@ sotto_status audit_slices(struct json **out, const char *attack, const double *s
         FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", sides->all.n);
     TRY(cut_losses(&r));
     TRY(choose_threshold(&r));
+    TAKE(&out->memory, found, 1);
+    TAKE(&out->memory, found->rows, count);
     for (size_t i = 0; i < count; i++) {
         struct slice s = slice_at(&r, i);
-        TRY(measure(&one, &r, &s));
-        json_push(&list, one);
+        TRY(measure(&found->rows[i], &out->memory, &r, &s));
     }
-    json_put_text(&doc, "attack", attack);
-    json_put_real(&doc, "threshold", r.threshold);
-    json_put_real(&doc, "confidence", r.confidence);
-    json_put(&doc, "rows", list);
-    list = NULL;
-    *out = doc;
-    doc = NULL;
+    found->attack = attack;
+    found->threshold = r.threshold;
+    found->confidence = r.confidence;
+    found->count = count;
+    out->slices = found;
 done:
-    json_free(list);
-    json_free(doc);
     base_free(r.member);
     base_free(r.nonmember);
     base_free(r.loss);

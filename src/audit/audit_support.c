@@ -54,22 +54,18 @@ void audit_support_clear(struct audit_support *s)
     *s = (struct audit_support){.fpr = NAN};
 }
 
-struct json *audit_support_json(const struct audit_support *s)
+struct sotto_audit_stability audit_stability(const struct audit_support *s)
 {
-    size_t steady = 0, judged = 0;
+    struct sotto_audit_stability out = {.fpr = s->fpr, .jaccard = NAN};
     if (isnan(s->fpr))
-        return json_make_null();
+        return out;
+    out.jaccard = s->jaccard;
+    out.pairs = s->pairs;
     for (size_t i = 0; i < s->n; i++) {
         if (s->runs[i] < LEAST_RUNS)
             continue;
-        judged++;
-        steady += 5 * s->flagged[i] >= 4 * s->runs[i] && s->mistaken[i] == 0;
+        out.judged++;
+        out.steady += 5 * s->flagged[i] >= 4 * s->runs[i] && s->mistaken[i] == 0;
     }
-    struct json *j = json_make_object();
-    json_put_real(&j, "fpr", s->fpr);
-    json_put_real(&j, "jaccard", s->jaccard);
-    json_put_integer(&j, "pairs", (int64_t)s->pairs);
-    json_put_integer(&j, "steady", (int64_t)steady);
-    json_put_integer(&j, "judged", (int64_t)judged);
-    return j;
+    return out;
 }

@@ -7,7 +7,7 @@
 #define AUDIT_AUDIT_SUPPORT_H
 
 #include "audit/score/score_attack.h"
-#include "io/json/json.h"
+#include "sotto/audit.h"
 
 struct audit_support {
     double fpr; /* that the runs' thresholds were chosen for; NAN: there were no runs */
@@ -22,8 +22,8 @@ struct audit_support {
 sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const size_t *model,
                                 size_t count, const struct attack_input *all, double fpr);
 void audit_support_clear(struct audit_support *s);
-/* "fpr", "jaccard", "pairs", "steady": how many records are flagged in four of five runs that saw them (of 4
- * or more) and in none that did not; NULL without runs. */
-struct json *audit_support_json(const struct audit_support *s);
+/* How many records are flagged in four of five runs that saw them (of 4 or more) and in none that did not; fpr is NAN
+ * without runs. */
+struct sotto_audit_stability audit_stability(const struct audit_support *s);
 
 #endif

@@ -4,7 +4,6 @@
  * their median is applied to the real target. Every attack that ran is repeated if what it needs is known of
  * a reference model, but for those that train a network. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "audit/audit_private.h"
@@ -180,19 +179,17 @@ done:
     return status;
 }
 
-static struct json *summary(const double *x, size_t n)
+static struct sotto_audit_spread summary(const double *x, size_t n)
 {
     double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++)
         sum += x[i], low = fmin(low, x[i]), high = fmax(high, x[i]);
     for (size_t i = 0; i < n; i++)
         squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
-    struct json *j = json_make_object();
-    json_put_real(&j, "mean", sum / (double)n);
-    json_put_real(&j, "deviation", n > 1 ? sqrt(squares / (double)(n - 1)) : NAN);
-    json_put_real(&j, "lowest", low);
-    json_put_real(&j, "highest", high);
-    return j;
+    return (struct sotto_audit_spread){.mean = n ? sum / (double)n : NAN,
+                                       .deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN,
+                                       .lowest = low,
+                                       .highest = high};
 }
 
 /* Over targets that could be played, and at rates that their records can measure. */
@@ -217,49 +214,30 @@ static double median(double *x, size_t n)
     return x[n / 2 - 1] / 2 + x[n / 2] / 2;
 }
 
-/* The attacker never saw who is a member of the real target, so all of its records may be scored. */
-static struct json *transferred(const struct roc *c, double threshold, double confidence)
-{
-    struct rates r = curve_rates(c, threshold, confidence);
-    struct json *j = json_make_object();
-    json_put_real(&j, "threshold", threshold);
-    json_put(&j, "tpr", audit_estimate(r.tpr));
-    json_put(&j, "fpr", audit_estimate(r.fpr));
-    json_put(&j, "ppv", audit_ppv(c, threshold, confidence));
-    audit_encode_counts(&j, c);
-    return j;
-}
-
-static sotto_status kind_json(struct json **out, const struct spread *s, size_t kind)
+/* The attacker never saw who is a member of the real target, so all of its records may be scored with the thresholds
+ * of the models that played it. */
+static sotto_status measure_kind(struct sotto_audit_left_out *out, struct sotto_audit_memory **memory,
+                                 const struct spread *s, size_t kind)
 {
     sotto_status status = SOTTO_OK;
     double x[TARGETS];
     struct roc c = {0};
     size_t n = collect(x, s, kind, RATES, false), members = s->sides->member.n;
-    struct json *j = json_make_object(), *tpr = json_make_object(), *applied = json_make_object();
     const double *scores = s->scores[kind];
     TRY(curve_make(&c, scores, members, scores + members, s->sides->nonmember.n));
-    json_put_text(&j, "name", s->kind[kind]->name);
-    json_put_integer(&j, "targets", (int64_t)n);
-    json_put(&j, "auc", n ? summary(x, n) : json_make_null());
+    *out = (struct sotto_audit_left_out){.name = s->kind[kind]->name, .targets = n, .auc = summary(x, n)};
+    TAKE(memory, out->rates, s->rates);
     for (size_t k = 0; k < s->rates; k++) {
-        char key[32];
-        snprintf(key, sizeof key, "%.12g", s->settings->fpr[k]);
+        struct sotto_audit_spread_rate *rate = &out->rates[out->rate_count];
         if ((n = collect(x, s, kind, k, false)) == 0)
             continue;
-        json_put(&tpr, key, summary(x, n));
+        rate->fpr = s->settings->fpr[k];
+        rate->tpr = summary(x, n);
         collect(x, s, kind, k, true);
-        json_put(&applied, key, transferred(&c, median(x, n), s->settings->confidence));
+        rate->transferred = audit_flagged(&c, median(x, n), s->settings->confidence);
+        out->rate_count++;
     }
-    json_put(&j, "tpr_at_fpr", tpr);
-    json_put(&j, "transferred", applied);
-    tpr = applied = NULL;
-    *out = j;
-    j = NULL;
 done:
-    json_free(tpr);
-    json_free(applied);
-    json_free(j);
     curve_clear(&c);
     return status;
 }
@@ -303,12 +281,13 @@ static sotto_status make_support(struct audit_support *out, struct spread *s)
                               s->rates ? s->settings->fpr[0] : NAN);
 }
 
-sotto_status leave_one_model_out(struct json **out, struct audit_support *support, const char *closer,
-                                 const struct audit_arrays *sides, audit_scores_of scores_of, const void *arg,
+sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_support *support,
+                                 const char *closer, const struct audit_arrays *sides,
+                                 audit_scores_of scores_of, const void *arg,
                                  const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *list = json_make_array();
+    struct sotto_audit_left_out *found;
     size_t models = sides->all.models;
     struct spread s = {.sides = sides, .settings = settings, .closer = closer};
     s.targets = models < TARGETS ? models : TARGETS;
@@ -321,20 +300,20 @@ sotto_status leave_one_model_out(struct json **out, struct audit_support *suppor
         FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu records", sides->all.n);
     TRY(par_chunks(s.targets, par_threads(ctx), play, &s));
     TRY(make_support(support, &s));
+    TAKE(&r->memory, found, s.kinds);
     for (size_t k = 0; k < s.kinds; k++) {
-        struct json *one;
-        TRY(kind_json(&one, &s, k));
-        if (strcmp(s.kind[k]->name, closer) == 0)
-            json_put(&one, "stability", audit_support_json(support));
-        json_push(&list, one);
+        TRY(measure_kind(&found[k], &r->memory, &s, k));
+        if (strcmp(s.kind[k]->name, closer) != 0)
+            continue;
+        TAKE(&r->memory, found[k].stability, 1);
+        *found[k].stability = audit_stability(support);
     }
-    *out = list;
-    list = NULL;
+    r->left_out = found;
+    r->left_out_count = s.kinds;
 done:
     base_free(s.kind);
     base_free(s.scores);
     base_free(s.outcome);
     base_free(s.flags);
-    json_free(list);
     return status;
 }

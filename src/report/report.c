@@ -82,14 +82,25 @@ done:
     return status;
 }
 
-sotto_status sotto_report_render(const char *html_path, const char *report_json)
+sotto_status report_write_page(const char *html_path, const struct report *r)
 {
     sotto_status status = SOTTO_OK;
     struct page p = {0};
-    TRY(report_build(&p, report_json, strlen(report_json)));
+    TRY(fill_template(&p, r));
     TRY(file_write(html_path, p.text, p.used));
 done:
     base_free(p.text);
+    return status;
+}
+
+sotto_status sotto_report_render(const char *html_path, const char *report_json)
+{
+    sotto_status status = SOTTO_OK;
+    struct report r = {0};
+    TRY(report_read(&r, report_json, strlen(report_json)));
+    TRY(report_write_page(html_path, &r));
+done:
+    report_clear(&r);
     return status;
 }
 

@@ -8,7 +8,9 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "audit/audit_document.h"
 #include "report/document/document.h"
+#include "report/page/page.h"
 #include "sotto/sotto.h"
 
 static void time_text(char out[32])
@@ -70,7 +72,8 @@ done:
     return status;
 }
 
-static sotto_status report_json(char **text, const struct json *audit, const struct sotto_audit_facts *facts)
+static sotto_status report_json(struct json **out, const struct json *audit,
+                                const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
     char when[32];
@@ -91,7 +94,10 @@ static sotto_status report_json(char **text, const struct json *audit, const str
     json_put(&doc, "rows", rows);
     json_put(&doc, "reproduce", reproduce);
     run = rows = reproduce = NULL;
-    TRY(json_dump(text, doc, JSON_LINE));
+    if (!doc)
+        FAIL(SOTTO_ENOMEM, "report: out of memory for the document");
+    *out = doc;
+    doc = NULL;
 done:
     json_free(inputs);
     json_free(run);
@@ -101,34 +107,53 @@ done:
     return status;
 }
 
-static sotto_status write_text(const char *folder, const char *name, const char *text)
+static sotto_status write_json(const char *folder, const char *name, const struct json *j)
 {
     sotto_status status = SOTTO_OK;
-    char path[4096];
+    char path[4096], *text = NULL;
     TRY(path_join(path, sizeof path, folder, name));
+    TRY(json_dump(&text, j, JSON_LINE));
     TRY(file_write(path, text, strlen(text)));
 done:
+    sotto_text_free(text);
     return status;
 }
 
-sotto_status sotto_report_audit(const char *folder, const char *audit_json,
+/* The document with its verdicts, as the page and its companions show it. */
+static sotto_status judge(struct report *out, const struct json *audit, const struct sotto_audit_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct report plain = {0};
+    struct json *doc = NULL;
+    TRY(report_json(&doc, audit, facts));
+    TRY(report_take(&plain, doc));
+    doc = report_judged(&plain);
+    if (!doc)
+        FAIL(SOTTO_ENOMEM, "report: out of memory for the document");
+    TRY(report_take(out, doc));
+done:
+    report_clear(&plain);
+    return status;
+}
+
+sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_result *result,
                                 const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct json *audit = NULL;
-    char *plain = NULL, *judged = NULL, page[4096];
-    TRY(json_parse(&audit, audit_json, strlen(audit_json), "audit"));
-    TRY(report_json(&plain, audit, facts));
-    TRY(sotto_report_judge(&judged, plain));
+    struct json *audit = audit_encode(result);
+    struct report r = {0};
+    char page[4096];
+    if (!audit)
+        FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
+    TRY(judge(&r, audit, facts));
     TRY(path_join(page, sizeof page, folder, "report.html"));
     TRY(folder_make(folder));
-    TRY(write_text(folder, "result.json", audit_json));
-    TRY(write_text(folder, "report.json", judged));
-    TRY(sotto_report_files(folder, judged));
-    TRY(sotto_report_render(page, judged));
+    TRY(write_json(folder, "result.json", audit));
+    TRY(write_json(folder, "report.json", r.doc));
+    TRY(report_write_files(folder, &r));
+    TRY(report_write_page(page, &r));
 done:
-    sotto_text_free(plain);
-    sotto_text_free(judged);
+    report_clear(&r);
     json_free(audit);
     return status;
 }

@@ -181,19 +181,27 @@ done:
     return status;
 }
 
+sotto_status report_write_files(const char *folder, const struct report *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct page card = {0}, table = {0};
+    write_card(&card, r);
+    write_table(&table, r);
+    TRY(write_file(folder, "MODEL_CARD.md", &card));
+    TRY(write_file(folder, "attacks.csv", &table));
+done:
+    base_free(card.text);
+    base_free(table.text);
+    return status;
+}
+
 sotto_status sotto_report_files(const char *folder, const char *report_json)
 {
     sotto_status status = SOTTO_OK;
     struct report r = {0};
-    struct page card = {0}, table = {0};
     TRY(report_read(&r, report_json, strlen(report_json)));
-    write_card(&card, &r);
-    write_table(&table, &r);
-    TRY(write_file(folder, "MODEL_CARD.md", &card));
-    TRY(write_file(folder, "attacks.csv", &table));
+    TRY(report_write_files(folder, &r));
 done:
     report_clear(&r);
-    base_free(card.text);
-    base_free(table.text);
     return status;
 }

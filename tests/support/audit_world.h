@@ -9,6 +9,7 @@
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
+#include "support/audit_text.h"
 
 static inline double value(const struct json *doc, const char *path)
 {
@@ -20,8 +21,16 @@ static inline struct json *audit_run(const struct sotto_audit_input *in,
 {
     char *text = NULL;
     struct json *doc = NULL;
-    if (sotto_audit(&text, in, options, NULL) != SOTTO_OK)
+    struct sotto_audit_result again = {0};
+    char *copy = NULL;
+    if (audit_text(&text, in, options, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
+    if (sotto_audit_decode(&again, text) != SOTTO_OK) /* encoder and decoder agree on every document */
+        fail_msg("%s", sotto_error_text());
+    assert_int_equal(sotto_audit_encode(&copy, &again), SOTTO_OK);
+    assert_string_equal(copy, text);
+    sotto_text_free(copy);
+    sotto_audit_result_free(&again);
     assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
     sotto_text_free(text);
     return doc;
@@ -31,7 +40,7 @@ static inline void expect(sotto_status status, const struct sotto_audit_input *i
                           const struct sotto_audit_options *options, const char *text)
 {
     char *json = NULL;
-    assert_int_equal(sotto_audit(&json, in, options, NULL), status);
+    assert_int_equal(audit_text(&json, in, options, NULL), status);
     assert_null(json);
     assert_string_equal(sotto_error_text(), text);
 }

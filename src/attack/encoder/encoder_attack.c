@@ -315,32 +315,35 @@ done:
 
 /* ---- what comes out ---- */
 
-static struct json *facts(const struct encoder_attack *a)
+static sotto_status set_facts(struct sotto_audit_result *r, const struct encoder_attack *a)
 {
-    struct json *j = json_make_object(), *shadow = json_make_object();
-    json_put_text(&j, "about",
-                  "members pre-trained the encoder; a head trained on its embeddings has members of its own");
-    json_put_integer(&j, "views", (int64_t)a->in->views);
-    json_put_integer(&j, "bank", (int64_t)a->in->bank_n);
-    json_put_integer(&j, "shadow_members", (int64_t)a->shadow.member.n);
-    json_put_integer(&j, "shadow_nonmembers", (int64_t)a->shadow.nonmember.n);
-    json_put_integer(&j, "views_without_direction", (int64_t)(a->target.zero + a->shadow.zero));
+    sotto_status status = SOTTO_OK;
+    struct sotto_encoder_facts *f;
+    TAKE(&r->memory, f, 1);
+    TAKE(&r->memory, f->shadow_auc, ATTACKS);
+    f->about = "members pre-trained the encoder; a head trained on its embeddings has members of its own";
+    f->views = a->in->views;
+    f->bank = a->in->bank_n;
+    f->shadow_members = a->shadow.member.n;
+    f->shadow_nonmembers = a->shadow.nonmember.n;
+    f->views_without_direction = a->target.zero + a->shadow.zero;
     for (int k = 0; k < ATTACKS; k++)
         if (k != CONTRAST || a->has_bank)
-            json_put_real(&shadow, attacks[k].name, a->shadow_auc[k]);
-    json_put(&j, "shadow_auc", shadow);
-    return j;
+            f->shadow_auc[f->shadow_auc_count++] =
+                (struct sotto_audit_parameter){attacks[k].name, a->shadow_auc[k]};
+    r->encoder = f;
+done:
+    return status;
 }
 
-static sotto_status measure(char **out, const struct encoder_attack *a,
+static sotto_status measure(struct sotto_audit_result *out, const struct encoder_attack *a,
                             const struct sotto_audit_options *options)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_scores named[ATTACKS];
     struct sotto_audit_input arrays = {
         .n_member = a->target.member.n, .n_nonmember = a->target.nonmember.n, .named = named};
-    char *text = NULL;
-    struct json *doc = NULL;
+    struct sotto_audit_result r = {0};
     for (int k = 0; k < ATTACKS; k++)
         if (k != CONTRAST || a->has_bank)
             named[arrays.named_count++] =
@@ -351,17 +354,17 @@ static sotto_status measure(char **out, const struct encoder_attack *a,
                                             .nonmember = a->target.score[k] + arrays.n_member,
                                             .has_threshold = 1,
                                             .threshold = a->threshold[k]};
-    TRY(sotto_audit(&text, &arrays, options, a->ctx));
-    TRY(json_parse(&doc, text, strlen(text), "audit"));
-    json_put(&doc, "encoder_attack", facts(a));
-    TRY(json_dump(out, doc, JSON_LINE));
+    TRY(sotto_audit(&r, &arrays, options, a->ctx));
+    TRY(set_facts(&r, a));
+    *out = r;
 done:
-    json_free(doc);
-    sotto_text_free(text);
+    if (status != SOTTO_OK)
+        sotto_audit_result_free(&r);
     return status;
 }
 
-sotto_status sotto_encoder_attack(char **json, double *scores, const struct sotto_encoder_attack_input *in,
+sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores,
+                                  const struct sotto_encoder_attack_input *in,
                                   const struct sotto_audit_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -375,7 +378,7 @@ sotto_status sotto_encoder_attack(char **json, double *scores, const struct sott
     for (int k = 0; k < ATTACKS; k++)
         if (k != CONTRAST || a.has_bank)
             TRY(set_threshold(&a, k));
-    TRY(measure(json, &a, options));
+    TRY(measure(out, &a, options));
     for (int k = 0; scores && k < ATTACKS; k++)
         memcpy(scores + (size_t)k * a.target.n, a.target.score[k], a.target.n * sizeof *scores);
 done:

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/audit_private.h"
+#include "audit/audit_document.h"
+#include "audit/audit_memory.h"
 #include "attack/query_attack.h"
 #include "attack/query/query_decision.h"
 #include "attack/query/record_overlap.h"
@@ -260,19 +261,19 @@ done:
     return status;
 }
 
-/* The entries of "attacks" with the last, which is ours, first. */
-static struct json *ours_first(const struct json *attacks)
+/* The last attack, which is ours, comes first. */
+static void ours_first(struct sotto_audit_result *r)
 {
-    struct json *list = json_make_array();
-    size_t count = json_count(attacks);
-    for (size_t i = 0; i < count; i++)
-        json_push(&list, json_clone(json_at(attacks, (i + count - 1) % count)));
-    return list;
+    if (r->attack_count == 0)
+        return;
+    const struct sotto_audit_attack ours = r->attacks[r->attack_count - 1];
+    memmove(r->attacks + 1, r->attacks, (r->attack_count - 1) * sizeof *r->attacks);
+    r->attacks[0] = ours;
 }
 
 /* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
  */
-static sotto_status measure(struct json **out, const double *scores, double threshold,
+static sotto_status measure(struct sotto_audit_result *out, const double *scores, double threshold,
                             const struct query_attack *a, const struct query_input *in,
                             const struct sotto_attack_input *given)
 {
@@ -297,8 +298,6 @@ static sotto_status measure(struct json **out, const double *scores, double thre
                                        .feature_count = in->records.d,
                                        .named = &own,
                                        .named_count = 1};
-    char *text = NULL;
-    struct json *doc = NULL;
     if (in->posteriors) {
         arrays.member_f8 = in->posteriors, arrays.nonmember_f8 = in->posteriors + m * k;
         arrays.member_labels = given->member.y, arrays.nonmember_labels = given->nonmember.y;
@@ -309,19 +308,14 @@ static sotto_status measure(struct json **out, const double *scores, double thre
         options.fpr = usual, options.fpr_count = 2;
     if (options.confidence == 0)
         options.confidence = 0.95;
-    TRY(sotto_audit(&text, &arrays, &options, in->ctx));
-    TRY(json_parse(&doc, text, strlen(text), "audit"));
-    json_put(&doc, "attacks", ours_first(json_find(doc, "attacks")));
-    *out = doc;
-    doc = NULL;
+    TRY(sotto_audit(out, &arrays, &options, in->ctx));
+    ours_first(out);
 done:
-    json_free(doc);
-    sotto_text_free(text);
     return status;
 }
 
 /* An attacker whose records trained the target needs no attack; what is measured is then something else. */
-static sotto_status check_overlap(struct json **doc, const struct sotto_attack_input *given,
+static sotto_status check_overlap(struct sotto_audit_result *r, const struct sotto_attack_input *given,
                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -336,9 +330,7 @@ static sotto_status check_overlap(struct json **doc, const struct sotto_attack_i
              "result flatters him",
              shared, given->attacker.n);
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
-    struct json *warnings = json_clone(json_find(*doc, "warnings"));
-    json_push(&warnings, json_make_text(text));
-    json_put(doc, "warnings", warnings);
+    TRY(audit_add_warning(r, text));
 done:
     return status;
 }
@@ -364,7 +356,7 @@ done:
     return status;
 }
 
-static sotto_status describe(struct json **doc, const double *scores, struct query_result *r,
+static sotto_status describe(struct sotto_audit_result *out, const double *scores, struct query_result *r,
                              const struct query_attack *a, const struct query_input *in, size_t n_member)
 {
     sotto_status status = SOTTO_OK;
@@ -385,7 +377,7 @@ static sotto_status describe(struct json **doc, const double *scores, struct que
     decision = NULL;
     if (r->also_count)
         TRY(describe_thresholds(&facts, scores, r, in, n_member));
-    json_put(doc, "model_attack", facts);
+    status = audit_put_more(out, "model_attack", facts);
     facts = NULL;
 done:
     json_free(facts);
@@ -417,16 +409,18 @@ done:
     return status;
 }
 
-sotto_status sotto_attack(char **json, double *scores, int *finished, const struct sotto_attack_input *given,
-                          const struct sotto_attack_options *o, const struct sotto_context *ctx)
+sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *finished,
+                          const struct sotto_attack_input *given, const struct sotto_attack_options *o,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct query_attack *a;
     struct model_work w = {0};
     struct query_result result = {.threshold = NAN};
-    struct json *doc = NULL;
+    struct sotto_audit_result r = {0};
     double *fresh = NULL;
     size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
+    const size_t repeats_before = given->target->repeats; /* the target is the caller's */
     struct sotto_attack_options own = *o;
     struct query_input in = {.target = given->target, .options = &own, .ctx = ctx};
     if (o->channels == 0)
@@ -448,21 +442,22 @@ sotto_status sotto_attack(char **json, double *scores, int *finished, const stru
     NEW(fresh, n);
     TRY(a->run(fresh, &result, &in));
     if (result.pending) {
-        doc = json_make_object();
-        json_put_text(&doc, "schema", "sotto.shadows/1");
+        r.pending = 1;
     } else {
-        TRY(measure(&doc, fresh, result.threshold, a, &in, given));
-        TRY(check_overlap(&doc, given, ctx));
+        TRY(measure(&r, fresh, result.threshold, a, &in, given));
+        TRY(check_overlap(&r, given, ctx));
     }
-    TRY(describe(&doc, fresh, &result, a, &in, given->member.n));
-    TRY(json_dump(json, doc, JSON_LINE));
+    TRY(describe(&r, fresh, &result, a, &in, given->member.n));
     if (!result.pending)
         memcpy(scores, fresh, n * sizeof *scores);
     *finished = !result.pending;
+    *out = r;
+    r = (struct sotto_audit_result){0};
 done:
+    given->target->repeats = repeats_before;
     clear(&w);
     base_free(fresh);
     json_free(result.facts);
-    json_free(doc);
+    sotto_audit_result_free(&r);
     return status;
 }

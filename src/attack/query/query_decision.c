@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "audit/audit_private.h"
+#include "audit/audit_document.h"
 #include "num/beta.h"
 
 static struct json *share(size_t k, size_t n, double confidence)

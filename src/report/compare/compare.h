@@ -2,34 +2,23 @@
 #ifndef REPORT_COMPARE_COMPARE_H
 #define REPORT_COMPARE_COMPARE_H
 
-#include "io/json/json.h"
-#include "report/document/document.h"
+#include <math.h>
+#include <stdbool.h>
 
-enum compare_axis { AXIS_UTILITY, AXIS_MEMBERSHIP, AXIS_ENCODER, AXIS_ATTRIBUTE, AXES };
+#include "audit/audit_memory.h"
+#include "sotto/report.h"
+
 extern const struct compare_axis_facts {
     const char *name, *title;
     bool higher_is_better;
-} compare_axes[AXES];
+} compare_axes[SOTTO_AXES];
+extern const char *const compare_change_names[]; /* by enum sotto_compare_change; ended by NULL */
 
-enum compare_change { CHANGE_UNKNOWN, CHANGE_NONE, CHANGE_BETTER, CHANGE_WORSE };
-extern const char *const compare_change_names[];
-
-struct compare_row {
-    const char *name;
-    struct estimate axis[AXES];
-    const char *by[AXES]; /* the attack behind the number, or NULL */
-    enum compare_change change[AXES];
-    bool front, worse, wins; /* worse: on any axis */
-};
-struct compare {
-    size_t count;
-    struct compare_row *rows; /* (count); the first is what the others are compared with */
-    bool shared[AXES];        /* every row has it: the front is over these */
-    size_t choice[AXES];      /* a row: who mends this axis most and breaks none; 0, the original: nobody */
-};
+static inline bool compare_measured(const struct sotto_estimate *e)
+{
+    return !isnan(e->estimate);
+}
 /** Changes, front, wins and choice from the estimates. */
-void compare_judge(struct compare *c);
-/** The document as a page. */
-sotto_status compare_page(char **html, const struct compare *c, const char *title);
+void compare_judge(struct sotto_compare_result *c);
 
 #endif

@@ -1,10 +1,10 @@
 /* What models are compared by. */
 #include "report/compare/compare.h"
 
-const struct compare_axis_facts compare_axes[AXES] = {
+const struct compare_axis_facts compare_axes[SOTTO_AXES] = {
     {"utility", "Accuracy on records that trained nothing", true},
     {"membership", "Membership, worst AUC", false},
     {"encoder_membership", "Encoder membership, worst AUC", false},
     {"attribute", "Attribute, balanced accuracy", false},
 };
-const char *const compare_change_names[] = {"unknown", "same", "better", "worse"};
+const char *const compare_change_names[] = {"unknown", "same", "better", "worse", NULL};

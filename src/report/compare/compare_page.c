@@ -11,11 +11,12 @@ enum { WIDTH = 560, HEIGHT = 340, LEFT = 60, RIGHT = 20, TOP = 20, BOTTOM = 50 }
 
 /* ---- the table ---- */
 
-static void axis_cell(struct page *p, const struct compare_row *row, int k)
+static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k)
 {
     static const char *const marks[] = {"", "", " &#9650; better", " &#9660; worse"};
     page_html(p, "<td class=\"number\">");
-    page_estimate(p, &row->axis[k]);
+    const struct sotto_estimate *e = &row->axis[k];
+    page_estimate(p, &(struct estimate){compare_measured(e), e->estimate, e->lower, e->upper, 0});
     page_html(p, marks[row->change[k]]);
     if (row->by[k]) {
         page_html(p, " <span class=\"ci\">");
@@ -25,7 +26,7 @@ static void axis_cell(struct page *p, const struct compare_row *row, int k)
     page_html(p, "</td>");
 }
 
-static void table(struct page *p, const struct compare *c)
+static void table(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(
         p,
@@ -34,18 +35,18 @@ static void table(struct page *p, const struct compare *c)
         "number with its interval. Better: the whole interval lies beyond that of the first line; worse: the "
         "estimate does. On the front: nobody is as good on every axis that all have, and better on "
         "one.</caption>\n<thead><tr><th scope=\"col\">Model</th>");
-    for (int k = 0; k < AXES; k++) {
+    for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">");
         page_html(p, compare_axes[k].title);
         page_html(p, "</th>");
     }
     page_html(p, "<th scope=\"col\">Front</th><th scope=\"col\">Wins</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < c->count; i++) {
-        const struct compare_row *row = &c->rows[i];
+    for (size_t i = 0; i < c->row_count; i++) {
+        const struct sotto_compare_row *row = &c->rows[i];
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, row->name);
         page_html(p, "</th>");
-        for (int k = 0; k < AXES; k++)
+        for (int k = 0; k < SOTTO_AXES; k++)
             axis_cell(p, row, k);
         page_html(p, row->front ? "<td>yes</td>" : "<td>no</td>");
         page_html(p, i == 0      ? "<td>&ndash;</td>"
@@ -57,10 +58,10 @@ static void table(struct page *p, const struct compare *c)
 }
 
 /* For whom several rows are one defence at several strengths. */
-static void choices(struct page *p, const struct compare *c)
+static void choices(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(p, "<p>Mends an axis most, beyond the interval, and breaks no other: ");
-    for (int k = 0; k < AXES; k++) {
+    for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, k ? "; " : "");
         page_html(p, compare_axes[k].title);
         page_html(p, " &ndash; ");
@@ -78,10 +79,10 @@ struct scale {
     double low, high, from, to;
 };
 
-static struct scale scale_of(const struct compare *c, int k, double from, double to)
+static struct scale scale_of(const struct sotto_compare_result *c, int k, double from, double to)
 {
     struct scale s = {INFINITY, -INFINITY, from, to};
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->row_count; i++) {
         s.low = fmin(s.low, c->rows[i].axis[k].lower);
         s.high = fmax(s.high, c->rows[i].axis[k].upper);
     }
@@ -108,24 +109,25 @@ static void ticks(struct page *p, const struct scale *x, const struct scale *y)
 }
 
 /* A cross of intervals, and the row's number in the table beside it. */
-static void mark(struct page *p, const struct compare_row *row, size_t number, int k, const struct scale *x,
-                 const struct scale *y)
+static void mark(struct page *p, const struct sotto_compare_row *row, size_t number, int k,
+                 const struct scale *x, const struct scale *y)
 {
-    const struct estimate *u = &row->axis[AXIS_UTILITY], *v = &row->axis[k];
+    const struct sotto_estimate *u = &row->axis[SOTTO_AXIS_UTILITY], *v = &row->axis[k];
     const char *colour = row->front ? "var(--proved)" : "var(--soft)";
     page_format(p, "<path d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1f\" stroke=\"%s\" fill=\"none\"/>",
-                place(x, u->lower), place(y, v->value), place(x, u->upper), place(x, u->value),
+                place(x, u->lower), place(y, v->estimate), place(x, u->upper), place(x, u->estimate),
                 place(y, v->lower), place(y, v->upper), colour);
-    page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>", place(x, u->value),
-                place(y, v->value), colour);
+    page_format(p, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>", place(x, u->estimate),
+                place(y, v->estimate), colour);
     page_text(p, row->name);
-    page_format(p, "</title></circle><text x=\"%.1f\" y=\"%.1f\">%zu</text>", place(x, u->value) + 6,
-                place(y, v->value) - 6, number);
+    page_format(p, "</title></circle><text x=\"%.1f\" y=\"%.1f\">%zu</text>", place(x, u->estimate) + 6,
+                place(y, v->estimate) - 6, number);
 }
 
-static void drawing(struct page *p, const struct compare *c, int k)
+static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
 {
-    struct scale x = scale_of(c, AXIS_UTILITY, LEFT, WIDTH - RIGHT), y = scale_of(c, k, HEIGHT - BOTTOM, TOP);
+    struct scale x = scale_of(c, SOTTO_AXIS_UTILITY, LEFT, WIDTH - RIGHT),
+                 y = scale_of(c, k, HEIGHT - BOTTOM, TOP);
     page_format(
         p,
         "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" width=\"%d\" style=\"max-width:100%%;font-size:12px;"
@@ -134,11 +136,11 @@ static void drawing(struct page *p, const struct compare *c, int k)
     page_html(p, compare_axes[k].title);
     page_html(p, " against utility; the table above holds the numbers\">");
     ticks(p, &x, &y);
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->row_count; i++)
         mark(p, &c->rows[i], i + 1, k, &x, &y);
     page_format(p, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
                 HEIGHT - 10);
-    page_html(p, compare_axes[AXIS_UTILITY].title);
+    page_html(p, compare_axes[SOTTO_AXIS_UTILITY].title);
     page_html(p, "</text></svg><figcaption>");
     page_html(p, compare_axes[k].title);
     page_html(p, " (lower is better) against accuracy (further right is better), with intervals; numbers are "
@@ -146,16 +148,16 @@ static void drawing(struct page *p, const struct compare *c, int k)
                  "table, green ones are on the front.</figcaption></figure>\n");
 }
 
-sotto_status compare_page(char **html, const struct compare *c, const char *title)
+sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *c)
 {
     struct page p = {0};
     page_html(&p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
                   "content=\"width=device-width\"><title>");
-    page_text(&p, title);
+    page_text(&p, c->title);
     page_html(&p, "</title><style>");
     page_html(&p, report_report_css);
     page_html(&p, "</style></head><body><header><h1>");
-    page_text(&p, title);
+    page_text(&p, c->title);
     page_html(
         &p,
         "</h1></header><main><section><h2>All models on all axes</h2>\n<p>What was measured, not proved: an "
@@ -164,8 +166,8 @@ sotto_status compare_page(char **html, const struct compare *c, const char *titl
     table(&p, c);
     choices(&p, c);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
-    for (int k = AXIS_MEMBERSHIP; k < AXES; k++)
-        if (c->shared[k] && c->shared[AXIS_UTILITY])
+    for (int k = SOTTO_AXIS_MEMBERSHIP; k < SOTTO_AXES; k++)
+        if (c->shared[k] && c->shared[SOTTO_AXIS_UTILITY])
             drawing(&p, c, k);
     page_html(&p, "</section></main></body></html>\n");
     if (p.failed) {

@@ -85,6 +85,8 @@ struct report {
 
 /** EFORMAT names the member: "report.json: 'rows[2].proved' ...". Ends with every verdict decided. */
 sotto_status report_read(struct report *out, const char *text, size_t size);
+/** The same of a document in this process; takes it, also on failure. */
+sotto_status report_take(struct report *out, struct json *doc);
 void report_clear(struct report *r);
 
 /* Optional parts; NULL or NAN if absent or null. */
@@ -93,6 +95,8 @@ const char *part_text(const struct json *j, const char *path);
 double part_number(const struct json *j, const char *path);
 bool part_flag(const struct json *j, const char *path); /* false if absent */
 
+/* The document with the verdicts that the reader reached written in; NULL without memory. */
+struct json *report_judged(const struct report *r);
 /* Decides r->verdict, text and the rest from the numbers alone. */
 void row_judge(struct row *r);
 

@@ -512,12 +512,18 @@ done:
 
 sotto_status report_read(struct report *out, const char *text, size_t size)
 {
+    struct json *doc = NULL;
+    const sotto_status status = json_parse(&doc, text, size, document);
+    return status == SOTTO_OK ? report_take(out, doc) : status;
+}
+
+sotto_status report_take(struct report *out, struct json *doc)
+{
     sotto_status status = SOTTO_OK;
-    struct report r = {0};
+    struct report r = {.doc = doc};
     struct reader top = {0}, run = {0}, data = {0};
     const char *schema, *ignored;
     const struct json *warnings;
-    TRY(json_parse(&r.doc, text, size, document));
     top.doc = run.doc = data.doc = r.doc;
     TRY(read_text(&schema, &top, "schema"));
     if (strcmp(schema, "sotto.report/1") != 0)

@@ -24,25 +24,29 @@ static const struct row *decisive(const struct report *r)
     return worst;
 }
 
+struct json *report_judged(const struct report *r)
+{
+    struct json *rows = json_make_array(), *doc = json_clone(r->doc);
+    for (size_t i = 0; i < r->row_count; i++) {
+        struct json *row = json_clone(json_at(json_member(r->doc, "rows"), i));
+        json_put(&row, "verdict", verdict_json(verdict_name(r->rows[i].verdict), r->rows[i].verdict_text));
+        json_push(&rows, row);
+    }
+    json_put(&doc, "rows", rows);
+    const struct row *worst = decisive(r);
+    json_put(&doc, "verdict", verdict_json(verdict_name(worst->verdict), worst->verdict_text));
+    return doc;
+}
+
 sotto_status sotto_report_judge(char **judged, const char *report_json)
 {
     sotto_status status = SOTTO_OK;
     struct report r = {0};
-    struct json *doc = NULL, *rows = json_make_array();
+    struct json *doc = NULL;
     TRY(report_read(&r, report_json, strlen(report_json)));
-    for (size_t i = 0; i < r.row_count; i++) {
-        struct json *row = json_clone(json_at(json_member(r.doc, "rows"), i));
-        json_put(&row, "verdict", verdict_json(verdict_name(r.rows[i].verdict), r.rows[i].verdict_text));
-        json_push(&rows, row);
-    }
-    doc = json_clone(r.doc);
-    json_put(&doc, "rows", rows);
-    rows = NULL;
-    const struct row *worst = decisive(&r);
-    json_put(&doc, "verdict", verdict_json(verdict_name(worst->verdict), worst->verdict_text));
+    doc = report_judged(&r);
     TRY(json_dump(judged, doc, JSON_LINE));
 done:
-    json_free(rows);
     json_free(doc);
     report_clear(&r);
     return status;

@@ -36,6 +36,10 @@ void page_percent_estimate(struct page *p, const struct estimate *e);
 
 /** The whole page of a document into an empty p; free p->text with base_free() also after a failure. */
 sotto_status report_build(struct page *p, const char *json, size_t size);
+/* The same of a document that was read. */
+sotto_status report_write_page(const char *html_path, const struct report *r);
+/* sotto_report_files() of it. */
+sotto_status report_write_files(const char *folder, const struct report *r);
 
 /* Sections, in the order of the template. */
 typedef void (*section)(struct page *p, const struct report *r);

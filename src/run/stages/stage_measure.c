@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/audit_document.h"
 #include "sotto/io.h"
 
 static double largest(const float *z, size_t k)
@@ -101,7 +102,7 @@ static sotto_status audit(struct json **out, const struct run *r, const struct r
                           const struct run_shadow *shadow, bool compare_records)
 {
     sotto_status status = SOTTO_OK;
-    char *text = NULL;
+    struct sotto_audit_result found = {0};
     static const char *const online[] = {"lira", "lira-pooled", "lira-offline", "rmia"};
     const char *names[RUN_ATTACKS + 6] = {NULL};
     size_t count = 0;
@@ -140,10 +141,12 @@ static sotto_status audit(struct json **out, const struct run *r, const struct r
                                           .fpr_count = r->config.rate_count,
                                           .confidence = r->config.confidence,
                                           .seed = r->config.seed};
-    TRY(sotto_audit(&text, &in, &options, r->ctx));
-    TRY(json_parse(out, text, strlen(text), "audit"));
+    TRY(sotto_audit(&found, &in, &options, r->ctx));
+    *out = audit_encode(&found);
+    if (!*out)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for the result");
 done:
-    sotto_text_free(text);
+    sotto_audit_result_free(&found);
     return status;
 }
 

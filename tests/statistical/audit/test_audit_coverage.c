@@ -14,6 +14,7 @@
 #include "num/beta.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
+#include "support/audit_text.h"
 
 enum { AUDITS = 1000 };
 
@@ -81,7 +82,7 @@ static struct json *audit(uint64_t i, size_t n, double shift)
     struct sotto_audit_options options = {.seed = i, .draws = 100};
     char *text = NULL;
     struct json *doc = NULL;
-    assert_int_equal(sotto_audit(&text, &in, &options, NULL), SOTTO_OK);
+    assert_int_equal(audit_text(&text, &in, &options, NULL), SOTTO_OK);
     assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
     sotto_text_free(text);
     return doc;
@@ -151,7 +152,7 @@ static void the_bound_stays_below_the_truth(void **state)
         struct sotto_audit_options options = {.seed = i, .draws = 100};
         char *text = NULL;
         struct json *doc = NULL;
-        assert_int_equal(sotto_audit(&text, &in, &options, NULL), SOTTO_OK);
+        assert_int_equal(audit_text(&text, &in, &options, NULL), SOTTO_OK);
         assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
         double bound = json_number(json_find(doc, "attacks[0].epsilon_lower_bound"));
         honest += bound <= log(3);

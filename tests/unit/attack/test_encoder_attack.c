@@ -10,6 +10,7 @@
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/attack.h"
+#include "support/audit_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,7 +127,7 @@ static struct json *attack(double *scores, const struct sotto_encoder_attack_inp
         .fpr = rates, .fpr_count = 1, .confidence = 0.99, .draws = 200, .seed = 3};
     struct json *doc = NULL;
     char *text = NULL;
-    if (sotto_encoder_attack(&text, scores, in, &options, NULL) != SOTTO_OK)
+    if (encoder_attack_text(&text, scores, in, &options, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     assert_int_equal(json_parse(&doc, text, strlen(text), "audit"), SOTTO_OK);
     sotto_text_free(text);
@@ -197,7 +198,7 @@ static void a_shadow_without_a_leak_teaches_nothing(void **state)
 static void refuse(const struct sotto_encoder_attack_input *in, const char *text)
 {
     char *json = NULL;
-    const sotto_status status = sotto_encoder_attack(&json, NULL, in, NULL, NULL);
+    const sotto_status status = encoder_attack_text(&json, NULL, in, NULL, NULL);
     if (status != SOTTO_EINVAL || !strstr(sotto_error_text(), text))
         fail_msg("%s: %s", sotto_status_name(status), sotto_error_text());
     assert_null(json);
@@ -232,7 +233,7 @@ static void no_memory_is_an_error(void **state)
     for (long n = 0; n < 60; n += 2) {
         char *json = NULL;
         base_alloc_fail_after(n);
-        sotto_status status = sotto_encoder_attack(&json, NULL, &in, NULL, NULL);
+        sotto_status status = encoder_attack_text(&json, NULL, &in, NULL, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
         failed += status == SOTTO_ENOMEM;

@@ -15,6 +15,7 @@
 #include "support/head_blobs.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
+#include "support/audit_text.h"
 
 enum { N = 120, D = 16, K = 4 };
 static float x[4 * N * D];
@@ -101,7 +102,7 @@ static sotto_status attack(double *scores, char **json, const char *name, struct
     o.queries = queries;
     o.channels = 1;
     o.height = o.width = 4;
-    return sotto_attack(json, scores, &finished, &in, &o, NULL);
+    return attack_text(json, scores, &finished, &in, &o, NULL);
 }
 
 static const char *const names[] = {"boundary", "noise", "transfer", "augmentation", "label-combined"};
@@ -245,7 +246,7 @@ static void transfer_is_the_shadows_loss(void **state)
     o.name = "transfer";
     o.recipe = &r;
     o.shadows = 1;
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
     sotto_text_free(json);
     assert_int_equal(target_labels(&j.target, relabelled, x + 2 * N * D, 2 * N), SOTTO_OK);
     assert_int_equal(target_labels(&j.target, decision, x, 2 * N), SOTTO_OK);
@@ -298,12 +299,12 @@ static void a_threshold_without_a_shadow(void **state)
     sotto_attack_defaults(&o);
     o.name = "boundary";
     o.queries = 100;
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"threshold_from\":\"random inputs\""));
     assert_null(strstr(json, "\"decision\":null"));
     sotto_text_free(json);
     o.name = "noise"; /* untuned, and no threshold */
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"tuned\":false"));
     assert_non_null(strstr(json, "\"decision\":null"));
     sotto_text_free(json);
@@ -361,15 +362,15 @@ static void images_must_be_said_to_be_images(void **state)
     sotto_attack_defaults(&o);
     o.name = "augmentation";
     o.recipe = &r;
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
     assert_string_equal(sotto_error_text(),
                         "attack: augmentation turns and shifts images; say how a row is one (--image C,H,W)");
     o.channels = 3;
     o.height = o.width = 4;
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
     o.name = "label-combined";
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
 }
 
@@ -408,7 +409,7 @@ static void combined_does_without_images(void **state)
     o.name = "label-combined";
     o.recipe = &r;
     o.queries = 200;
-    assert_int_equal(sotto_attack(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"distances\":1,\"queries_per_distance\":151,\"noisy_copies\":49,"
                                  "\"moved_copies\":0,"));
     assert_null(strstr(json, "\"decision\":null"));

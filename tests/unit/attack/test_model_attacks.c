@@ -15,6 +15,7 @@
 #include "support/head_blobs.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/audit_text.h"
 
 enum { N = 80, POOL = 200, D = 8, K = 4 };
 static float x[(3 * N + POOL) * D]; /* members, non-members, others, attacker */
@@ -75,7 +76,7 @@ static struct sotto_estimate area(const char *name, const struct sotto_records *
     double scores[2 * N];
     char *text;
     int finished;
-    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_true(finished);
     assert_int_equal(json_parse(&doc, text, strlen(text), "attack"), SOTTO_OK);
     assert_string_equal(json_text(json_find(doc, "attacks[0].name")), name);
@@ -117,7 +118,7 @@ static sotto_status attempt(const struct sotto_attack_input *in, const struct so
     double scores[2 * N];
     char *text = NULL;
     int finished;
-    sotto_status status = sotto_attack(&text, scores, &finished, in, o, NULL);
+    sotto_status status = attack_text(&text, scores, &finished, in, o, NULL);
     sotto_text_free(text);
     return status;
 }
@@ -149,7 +150,7 @@ static void shards_deliver_in_turn(void **state)
     o.cache = cache;
     o.shadows = 4;
     o.shards = 2;
-    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_false(finished);
     assert_true(scores[0] == 7);
     assert_non_null(strstr(text, "\"schema\":\"sotto.shadows/1\""));
@@ -219,7 +220,7 @@ static void overlap_is_counted_and_said(void **state)
     char *text;
     int finished;
     in.attacker = (struct sotto_records){x + (N - 3) * D, y + N - 3, 3 * N}; /* the last three members too */
-    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_int_equal(attack_text(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
     assert_non_null(strstr(text, "3 of the attacker's 240 records are also among the members"));
     sotto_text_free(text);
     sotto_target_close(in.target);

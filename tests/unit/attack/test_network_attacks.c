@@ -19,6 +19,7 @@
 #include "support/machine.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/audit_text.h"
 
 enum { N = 60, POOL = 200, SIDE = 4, D = SIDE * SIDE, K = 4 };
 static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */
@@ -87,7 +88,7 @@ static double attack(const struct sotto_attack_input *in, const struct sotto_att
     double scores[2 * N];
     char *text = NULL;
     int finished = 0;
-    sotto_status status = sotto_attack(&text, scores, &finished, in, o, &single);
+    sotto_status status = attack_text(&text, scores, &finished, in, o, &single);
     if (status != SOTTO_OK)
         fail_msg("%s: %s", o->name, sotto_error_text());
     assert_true(finished);
@@ -143,16 +144,16 @@ static void shadows_are_cached_and_sharded(void **state)
     double scores[2 * N], alone[2 * N];
     int finished = 1;
     snprintf(cache, sizeof cache, "%s", path_of("cache"));
-    assert_int_equal(sotto_attack(&whole, alone, &finished, &in, &o, &single), SOTTO_OK);
+    assert_int_equal(attack_text(&whole, alone, &finished, &in, &o, &single), SOTTO_OK);
     assert_non_null(strstr(whole, "\"trained\":4,\"reused\":0"));
     o.cache = cache;
     o.shards = 2;
-    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, &single), SOTTO_OK);
+    assert_int_equal(attack_text(&text, scores, &finished, &in, &o, &single), SOTTO_OK);
     assert_false(finished);
     assert_non_null(strstr(text, "\"trained\":2,\"reused\":0,\"missing\":2"));
     sotto_text_free(text);
     o.shard = 1;
-    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, &single), SOTTO_OK);
+    assert_int_equal(attack_text(&text, scores, &finished, &in, &o, &single), SOTTO_OK);
     assert_true(finished);
     assert_non_null(strstr(text, "\"trained\":2,\"reused\":2,\"missing\":0"));
     assert_memory_equal(scores, alone, sizeof scores);
@@ -194,7 +195,7 @@ static sotto_status refused(const struct sotto_attack_input *in, const struct so
     double scores[2 * N];
     char *text = NULL;
     int finished;
-    sotto_status status = sotto_attack(&text, scores, &finished, in, o, &single);
+    sotto_status status = attack_text(&text, scores, &finished, in, o, &single);
     if (!strstr(sotto_error_text(), expected))
         fail_msg("'%s' lacks '%s'", sotto_error_text(), expected);
     assert_null(text);
@@ -335,7 +336,7 @@ static void no_memory_is_an_error(void **state)
             char *text = NULL;
             int finished;
             base_alloc_fail_after(at);
-            sotto_status status = sotto_attack(&text, scores, &finished, &in, &o, &single);
+            sotto_status status = attack_text(&text, scores, &finished, &in, &o, &single);
             base_alloc_fail_after(-1);
             sotto_text_free(text);
             if (status == SOTTO_OK)

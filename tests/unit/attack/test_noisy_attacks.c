@@ -17,6 +17,7 @@
 #include "support/machine.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/audit_text.h"
 
 enum { N = 40, POOL = 80, SIDE = 8, D = SIDE * SIDE, K = 4 };
 static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */
@@ -80,7 +81,7 @@ static struct json *attack(const struct sotto_attack_input *in, const struct sot
     char *text = NULL;
     int finished = 0;
     struct json *doc = NULL;
-    if (sotto_attack(&text, scores, &finished, in, o, &single) != SOTTO_OK)
+    if (attack_text(&text, scores, &finished, in, o, &single) != SOTTO_OK)
         fail_msg("%s: %s", o->name, sotto_error_text());
     assert_true(finished);
     for (size_t i = 0; i < 2 * N; i++)
@@ -241,6 +242,7 @@ static void an_averaging_attack_says_so(void **state)
     assert_true(value == 3);
     assert_int_equal(sotto_target_used(in.target), 3 * 2 * N);
     json_free(doc);
+    assert_int_equal(in.target->repeats, 0); /* the caller asks as before */
     sotto_target_close(in.target);
 }
 
@@ -257,7 +259,7 @@ static void plain_shadows_need_networks(void **state)
     o.recipe = &r;
     o.mismatch = 1;
     o.plain_shadows = 1;
-    assert_int_equal(sotto_attack(&text, scores, &finished, &in, &o, &single), SOTTO_EINVAL);
+    assert_int_equal(attack_text(&text, scores, &finished, &in, &o, &single), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "only networks have residual perturbation"));
     sotto_target_close(in.target);
 }

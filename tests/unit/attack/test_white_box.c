@@ -15,6 +15,7 @@
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/audit_text.h"
 
 enum { N = 100, D = 10, K = 4 };
 static float x[4 * N * D];
@@ -118,7 +119,7 @@ static sotto_status attack(double *scores, char **json, const char *name, const 
     sotto_attack_defaults(&o);
     o.name = name;
     o.shadows = shadows;
-    sotto_status status = sotto_attack(json, scores, &finished, &in, &o, NULL);
+    sotto_status status = attack_text(json, scores, &finished, &in, &o, NULL);
     sotto_target_close(t);
     return status;
 }
@@ -240,7 +241,7 @@ static void memory_runs_out_cleanly(void **state)
             o.name = names[a];
             o.shadows = 1;
             base_alloc_fail_after(after);
-            sotto_status status = sotto_attack(&json, scores, &finished, &in, &o, NULL);
+            sotto_status status = attack_text(&json, scores, &finished, &in, &o, NULL);
             base_alloc_fail_after(-1);
             sotto_target_close(t);
             assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);

@@ -10,6 +10,7 @@
 #include "support/audit_world.h"
 #include "audit/measure/confusion.h"
 #include "audit/fit/linear_model.h"
+#include "support/audit_text.h"
 
 static void near(double found, double expected, double tolerance)
 {
@@ -191,7 +192,7 @@ static void weaker_attackers_stand_beside(void **state)
     for (long n = 0; n < 400; n += 29) {
         char *json = NULL;
         base_alloc_fail_after(n);
-        sotto_status status = sotto_audit(&json, &audit, &options, NULL);
+        sotto_status status = audit_text(&json, &audit, &options, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
         sotto_text_free(json);

@@ -10,6 +10,7 @@
 #include "support/audit_world.h"
 #include "audit/audit_private.h"
 #include "audit/measure/metrics.h"
+#include "support/audit_text.h"
 
 static void near(double found, double expected, double tolerance)
 {
@@ -110,10 +111,10 @@ static void audits_repeat_bit_for_bit(void **state)
         .member_scores = a, .nonmember_scores = b, .n_member = 200, .n_nonmember = 200};
     struct sotto_audit_options options = {.seed = 3};
     char *one = NULL, *two = NULL, *other = NULL;
-    assert_int_equal(sotto_audit(&one, &in, &options, NULL), SOTTO_OK);
-    assert_int_equal(sotto_audit(&two, &in, &options, NULL), SOTTO_OK);
+    assert_int_equal(audit_text(&one, &in, &options, NULL), SOTTO_OK);
+    assert_int_equal(audit_text(&two, &in, &options, NULL), SOTTO_OK);
     options.seed = 4;
-    assert_int_equal(sotto_audit(&other, &in, &options, NULL), SOTTO_OK);
+    assert_int_equal(audit_text(&other, &in, &options, NULL), SOTTO_OK);
     assert_string_equal(one, two);
     assert_string_not_equal(one, other);
     sotto_text_free(one);
@@ -242,7 +243,7 @@ static void allocation_failures_are_clean(void **state)
     do {
         char *json = NULL;
         base_alloc_fail_after(n++);
-        status = sotto_audit(&json, &in, &options, &one_thread);
+        status = audit_text(&json, &in, &options, &one_thread);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
         assert_true((json != NULL) == (status == SOTTO_OK));

@@ -175,7 +175,10 @@ static void expect_gate(const struct json *doc, const char *rule, int failed, co
     char *text = NULL, *said = NULL;
     int found = -1;
     assert_int_equal(json_dump(&text, doc, JSON_LINE), SOTTO_OK);
-    assert_int_equal(sotto_audit_gate(&found, &said, text, rule), SOTTO_OK);
+    struct sotto_audit_result result = {0}; /* as of a file */
+    assert_int_equal(sotto_audit_decode(&result, text), SOTTO_OK);
+    assert_int_equal(sotto_audit_gate(&found, &said, &result, rule), SOTTO_OK);
+    sotto_audit_result_free(&result);
     assert_int_equal(found, failed);
     if (line)
         assert_string_equal(said, line);
@@ -339,9 +342,7 @@ static void support_by_hand(void **state)
     assert_int_equal(s.pairs, 3);
     audit_support_clear(&s);
     assert_int_equal(audit_support_make(&s, NULL, NULL, 0, &all, 0.01), SOTTO_OK);
-    struct json *none = audit_support_json(&s);
-    assert_int_equal(json_kind(none), JSON_KIND_NULL);
-    json_free(none);
+    assert_true(isnan(audit_stability(&s).fpr));
     audit_support_clear(&s);
 }
 

@@ -13,6 +13,7 @@
 #include "audit/score/views.h"
 #include "audit/score/posterior.h"
 #include "support/audit_world.h"
+#include "support/audit_text.h"
 
 enum { VIEWS = 5 };
 
@@ -226,7 +227,7 @@ static void allocation_failures_are_clean(void **state)
     for (long n = 0; n < 120; n += 3) {
         char *json = NULL;
         base_alloc_fail_after(n);
-        sotto_status status = sotto_audit(&json, &in, &options, NULL);
+        sotto_status status = audit_text(&json, &in, &options, NULL);
         base_alloc_fail_after(-1);
         if (status != SOTTO_OK && status != SOTTO_ENOMEM)
             fail_msg("after %ld: %d: %s", n, status, sotto_error_text());

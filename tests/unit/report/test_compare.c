@@ -1,5 +1,6 @@
 /* src/report: several models on several axes: what counts as better and worse, the front, who wins; files;
  * refusals. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,24 +29,25 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct estimate about(double value, double reach)
+static struct sotto_estimate about(double value, double reach)
 {
-    return (struct estimate){true, value, value - reach, value + reach, 0};
+    return (struct sotto_estimate){value, value - reach, value + reach};
 }
 
-static struct compare_row row(const char *name, double utility, double membership, double attribute)
+static struct sotto_compare_row row(const char *name, double utility, double membership, double attribute)
 {
-    struct compare_row r = {.name = name};
-    r.axis[AXIS_UTILITY] = about(utility, 0.02);
-    r.axis[AXIS_MEMBERSHIP] = about(membership, 0.02);
-    r.axis[AXIS_ATTRIBUTE] = about(attribute, 0.02);
+    struct sotto_compare_row r = {.name = name};
+    r.axis[SOTTO_AXIS_UTILITY] = about(utility, 0.02);
+    r.axis[SOTTO_AXIS_MEMBERSHIP] = about(membership, 0.02);
+    r.axis[SOTTO_AXIS_ATTRIBUTE] = about(attribute, 0.02);
+    r.axis[SOTTO_AXIS_ENCODER] = (struct sotto_estimate){NAN, NAN, NAN};
     return r;
 }
 
 static void changes_by_hand(void **state)
 {
     (void)state;
-    struct compare_row rows[] = {
+    struct sotto_compare_row rows[] = {
         row("original", 0.80, 0.55, 0.60),
         row("talos", 0.79, 0.54, 0.50),     /* hides the attribute; the rest stays within the intervals */
         row("olympus", 0.80, 0.60, 0.30),   /* hides more, and breaks membership */
@@ -53,9 +55,10 @@ static void changes_by_hand(void **state)
         row("blunt", 0.775, 0.55, 0.50),    /* costs accuracy: only just beyond the interval */
         row("useless", 0.80, 0.55, 0.60),
     };
-    struct compare c = {6, rows, {false}, {0}};
+    struct sotto_compare_result c = {.row_count = 6, .rows = rows, .choice = {0}};
     compare_judge(&c);
-    assert_true(c.shared[AXIS_UTILITY] && c.shared[AXIS_ATTRIBUTE] && !c.shared[AXIS_ENCODER]);
+    assert_true(c.shared[SOTTO_AXIS_UTILITY] && c.shared[SOTTO_AXIS_ATTRIBUTE] &&
+                !c.shared[SOTTO_AXIS_ENCODER]);
     static const bool wins[] = {false, true, false, false, false, false};
     static const bool front[] = {true, true, true, true, false, true};
     for (int i = 0; i < 6; i++) {
@@ -65,12 +68,12 @@ static void changes_by_hand(void **state)
             fail_msg("front: %s", rows[i].name);
     }
     assert_true(rows[0].front == rows[5].front); /* equals do not beat each other */
-    assert_int_equal(rows[1].change[AXIS_ATTRIBUTE], CHANGE_BETTER);
-    assert_int_equal(rows[2].change[AXIS_MEMBERSHIP], CHANGE_WORSE);
-    assert_int_equal(rows[3].change[AXIS_ATTRIBUTE], CHANGE_NONE);
-    assert_int_equal(rows[4].change[AXIS_UTILITY], CHANGE_WORSE);
-    assert_int_equal(rows[1].change[AXIS_ENCODER], CHANGE_UNKNOWN);
-    assert_int_equal(rows[0].change[AXIS_UTILITY], CHANGE_UNKNOWN);
+    assert_int_equal(rows[1].change[SOTTO_AXIS_ATTRIBUTE], SOTTO_CHANGE_BETTER);
+    assert_int_equal(rows[2].change[SOTTO_AXIS_MEMBERSHIP], SOTTO_CHANGE_WORSE);
+    assert_int_equal(rows[3].change[SOTTO_AXIS_ATTRIBUTE], SOTTO_CHANGE_NONE);
+    assert_int_equal(rows[4].change[SOTTO_AXIS_UTILITY], SOTTO_CHANGE_WORSE);
+    assert_int_equal(rows[1].change[SOTTO_AXIS_ENCODER], SOTTO_CHANGE_UNKNOWN);
+    assert_int_equal(rows[0].change[SOTTO_AXIS_UTILITY], SOTTO_CHANGE_UNKNOWN);
 }
 
 /* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and nobody
@@ -78,39 +81,39 @@ static void changes_by_hand(void **state)
 static void the_choice_mends_most_and_breaks_nothing(void **state)
 {
     (void)state;
-    struct compare_row rows[] = {
+    struct sotto_compare_row rows[] = {
         row("lambda 0", 0.80, 0.55, 0.60), row("lambda .5", 0.80, 0.55, 0.52),
         row("lambda 1", 0.79, 0.56, 0.45), row("lambda 2", 0.785, 0.54, 0.45),
         row("lambda 5", 0.50, 0.50, 0.20), /* the encoder is gone */
     };
-    struct compare c = {5, rows, {false}, {9, 9, 9, 9}};
+    struct sotto_compare_result c = {.row_count = 5, .rows = rows, .choice = {9, 9, 9, 9}};
     compare_judge(&c);
-    assert_int_equal(c.choice[AXIS_ATTRIBUTE], 2);
-    assert_int_equal(c.choice[AXIS_UTILITY], 0);
-    assert_int_equal(c.choice[AXIS_MEMBERSHIP], 0);
-    assert_int_equal(c.choice[AXIS_ENCODER], 0);
+    assert_int_equal(c.choice[SOTTO_AXIS_ATTRIBUTE], 2);
+    assert_int_equal(c.choice[SOTTO_AXIS_UTILITY], 0);
+    assert_int_equal(c.choice[SOTTO_AXIS_MEMBERSHIP], 0);
+    assert_int_equal(c.choice[SOTTO_AXIS_ENCODER], 0);
     assert_true(rows[4].worse && !rows[2].worse);
-    c.count = 2;
-    rows[1].axis[AXIS_ATTRIBUTE] = about(0.565, 0.02);
+    c.row_count = 2;
+    rows[1].axis[SOTTO_AXIS_ATTRIBUTE] = about(0.565, 0.02);
     compare_judge(&c);
-    assert_int_equal(c.choice[AXIS_ATTRIBUTE], 0);
+    assert_int_equal(c.choice[SOTTO_AXIS_ATTRIBUTE], 0);
 }
 
 static void what_was_not_measured_does_not_win(void **state)
 {
     (void)state;
-    struct compare_row rows[] = {row("original", 0.8, 0.55, 0.6), row("half", 0.8, 0.55, 0.3)};
-    struct compare c = {2, rows, {false}, {0}};
+    struct sotto_compare_row rows[] = {row("original", 0.8, 0.55, 0.6), row("half", 0.8, 0.55, 0.3)};
+    struct sotto_compare_result c = {.row_count = 2, .rows = rows, .choice = {0}};
     compare_judge(&c);
     assert_true(rows[1].wins);
-    rows[1].axis[AXIS_MEMBERSHIP].given = false;
+    rows[1].axis[SOTTO_AXIS_MEMBERSHIP].estimate = NAN;
     compare_judge(&c);
     assert_false(rows[1].wins);
-    assert_false(c.shared[AXIS_MEMBERSHIP]);
-    rows[0].axis[AXIS_MEMBERSHIP].given = false; /* of neither */
+    assert_false(c.shared[SOTTO_AXIS_MEMBERSHIP]);
+    rows[0].axis[SOTTO_AXIS_MEMBERSHIP].estimate = NAN; /* of neither */
     compare_judge(&c);
     assert_true(rows[1].wins);
-    rows[1].axis[AXIS_MEMBERSHIP].given = true; /* of the defended model alone */
+    rows[1].axis[SOTTO_AXIS_MEMBERSHIP] = about(0.55, 0.02); /* of the defended model alone */
     compare_judge(&c);
     assert_false(rows[1].wins);
 }
@@ -118,8 +121,9 @@ static void what_was_not_measured_does_not_win(void **state)
 static void dominated_models_leave_the_front(void **state)
 {
     (void)state;
-    struct compare_row rows[] = {row("a", 0.8, 0.55, 0.6), row("b", 0.8, 0.54, 0.6), row("c", 0.9, 0.9, 0.9)};
-    struct compare c = {3, rows, {false}, {0}};
+    struct sotto_compare_row rows[] = {row("a", 0.8, 0.55, 0.6), row("b", 0.8, 0.54, 0.6),
+                                       row("c", 0.9, 0.9, 0.9)};
+    struct sotto_compare_result c = {.row_count = 3, .rows = rows, .choice = {0}};
     compare_judge(&c);
     assert_true(!rows[0].front && rows[1].front && rows[2].front);
 }
@@ -157,8 +161,17 @@ static void files_become_a_document_and_a_page(void **state)
     const struct sotto_compared rows[] = {{"original", original, 3}, {"<b>\"t\"</b>", other, 3}};
     char *json = NULL, *html = NULL, *text = NULL, path[160];
     struct json *doc = NULL;
-    if (sotto_compare(&json, &html, rows, 2, "A & B") != SOTTO_OK)
+    struct sotto_compare_result found = {0}, again = {0};
+    if (sotto_compare(&found, rows, 2, "A & B") != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
+    assert_true(found.row_count == 2 && found.choice[SOTTO_AXIS_ATTRIBUTE] == 1 && found.rows[1].wins);
+    assert_int_equal(sotto_compare_encode(&json, &found), SOTTO_OK);
+    assert_int_equal(sotto_compare_decode(&again, json), SOTTO_OK);
+    assert_int_equal(sotto_compare_encode(&text, &again), SOTTO_OK);
+    assert_string_equal(text, json);
+    sotto_text_free(text);
+    sotto_compare_result_free(&again);
+    assert_int_equal(sotto_compare_page(&html, &found), SOTTO_OK);
     assert_int_equal(json_parse(&doc, json, strlen(json), "comparison"), SOTTO_OK);
     assert_string_equal(json_text(json_find(doc, "rows[0].membership.by")), "entropy"); /* the worst */
     assert_string_equal(json_text(json_find(doc, "rows[0].encoder_membership.by")), "encoder-mi-set");
@@ -172,14 +185,14 @@ static void files_become_a_document_and_a_page(void **state)
     assert_null(strstr(html, "<b>\""));
     assert_non_null(strstr(html, "A &amp; B"));
     assert_non_null(strstr(html, "<svg"));
-    assert_int_equal(sotto_compare_summary(&text, json), SOTTO_OK);
+    assert_int_equal(sotto_compare_summary(&text, &found), SOTTO_OK);
     assert_non_null(strstr(text, "0.400 [0.390, 0.410] better"));
     assert_non_null(strstr(text, "yes    yes\n"));
     assert_non_null(strstr(text, "utility             nobody\n"));
     assert_non_null(strstr(text, "attribute           <b>\"t\"</b>\n"));
     sotto_text_free(text);
     snprintf(path, sizeof path, "%s/out", folder);
-    assert_int_equal(sotto_compare_write(path, json, html), SOTTO_OK);
+    assert_int_equal(sotto_compare_write(path, &found), SOTTO_OK);
     snprintf(path, sizeof path, "%s/out/compare.csv", folder);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
@@ -191,25 +204,24 @@ static void files_become_a_document_and_a_page(void **state)
     assert_string_equal(line, "\"<b>\"\"t\"\"</b>\",utility,0.8,0.79,0.81,\"\",\"same\",1,1\n");
     fclose(f);
     for (long n = 0; n < 60; n++) {
-        char *again = NULL, *page = NULL;
         base_alloc_fail_after(n);
-        sotto_status status = sotto_compare(&again, &page, rows, 2, NULL);
+        sotto_status status = sotto_compare(&again, rows, 2, NULL);
         base_alloc_fail_after(-1);
-        assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
-        sotto_text_free(again);
-        sotto_text_free(page);
+        assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !again.memory));
+        sotto_compare_result_free(&again);
     }
     sotto_text_free(json);
     sotto_text_free(html);
+    sotto_compare_result_free(&found);
 }
 
 static void refuse(const struct sotto_compared *rows, size_t count, sotto_status expected, const char *text)
 {
-    char *json = NULL;
-    sotto_status status = sotto_compare(&json, NULL, rows, count, NULL);
+    struct sotto_compare_result r = {0};
+    sotto_status status = sotto_compare(&r, rows, count, NULL);
     if (status != expected || !strstr(sotto_error_text(), text))
         fail_msg("%s: %s", sotto_status_name(status), sotto_error_text());
-    assert_null(json);
+    assert_null(r.memory);
 }
 
 static void bad_input_is_refused(void **state)
@@ -219,7 +231,7 @@ static void bad_input_is_refused(void **state)
                       *const wrong[] = {written("w.json", "{}", 0)},
                       *const missing[] = {"/nonexistent/a.json"};
     struct sotto_compared rows[] = {{"a", good, 1}, {"a", good, 1}};
-    char *text = NULL;
+    struct sotto_compare_result found = {0};
     refuse(rows, 1, SOTTO_EINVAL, "compare: 1 models; expected 2 to 1000");
     refuse(rows, 2, SOTTO_EINVAL, "compare: two models are called 'a'");
     rows[1].name = "";
@@ -228,8 +240,10 @@ static void bad_input_is_refused(void **state)
     refuse(rows, 2, SOTTO_EFORMAT, "w.json: holds schema ''; expected sotto.audit/1");
     rows[1].files = missing;
     refuse(rows, 2, SOTTO_ENOENT, "/nonexistent/a.json");
-    assert_int_equal(sotto_compare_summary(&text, "{}"), SOTTO_EFORMAT);
-    assert_int_equal(sotto_compare_write(folder, "{}", ""), SOTTO_EFORMAT);
+    assert_int_equal(sotto_compare_decode(&found, "{}"), SOTTO_EFORMAT);
+    assert_int_equal(sotto_compare_decode(&found, "{\"schema\": \"sotto.compare/1\", \"rows\": [{}]}"),
+                     SOTTO_EFORMAT);
+    assert_null(found.memory);
 }
 
 int main(void)

@@ -264,7 +264,8 @@ static void audits_become_reports(void **state)
         member[i] = i + 5, nonmember[i] = i;
     struct sotto_audit_input in = {
         .member_scores = member, .nonmember_scores = nonmember, .n_member = 100, .n_nonmember = 100};
-    char folder[] = "/tmp/sotto-test-XXXXXX", path[5][64], *audit = NULL;
+    char folder[] = "/tmp/sotto-test-XXXXXX", path[5][64];
+    struct sotto_audit_result audit = {0};
     static const char *const names[] = {"result.json", "report.json", "report.html", "MODEL_CARD.md",
                                         "attacks.csv"};
     assert_non_null(mkdtemp(folder));
@@ -274,9 +275,9 @@ static void audits_become_reports(void **state)
     size_t sizes[2];
     for (int i = 0; i < 5; i++)
         snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
-    assert_int_equal(sotto_report_audit(folder, audit, NULL), SOTTO_OK);
+    assert_int_equal(sotto_report_audit(folder, &audit, NULL), SOTTO_OK);
     assert_int_equal(file_read(&first, &sizes[0], path[2], 1 << 22), SOTTO_OK);
-    assert_int_equal(sotto_report_audit(folder, audit, NULL), SOTTO_OK);
+    assert_int_equal(sotto_report_audit(folder, &audit, NULL), SOTTO_OK);
     assert_int_equal(file_read(&second, &sizes[1], path[2], 1 << 22), SOTTO_OK);
     assert_string_equal((char *)first, (char *)second);
     assert_non_null(strstr((char *)first, "1970-01-02T00:00:00Z"));
@@ -286,7 +287,7 @@ static void audits_become_reports(void **state)
     rmdir(folder);
     base_free(first);
     base_free(second);
-    sotto_text_free(audit);
+    sotto_audit_result_free(&audit);
 }
 
 static void allocation_failures_are_clean(void **state)

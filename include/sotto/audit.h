@@ -1,0 +1,301 @@
+/* audit.h - the result of an audit as plain values, its JSON document, its table and its gates.
+ *
+ * sotto_audit(), sotto_attack() and sotto_encoder_attack() fill a struct sotto_audit_result. The strongest attack by AUC:
+ *
+ *     for (size_t i = 0; i < r.attack_count; i++)
+ *         if (r.attacks[i].auc.area.estimate > best)
+ *             best = r.attacks[i].auc.area.estimate, name = r.attacks[i].name;
+ *
+ * Rates, shares and confidences are fractions. NAN: not measured. A threshold of INFINITY flags no record. What each
+ * number means is said beside its name in docs/FORMATS.md, sotto.audit/1. */
+#ifndef SOTTO_AUDIT_H
+#define SOTTO_AUDIT_H
+
+#include "sotto/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A number and its interval, two-sided at the audit's confidence. */
+struct sotto_estimate {
+    double estimate, lower, upper;
+};
+
+/** Records above one threshold that was chosen on other records. */
+struct sotto_audit_flagged {
+    double threshold;
+    struct sotto_estimate tpr, fpr; /**< of members, of non-members; fpr is the realised one */
+    struct sotto_estimate
+        ppv[3]; /**< members among the flagged, if .5, .1 and .01 of all people are members */
+    size_t n_member, n_nonmember; /**< records that were scored */
+};
+/** A threshold chosen on all records, and again in every draw of a bootstrap. */
+struct sotto_audit_bootstrap {
+    struct sotto_estimate tpr;
+    double realised_fpr;
+    size_t draws, n_member, n_nonmember;
+};
+/** The true-positive rate at one false-positive rate. */
+struct sotto_audit_rate {
+    double fpr;                    /**< that was asked for */
+    const char *refused;           /**< why it cannot be measured; NULL: it was, and the rest is filled in */
+    struct sotto_audit_flagged at; /**< .tpr is the result */
+    int weak;                      /**< fewer than 10/fpr non-members */
+    double least_detectable; /**< smallest true rate that 4 of 5 audits of this size tell from guessing */
+    struct sotto_audit_bootstrap bootstrap;
+};
+struct sotto_audit_auc {
+    struct sotto_estimate area;
+    const char *method; /**< of the interval */
+};
+struct sotto_audit_balanced {
+    struct sotto_estimate accuracy; /**< (TPR + TNR) / 2 */
+    double threshold, oracle;       /**< oracle: the best over all thresholds; optimistic */
+    size_t n_member, n_nonmember;   /**< records that were scored */
+};
+/** What the attack itself decides, on all records. */
+struct sotto_audit_decision {
+    struct sotto_estimate balanced_accuracy, tpr, fpr;
+    double threshold;
+    const char *from; /**< where the threshold comes from */
+    size_t n_member, n_nonmember;
+};
+/** A lower bound on epsilon, at one threshold that was chosen on other records. */
+struct sotto_audit_bound {
+    double lower_bound, threshold, delta, confidence;
+    struct sotto_estimate tpr, fpr;
+    size_t n_member, n_nonmember, group_size; /**< group_size 0: single records */
+    const char *assumption;
+};
+struct sotto_audit_attack_claim {
+    struct sotto_audit_bound bound; /**< at this attack's share of the error */
+    int contradicted;
+};
+struct sotto_audit_one_run {
+    size_t records, guesses, right;
+    double delta, confidence, lower_bound; /**< lower_bound: of epsilon */
+    const char *assumption;
+};
+struct sotto_audit_odds {
+    struct sotto_estimate ln_odds_ratio;
+    double threshold;
+    const char *of;
+    size_t n_member, n_nonmember;
+};
+/** Records without statistics of their own. */
+struct sotto_audit_fallback {
+    size_t member, nonmember;
+    size_t *member_rows, *nonmember_rows; /**< which; NULL: not asked for, or none on either side */
+};
+struct sotto_audit_point {
+    double fpr, tpr;
+};
+struct sotto_audit_histogram {
+    double lower, upper; /**< ends of the axis of scores, cut into equal bins */
+    size_t bins, *member, *nonmember;
+};
+struct sotto_audit_parameter {
+    const char *name;
+    double value;
+};
+/** One attack on membership. */
+struct sotto_audit_attack {
+    const char *name, *title, *source;
+    size_t n_member, n_nonmember;
+    struct sotto_audit_auc auc;
+    struct sotto_audit_rate *rates; /**< one for each false-positive rate of the options */
+    size_t rate_count;
+    struct sotto_audit_flagged at_zero; /**< above every non-member of the calibration half */
+    struct sotto_audit_balanced balanced;
+    double advantage; /**< largest TPR - FPR over all thresholds; optimistic */
+    struct sotto_audit_bound epsilon;
+    struct sotto_audit_decision *decision;  /**< NULL: the attack does not decide by itself */
+    struct sotto_audit_attack_claim *claim; /**< NULL: no claim was tested */
+    struct sotto_audit_one_run *one_run;    /**< NULL: not asked for, as the next */
+    struct sotto_audit_odds *odds;
+    struct sotto_audit_fallback *fallback; /**< NULL: scores of the caller */
+    struct sotto_audit_point *roc;         /**< at most 500 of the curve's own vertices */
+    size_t roc_count;
+    struct sotto_audit_histogram histogram;
+    struct sotto_audit_parameter *parameters; /**< NULL: scores of the caller */
+    size_t parameter_count;
+};
+
+struct sotto_audit_accuracy {
+    struct sotto_estimate rate;
+    size_t n;
+};
+/** Accuracy of the model under attack. */
+struct sotto_audit_accuracies {
+    struct sotto_audit_accuracy member, nonmember;
+    double gap;
+};
+
+enum sotto_check_level { SOTTO_CHECK_OK, SOTTO_CHECK_WARNING, SOTTO_CHECK_UNKNOWN };
+struct sotto_audit_duplicates {
+    const char *compared; /**< "records" or "rows of outputs" */
+    size_t members, nonmembers, within_members, within_nonmembers;
+};
+struct sotto_audit_shift {
+    struct sotto_estimate auc; /**< of a classifier that sees the records alone */
+    size_t n;
+};
+struct sotto_audit_classes {
+    double p; /**< of equal shares of the classes on both sides */
+    size_t classes, *member, *nonmember;
+};
+/** A check that comes before any claim; the numbers of the one that it names, others NULL. */
+struct sotto_audit_check {
+    const char *name; /**< "duplicates", "distribution", "classes" or "generalisation" */
+    enum sotto_check_level level;
+    const char *text;
+    struct sotto_audit_duplicates *duplicates;
+    struct sotto_audit_shift *shift;
+    struct sotto_audit_classes *classes;
+    struct sotto_estimate *gap; /**< of the two accuracies */
+};
+
+/** One verdict on the claim, over all attacks. */
+struct sotto_audit_claim {
+    double epsilon, delta, lower_bound, confidence;
+    int contradicted;
+    const char *attack; /**< with the largest bound; NULL: none ran */
+    size_t attacks;
+};
+
+struct sotto_audit_slice {
+    const char *name, *refused; /**< refused: why nothing was measured; NULL: it was */
+    size_t n_member, n_nonmember, scored_member, scored_nonmember;
+    struct sotto_estimate auc, tpr, fpr;
+};
+/** One attack, chosen beforehand, on parts of the records; intervals hold for all slices at once. */
+struct sotto_audit_slices {
+    const char *attack;
+    double threshold, confidence;
+    struct sotto_audit_slice *rows;
+    size_t count;
+};
+
+/** Over trainings of the recipe. */
+struct sotto_audit_spread {
+    double mean, deviation, lowest, highest;
+};
+struct sotto_audit_spread_rate {
+    double fpr;
+    struct sotto_audit_spread tpr;
+    struct sotto_audit_flagged transferred; /**< the median of their thresholds, on the real target */
+};
+/** Which records trainings of the reference models flag again. */
+struct sotto_audit_stability {
+    double fpr, jaccard; /**< fpr NAN: no training had a threshold */
+    size_t pairs, steady, judged;
+};
+/** One attack with every reference model as the target once. */
+struct sotto_audit_left_out {
+    const char *name;
+    size_t targets;
+    struct sotto_audit_spread auc; /**< mean NAN: no target could be scored */
+    struct sotto_audit_spread_rate *rates;
+    size_t rate_count;
+    struct sotto_audit_stability *stability; /**< NULL: not the attack of the slices */
+};
+
+struct sotto_audit_refound {
+    size_t runs, flagged, others, mistaken; /**< trainings that saw the record and flagged it; that did not */
+};
+struct sotto_audit_vulnerable_member {
+    int64_t row; /**< -1: rows were not asked for */
+    double score, separation;
+    size_t nonmembers_as_high;
+    int fallback;
+    struct sotto_audit_refound *repeats; /**< NULL: no reference models */
+};
+/** The members that one attack is surest of, surest first. */
+struct sotto_audit_vulnerable {
+    const char *attack;
+    size_t n_nonmember, count;
+    struct sotto_audit_vulnerable_member *members;
+};
+
+struct sotto_attribute_scores {
+    const char *name; /**< of the classifier or baseline; NULL: a network of `layers` */
+    size_t layers;
+    struct sotto_estimate accuracy, balanced_accuracy, macro_f1;
+};
+struct sotto_attribute_step {
+    struct sotto_estimate accuracy;
+    double share; /**< of the known records that taught the classifier */
+    size_t n;
+};
+/** What a classifier learns about a hidden attribute. */
+struct sotto_attribute_result {
+    size_t n, values, n_known, n_test, draws;
+    double confidence;
+    const char *model;
+    struct sotto_audit_parameter *validation; /**< balanced accuracy of each classifier that was tried */
+    size_t validation_count;
+    struct sotto_attribute_step *curve;
+    size_t curve_count;
+    struct sotto_attribute_scores *depths; /**< NULL: one depth only */
+    size_t depth_count;
+    struct sotto_attribute_scores attack, *baselines;
+    size_t baseline_count;
+    struct sotto_estimate gain; /**< in accuracy, */
+    const char *gain_over;      /**< over the best baseline */
+};
+/** What only the attack on an encoder knows. */
+struct sotto_encoder_facts {
+    const char *about;
+    size_t views, bank, shadow_members, shadow_nonmembers, views_without_direction;
+    struct sotto_audit_parameter *shadow_auc; /**< by attack */
+    size_t shadow_auc_count;
+};
+
+struct sotto_audit_memory;
+/** The result of an audit. Start from {0}; free with sotto_audit_result_free(), which owns all that it points to. */
+struct sotto_audit_result {
+    int pending; /**< of sotto_attack(): other shards are not done. The document is a "sotto.shadows/1" object then */
+    const char *version, *input; /**< of sotto; "logits", "probabilities", "losses", "scores" or "features" */
+    size_t n_member, n_nonmember, classes; /**< classes 0: no outputs were given */
+    double confidence, delta;
+    uint64_t seed;
+    struct sotto_audit_attack *attacks;
+    size_t attack_count;
+    struct sotto_audit_accuracies
+        *accuracy; /**< NULL: no labels, as below: what was not asked for or not given */
+    struct sotto_audit_check *checks;
+    size_t check_count;
+    struct sotto_audit_claim *claim;
+    struct sotto_audit_slices *slices;
+    struct sotto_audit_left_out *left_out; /**< leave-one-model-out: JSON "between_models" */
+    size_t left_out_count;
+    struct sotto_audit_vulnerable *vulnerable; /**< JSON "exposed" */
+    const char **warnings;
+    size_t warning_count;
+    struct sotto_attribute_result *attribute;
+    struct sotto_encoder_facts *encoder;
+    struct sotto_audit_memory
+        *memory; /**< the library's: everything above, and parts of the document without a struct */
+};
+SOTTO_API void sotto_audit_result_free(struct sotto_audit_result *r);
+
+/** *json: the "sotto.audit/1" object of a result (docs/FORMATS.md), one line; free with sotto_text_free(). ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_encode(char **json, const struct sotto_audit_result *r);
+/** The result that such an object holds. Members that are missing are NAN, 0 or NULL. EFORMAT names the member. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_decode(struct sotto_audit_result *out, const char *json);
+
+/** A table for people: one line for each attack (free with sotto_text_free). ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r);
+/** One gate: METRIC[.lower|.upper][@RATE] with > or < and a number; METRIC is auc, tpr (needs @RATE),
+ * balanced_accuracy, advantage or epsilon, of the attack that is worst, or claim (1 if contradicted), or lint (number of
+ * warnings). *failed: 1 when the rule holds, or when what it asks for was not measured. *line: one line that says so
+ * (free with sotto_text_free). r NULL: only checks the rule. EUSAGE: not a rule. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **line,
+                                                         const struct sotto_audit_result *r,
+                                                         const char *rule);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,361 @@
+/* A document becomes a result. The text may come from anywhere: every kind, count and key is checked. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/audit_document.h"
+#include "audit/audit_fields.h"
+#include "audit/audit_memory.h"
+
+enum { PATH = 160, MOST_ENTRIES = 4096 };
+
+/* One object of the document, and where it stands, for errors; object NULL: there is none. */
+struct place {
+    const struct json *object;
+    struct sotto_audit_memory **memory;
+    char path[PATH];
+};
+
+static sotto_status take_fields(char *part, const struct field *table, const struct place *p);
+static sotto_status take_value(char *part, const struct field *f, const struct json *j, const struct place *p,
+                               const char *key);
+
+/* NULL for null and for what is missing. */
+static const struct json *given(const struct json *j)
+{
+    return j && json_kind(j) != JSON_KIND_NULL ? j : NULL;
+}
+
+static struct place inside(const struct place *p, const char *key, const struct json *object)
+{
+    struct place q = {.object = object, .memory = p->memory};
+    const char *dot = p->path[0] && key[0] != '[' ? "." : "";
+    snprintf(q.path, sizeof q.path, "%.100s%s%.50s", p->path, dot, key);
+    return q;
+}
+
+static sotto_status wrong(const struct place *p, const char *key, const char *expected)
+{
+    const struct place q = inside(p, key, NULL);
+    return status_fail(SOTTO_EFORMAT, "audit: '%s' is not %s", q.path, expected);
+}
+
+static sotto_status take_object(char *part, const struct field *table, const struct json *j,
+                                const struct place *p, const char *key)
+{
+    if (j && json_kind(j) != JSON_KIND_OBJECT)
+        return wrong(p, key, "an object");
+    const struct place q = inside(p, key, j);
+    return take_fields(part, table, &q);
+}
+
+static sotto_status take_pointer(char *part, const struct field *f, const struct json *j,
+                                 const struct place *p, const char *key)
+{
+    sotto_status status = SOTTO_OK;
+    char *made = NULL;
+    /* a null of a field that may be left out is not the same as its absence */
+    const unsigned both = FIELD_OPTIONAL | FIELD_NULLABLE;
+    const bool null = j && json_kind(j) == JSON_KIND_NULL && (f->flags & both) == both;
+    if (given(j) || null) {
+        made = audit_take(p->memory, 1, f->size);
+        if (!made)
+            FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
+        TRY(take_object(made, f->inner, given(j), p, key));
+    }
+    memcpy(part + f->at, &made, sizeof made);
+done:
+    return status;
+}
+
+/* Fields of the same object; the first of them says whether they are there. */
+static sotto_status take_merged(char *part, const struct field *f, const struct place *p)
+{
+    sotto_status status = SOTTO_OK;
+    char *made = NULL;
+    if (f->kind == FIELD_MERGED)
+        return take_fields(part + f->at, f->inner, p);
+    if (given(json_member(p->object, f->inner[0].key))) {
+        made = audit_take(p->memory, 1, f->size);
+        if (!made)
+            FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->inner[0].key);
+        TRY(take_fields(made, f->inner, p));
+    }
+    memcpy(part + f->at, &made, sizeof made);
+done:
+    return status;
+}
+
+/* ---- many of a kind ---- */
+
+static sotto_status take_entry(char *entry, const struct field *f, const struct json *array, size_t i,
+                               const struct place *p)
+{
+    const struct json *j = json_at(array, i);
+    const char *text;
+    double pair[2];
+    char index[32];
+    snprintf(index, sizeof index, "[%zu]", i);
+    switch (f->kind) {
+    case FIELD_LIST:
+        return given(j) ? take_object(entry, f->inner, j, p, index) : wrong(p, index, "an object");
+    case FIELD_TEXTS:
+        if (!json_text(j))
+            return wrong(p, index, "a text");
+        text = audit_keep_text(p->memory, json_text(j));
+        memcpy(entry, &text, sizeof text);
+        return text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
+    case FIELD_POINTS:
+        pair[0] = json_number(json_at(j, 0)), pair[1] = json_number(json_at(j, 1));
+        if (json_count(j) != 2 || isnan(pair[0]) || isnan(pair[1]))
+            return wrong(p, index, "a pair of numbers");
+        *(struct sotto_audit_point *)(void *)entry = (struct sotto_audit_point){pair[0], pair[1]};
+        return SOTTO_OK;
+    default:
+        if (json_kind(j) != JSON_KIND_INTEGER || json_whole(j) < 0)
+            return wrong(p, index, "a whole number >= 0");
+        *(size_t *)(void *)entry = (size_t)json_whole(j);
+        return SOTTO_OK;
+    }
+}
+
+static sotto_status take_array(char *part, const struct field *f, const struct json *j, const struct place *p)
+{
+    sotto_status status = SOTTO_OK;
+    char *made = NULL;
+    size_t *count = (size_t *)(void *)(part + f->count_at), n = json_count(j);
+    if (!j) {
+        if (!(f->flags & FIELD_OPTIONAL) && !(f->flags & FIELD_SAME_COUNT))
+            *count = 0;
+        /* two arrays share a number: without the second, there is none */
+        if ((f->flags & FIELD_SAME_COUNT) && !(f->flags & FIELD_OPTIONAL) && *count > 0)
+            return wrong(p, f->key, "an array");
+        memcpy(part + f->at, &made, sizeof made);
+        return SOTTO_OK;
+    }
+    if (json_kind(j) != JSON_KIND_ARRAY)
+        return wrong(p, f->key, "an array");
+    if (f->kind == FIELD_LIST && n > MOST_ENTRIES)
+        FAIL(SOTTO_EFORMAT, "audit: '%s' has %zu entries; expected at most %d", f->key, n, MOST_ENTRIES);
+    if ((f->flags & FIELD_SAME_COUNT) && *count != n)
+        FAIL(SOTTO_EFORMAT, "audit: '%s' has %zu entries; expected %zu", f->key, n, *count);
+    made = audit_take(p->memory, n, f->size);
+    if (!made)
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
+    const struct place list = inside(p, f->key, NULL);
+    for (size_t i = 0; i < n; i++)
+        TRY(take_entry(made + i * f->size, f, j, i, &list));
+    memcpy(part + f->at, &made, sizeof made);
+    *count = n;
+done:
+    return status;
+}
+
+static sotto_status take_key(char *entry, const struct field *f, const char *key, const struct place *p)
+{
+    char *end;
+    const struct field *name = &f->inner[0];
+    if (name->kind == FIELD_TEXT) {
+        const char *copy = audit_keep_text(p->memory, key);
+        memcpy(entry + name->at, &copy, sizeof copy);
+        return copy ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
+    }
+    const double rate = strtod(key, &end);
+    if (end == key || *end || !(rate >= 0 && rate <= 1))
+        return wrong(p, key, "a rate between 0 and 1");
+    memcpy(entry + name->at, &rate, sizeof rate);
+    return SOTTO_OK;
+}
+
+static char *entry_of(const struct field *f, char *entries, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        double rate;
+        memcpy(&rate, entries + i * f->size + f->inner[0].at, sizeof rate);
+        if (rate == strtod(key, NULL))
+            return entries + i * f->size;
+    }
+    return NULL;
+}
+
+/* The first map of its entries makes them; further ones fill in what else is said of the same keys. */
+static sotto_status take_map(char *part, const struct field *f, const struct json *j, const struct place *p)
+{
+    sotto_status status = SOTTO_OK;
+    char *entries = NULL;
+    size_t *count = (size_t *)(void *)(part + f->count_at), n = json_count(j), i = 0;
+    const bool first = !(f->flags & FIELD_SAME_COUNT);
+    if (j && json_kind(j) != JSON_KIND_OBJECT)
+        return wrong(p, f->key, "an object");
+    if (n > MOST_ENTRIES)
+        FAIL(SOTTO_EFORMAT, "audit: '%s' has %zu entries; expected at most %d", f->key, n, MOST_ENTRIES);
+    if (!first)
+        memcpy(&entries, part + f->at, sizeof entries);
+    else if (j && !(entries = audit_take(p->memory, n, f->size)))
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", f->key);
+    const struct place map = inside(p, f->key, j);
+    for (size_t k = 0; !first && k < *count; k++) /* what no key says anything about */
+        TRY(take_value(entries + k * f->size, &f->inner[1], NULL, &map, ""));
+    for (const char *key = json_first_key(j); key; key = json_next_key(j, key), i++) {
+        char *entry = first ? entries + i * f->size : entry_of(f, entries, *count, key);
+        if (!entry)
+            FAIL(SOTTO_EFORMAT, "audit: '%s' has a rate %.20s that other members lack", map.path, key);
+        if (first)
+            TRY(take_key(entry, f, key, &map));
+        TRY(take_value(entry, &f->inner[1], json_member(j, key), &map, key));
+    }
+    if (first) {
+        memcpy(part + f->at, &entries, sizeof entries);
+        *count = n;
+    }
+done:
+    return status;
+}
+
+/* ---- one value ---- */
+
+static sotto_status take_text(char *at, const struct json *j, const struct place *p, const char *key)
+{
+    const char *copy = NULL;
+    if (j && !json_text(j))
+        return wrong(p, key, "a text");
+    if (j && !(copy = audit_keep_text(p->memory, json_text(j))))
+        return status_fail(SOTTO_ENOMEM, "audit: out of memory for '%s'", key);
+    memcpy(at, &copy, sizeof copy);
+    return SOTTO_OK;
+}
+
+static sotto_status take_level(char *at, const struct json *j, const struct place *p, const char *key)
+{
+    const char *name = json_text(j);
+    for (int i = 0; name && audit_level_names[i]; i++)
+        if (strcmp(name, audit_level_names[i]) == 0) {
+            *(enum sotto_check_level *)(void *)at = (enum sotto_check_level)i;
+            return SOTTO_OK;
+        }
+    return wrong(p, key, "ok, warning or unknown");
+}
+
+static sotto_status take_number(char *at, const struct field *f, const struct json *j, const struct place *p,
+                                const char *key)
+{
+    const bool whole = json_kind(j) == JSON_KIND_INTEGER;
+    switch (f->kind) {
+    case FIELD_REAL:
+        if (j && !whole && json_kind(j) != JSON_KIND_REAL)
+            return wrong(p, key, "a number");
+        *(double *)(void *)at = j ? json_number(j) : f->flags & FIELD_INFINITE ? INFINITY : NAN;
+        return SOTTO_OK;
+    case FIELD_FLAG:
+        if (j && json_kind(j) != JSON_KIND_BOOLEAN)
+            return wrong(p, key, "true or false");
+        *(int *)(void *)at = 0;
+        if (j) {
+            bool flag = false;
+            const sotto_status status = json_get_boolean(&flag, p->object, "audit", key);
+            *(int *)(void *)at = flag;
+            return status;
+        }
+        return SOTTO_OK;
+    case FIELD_SEED:
+        if (j && !whole)
+            return wrong(p, key, "a whole number");
+        *(uint64_t *)(void *)at = j ? (uint64_t)json_whole(j) : 0;
+        return SOTTO_OK;
+    default:
+        if (j && (!whole || json_whole(j) < 0))
+            return wrong(p, key, "a whole number >= 0");
+        if (f->kind == FIELD_ROW)
+            *(int64_t *)(void *)at = j ? json_whole(j) : -1;
+        else
+            *(size_t *)(void *)at = j ? (size_t)json_whole(j) : 0;
+        return SOTTO_OK;
+    }
+}
+
+static sotto_status take_value(char *part, const struct field *f, const struct json *j, const struct place *p,
+                               const char *key)
+{
+    switch (f->kind) {
+    case FIELD_TEXT:
+        return take_text(part + f->at, given(j), p, key);
+    case FIELD_LEVEL:
+        return take_level(part + f->at, j, p, key);
+    case FIELD_PART:
+        return take_object(part + f->at, f->inner, given(j), p, key);
+    case FIELD_POINTER:
+        return take_pointer(part, f, j, p, key);
+    case FIELD_MAP:
+        return take_map(part, f, given(j), p);
+    case FIELD_LIST:
+    case FIELD_TEXTS:
+    case FIELD_POINTS:
+    case FIELD_COUNTS:
+        return take_array(part, f, given(j), p);
+    default:
+        return take_number(part + f->at, f, given(j), p, key);
+    }
+}
+
+static sotto_status take_fields(char *part, const struct field *table, const struct place *p)
+{
+    sotto_status status = SOTTO_OK;
+    for (const struct field *f = table; f->kind != FIELD_END; f++) {
+        if (f->kind == FIELD_MERGED || f->kind == FIELD_MERGED_POINTER) {
+            TRY(take_merged(part, f, p));
+            continue;
+        }
+        const struct json *j = json_member(p->object, f->key);
+        if (!given(j) && (f->flags & FIELD_REQUIRED)) {
+            const struct place missing = inside(p, f->key, NULL);
+            FAIL(SOTTO_EFORMAT, "audit: '%s' is missing", missing.path);
+        }
+        TRY(take_value(part, f, j, p, f->key));
+    }
+done:
+    return status;
+}
+
+/* Members without a struct are kept as they are. */
+static sotto_status keep_more(struct sotto_audit_result *r, const struct json *doc)
+{
+    sotto_status status = SOTTO_OK;
+    for (const char *key = json_first_key(doc); key; key = json_next_key(doc, key)) {
+        const struct field *f = audit_result_fields;
+        while (f->kind != FIELD_END && strcmp(f->key, key) != 0)
+            f++;
+        if (f->kind == FIELD_END && strcmp(key, "schema") != 0)
+            TRY(audit_put_more(r, key, json_clone(json_member(doc, key))));
+    }
+done:
+    return status;
+}
+
+sotto_status audit_decode(struct sotto_audit_result *out, const struct json *doc)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_result r = {0};
+    const struct place top = {.object = doc, .memory = &r.memory};
+    const char *schema = json_text(json_member(doc, "schema"));
+    if (!schema || strcmp(schema, "sotto.audit/1") != 0)
+        FAIL(SOTTO_EFORMAT, "audit: 'schema' is not sotto.audit/1");
+    TRY(take_fields((char *)&r, audit_result_fields, &top));
+    TRY(keep_more(&r, doc));
+    *out = r;
+done:
+    if (status != SOTTO_OK)
+        sotto_audit_result_free(&r);
+    return status;
+}
+
+sotto_status sotto_audit_decode(struct sotto_audit_result *out, const char *json)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    TRY(json_parse(&doc, json, strlen(json), "audit"));
+    TRY(audit_decode(out, doc));
+done:
+    json_free(doc);
+    return status;
+}

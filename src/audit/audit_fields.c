@@ -1,0 +1,368 @@
+#include "audit/audit_fields.h"
+
+#include <math.h>
+
+#include "sotto/audit.h"
+
+#define END                                                                                                  \
+    {                                                                                                        \
+        NULL, FIELD_END, 0, 0, 0, 0, NULL                                                                    \
+    }
+#define VALUE(k, kind, flags, type, member)                                                                  \
+    {                                                                                                        \
+        k, kind, flags, offsetof(type, member), 0, 0, NULL                                                   \
+    }
+#define TEXT(k, t, m) VALUE(k, FIELD_TEXT, 0, t, m)
+#define REAL(k, t, m) VALUE(k, FIELD_REAL, 0, t, m)
+#define COUNT(k, t, m) VALUE(k, FIELD_COUNT, 0, t, m)
+#define FLAG(k, t, m) VALUE(k, FIELD_FLAG, 0, t, m)
+#define THRESHOLD(t, m) VALUE("threshold", FIELD_REAL, FIELD_INFINITE, t, m)
+#define PART(k, flags, t, m, table)                                                                          \
+    {                                                                                                        \
+        k, FIELD_PART, flags, offsetof(t, m), 0, 0, table                                                    \
+    }
+#define ESTIMATE(k, t, m) PART(k, 0, t, m, audit_estimate_fields)
+#define MERGED(t, m, table)                                                                                  \
+    {                                                                                                        \
+        NULL, FIELD_MERGED, 0, offsetof(t, m), 0, 0, table                                                   \
+    }
+#define POINTER(k, flags, t, m, table)                                                                       \
+    {                                                                                                        \
+        k, FIELD_POINTER, flags, offsetof(t, m), 0, sizeof *((t *)NULL)->m, table                            \
+    }
+#define MERGED_POINTER(t, m, table)                                                                          \
+    {                                                                                                        \
+        NULL, FIELD_MERGED_POINTER, FIELD_OPTIONAL, offsetof(t, m), 0, sizeof *((t *)NULL)->m, table         \
+    }
+#define MANY(k, kind, flags, t, m, n, table)                                                                 \
+    {                                                                                                        \
+        k, kind, flags, offsetof(t, m), offsetof(t, n), sizeof *((t *)NULL)->m, table                        \
+    }
+
+const char *const audit_level_names[] = {"ok", "warning", "unknown", NULL};
+
+const struct field audit_estimate_fields[] = {REAL("estimate", struct sotto_estimate, estimate),
+                                              REAL("lower", struct sotto_estimate, lower),
+                                              REAL("upper", struct sotto_estimate, upper), END};
+#define T struct sotto_audit_parameter
+static const struct field parameter[] = {TEXT(NULL, T, name), REAL(NULL, T, value), END};
+#undef T
+
+/* ---- one attack ---- */
+
+#define T struct sotto_audit_flagged
+#define PPV(k, i) PART(k, FIELD_NULLABLE, T, ppv[i], audit_estimate_fields)
+static const struct field ppv[] = {PPV("0.5", 0), PPV("0.1", 1), PPV("0.01", 2), END};
+static const struct field flagged[] = {MERGED(T, tpr, audit_estimate_fields),
+                                       THRESHOLD(T, threshold),
+                                       ESTIMATE("realised_fpr", T, fpr),
+                                       {"ppv", FIELD_PART, 0, 0, 0, 0, ppv},
+                                       COUNT("n_member", T, n_member),
+                                       COUNT("n_nonmember", T, n_nonmember),
+                                       END};
+static const struct field transferred[] = {THRESHOLD(T, threshold),
+                                           ESTIMATE("tpr", T, tpr),
+                                           ESTIMATE("fpr", T, fpr),
+                                           {"ppv", FIELD_PART, 0, 0, 0, 0, ppv},
+                                           COUNT("n_member", T, n_member),
+                                           COUNT("n_nonmember", T, n_nonmember),
+                                           END};
+#undef T
+#define T struct sotto_audit_bootstrap
+static const struct field bootstrap[] = {
+    MERGED(T, tpr, audit_estimate_fields), REAL("realised_fpr", T, realised_fpr), COUNT("draws", T, draws),
+    COUNT("n_member", T, n_member),        COUNT("n_nonmember", T, n_nonmember),  END};
+#undef T
+#define T struct sotto_audit_rate
+static const struct field rate[] = {MERGED(T, at, flagged), FLAG("weak", T, weak),
+                                    REAL("least_detectable", T, least_detectable), END};
+static const struct field rates_measured[] = {
+    REAL(NULL, T, fpr), {NULL, FIELD_PART, FIELD_NULLABLE, 0, 0, 0, rate}, END};
+static const struct field rates_refused[] = {REAL(NULL, T, fpr),
+                                             VALUE(NULL, FIELD_TEXT, FIELD_OPTIONAL, T, refused), END};
+static const struct field rates_bootstrap[] = {REAL(NULL, T, fpr),
+                                               PART(NULL, FIELD_NULLABLE, T, bootstrap, bootstrap), END};
+#undef T
+#define T struct sotto_audit_auc
+static const struct field auc[] = {MERGED(T, area, audit_estimate_fields), TEXT("method", T, method), END};
+#undef T
+#define T struct sotto_audit_balanced
+static const struct field balanced[] = {
+    MERGED(T, accuracy, audit_estimate_fields), THRESHOLD(T, threshold),   COUNT("n_member", T, n_member),
+    COUNT("n_nonmember", T, n_nonmember),       REAL("oracle", T, oracle), END};
+#undef T
+#define T struct sotto_audit_decision
+static const struct field decision[] = {MERGED(T, balanced_accuracy, audit_estimate_fields),
+                                        THRESHOLD(T, threshold),
+                                        TEXT("from", T, from),
+                                        ESTIMATE("tpr", T, tpr),
+                                        ESTIMATE("fpr", T, fpr),
+                                        COUNT("n_member", T, n_member),
+                                        COUNT("n_nonmember", T, n_nonmember),
+                                        END};
+#undef T
+#define T struct sotto_audit_bound
+static const struct field bound_rates[] = {THRESHOLD(T, threshold),
+                                           REAL("tpr", T, tpr.estimate),
+                                           REAL("tpr_lower", T, tpr.lower),
+                                           REAL("tpr_upper", T, tpr.upper),
+                                           REAL("fpr", T, fpr.estimate),
+                                           REAL("fpr_lower", T, fpr.lower),
+                                           REAL("fpr_upper", T, fpr.upper),
+                                           REAL("delta", T, delta),
+                                           REAL("confidence", T, confidence),
+                                           COUNT("n_member", T, n_member),
+                                           COUNT("n_nonmember", T, n_nonmember),
+                                           END};
+static const struct field bound[] = {{NULL, FIELD_MERGED, 0, 0, 0, 0, bound_rates},
+                                     TEXT("assumption", T, assumption),
+                                     VALUE("group_size", FIELD_COUNT, FIELD_OPTIONAL, T, group_size),
+                                     END};
+#undef T
+#define T struct sotto_audit_attack_claim
+static const struct field attack_claim[] = {MERGED(T, bound, bound_rates),
+                                            REAL("epsilon_lower_bound", T, bound.lower_bound),
+                                            FLAG("contradicted", T, contradicted), END};
+#undef T
+#define T struct sotto_audit_one_run
+static const struct field one_run[] = {
+    COUNT("records", T, records),      COUNT("guesses", T, guesses),
+    COUNT("right", T, right),          REAL("delta", T, delta),
+    REAL("confidence", T, confidence), REAL("epsilon_lower_bound", T, lower_bound),
+    TEXT("assumption", T, assumption), END};
+#undef T
+#define T struct sotto_audit_odds
+static const struct field odds[] = {MERGED(T, ln_odds_ratio, audit_estimate_fields),
+                                    THRESHOLD(T, threshold),
+                                    TEXT("of", T, of),
+                                    COUNT("n_member", T, n_member),
+                                    COUNT("n_nonmember", T, n_nonmember),
+                                    END};
+#undef T
+#define T struct sotto_audit_fallback
+#define ROWS_OF(k, m, n) MANY(k, FIELD_COUNTS, FIELD_OPTIONAL | FIELD_SAME_COUNT, T, m, n, NULL)
+static const struct field fallback[] = {COUNT("member", T, member), COUNT("nonmember", T, nonmember),
+                                        ROWS_OF("member_rows", member_rows, member),
+                                        ROWS_OF("nonmember_rows", nonmember_rows, nonmember), END};
+#undef T
+#define T struct sotto_audit_histogram
+static const struct field histogram[] = {
+    REAL("lower", T, lower), REAL("upper", T, upper), MANY("member", FIELD_COUNTS, 0, T, member, bins, NULL),
+    MANY("nonmember", FIELD_COUNTS, FIELD_SAME_COUNT, T, nonmember, bins, NULL), END};
+#undef T
+#define T struct sotto_audit_attack
+static const struct field attack[] = {
+    VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T, name),
+    TEXT("title", T, title),
+    TEXT("source", T, source),
+    COUNT("n_member", T, n_member),
+    COUNT("n_nonmember", T, n_nonmember),
+    PART("auc", 0, T, auc, auc),
+    MANY("tpr_at_fpr", FIELD_MAP, 0, T, rates, rate_count, rates_measured),
+    MANY("tpr_at_fpr_refused", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, rates_refused),
+    MANY("tpr_at_fpr_bootstrap", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, rates_bootstrap),
+    PART("tpr_at_zero_false_positives", 0, T, at_zero, flagged),
+    REAL("balanced_accuracy", T, balanced.accuracy.estimate),
+    PART("balanced_accuracy_detail", 0, T, balanced, balanced),
+    REAL("advantage", T, advantage),
+    POINTER("own_decision", FIELD_OPTIONAL, T, decision, decision),
+    REAL("epsilon_lower_bound", T, epsilon.lower_bound),
+    PART("epsilon_detail", 0, T, epsilon, bound),
+    POINTER("claim", FIELD_OPTIONAL, T, claim, attack_claim),
+    POINTER("one_run", FIELD_OPTIONAL, T, one_run, one_run),
+    POINTER("odds_ratio", FIELD_OPTIONAL, T, odds, odds),
+    POINTER("fallback", FIELD_OPTIONAL, T, fallback, fallback),
+    MANY("roc", FIELD_POINTS, 0, T, roc, roc_count, NULL),
+    PART("histogram", 0, T, histogram, histogram),
+    MANY("parameters", FIELD_MAP, FIELD_OPTIONAL, T, parameters, parameter_count, parameter),
+    END};
+#undef T
+
+/* ---- what comes before the attacks ---- */
+
+#define T struct sotto_audit_accuracies
+static const struct field accuracy[] = {MERGED(struct sotto_audit_accuracy, rate, audit_estimate_fields),
+                                        COUNT("n", struct sotto_audit_accuracy, n), END};
+static const struct field accuracies[] = {PART("member", 0, T, member, accuracy),
+                                          PART("nonmember", 0, T, nonmember, accuracy), REAL("gap", T, gap),
+                                          END};
+#undef T
+#define T struct sotto_audit_duplicates
+static const struct field duplicates[] = {TEXT("compared", T, compared),
+                                          COUNT("members", T, members),
+                                          COUNT("nonmembers", T, nonmembers),
+                                          COUNT("within_members", T, within_members),
+                                          COUNT("within_nonmembers", T, within_nonmembers),
+                                          END};
+#undef T
+#define T struct sotto_audit_shift
+static const struct field shift[] = {ESTIMATE("auc", T, auc), COUNT("n", T, n), END};
+#undef T
+#define T struct sotto_audit_classes
+static const struct field classes[] = {
+    REAL("p", T, p), MANY("member", FIELD_COUNTS, 0, T, member, classes, NULL),
+    MANY("nonmember", FIELD_COUNTS, FIELD_SAME_COUNT, T, nonmember, classes, NULL), END};
+#undef T
+#define T struct sotto_audit_check
+static const struct field check[] = {VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T, name),
+                                     VALUE("level", FIELD_LEVEL, FIELD_REQUIRED, T, level),
+                                     TEXT("text", T, text),
+                                     MERGED_POINTER(T, duplicates, duplicates),
+                                     MERGED_POINTER(T, shift, shift),
+                                     MERGED_POINTER(T, classes, classes),
+                                     POINTER("gap", FIELD_OPTIONAL, T, gap, audit_estimate_fields),
+                                     END};
+#undef T
+#define T struct sotto_audit_claim
+static const struct field claim[] = {REAL("epsilon", T, epsilon),
+                                     REAL("delta", T, delta),
+                                     FLAG("contradicted", T, contradicted),
+                                     REAL("epsilon_lower_bound", T, lower_bound),
+                                     TEXT("attack", T, attack),
+                                     REAL("confidence", T, confidence),
+                                     COUNT("attacks", T, attacks),
+                                     END};
+#undef T
+#define T struct sotto_audit_slice
+static const struct field slice[] = {
+    TEXT("name", T, name),
+    COUNT("n_member", T, n_member),
+    COUNT("n_nonmember", T, n_nonmember),
+    PART("auc", FIELD_NULLABLE, T, auc, audit_estimate_fields),
+    VALUE("refused", FIELD_TEXT, FIELD_OPTIONAL, T, refused),
+    PART("tpr", FIELD_OPTIONAL, T, tpr, audit_estimate_fields),
+    PART("fpr", FIELD_OPTIONAL, T, fpr, audit_estimate_fields),
+    VALUE("scored_member", FIELD_COUNT, FIELD_OPTIONAL, T, scored_member),
+    VALUE("scored_nonmember", FIELD_COUNT, FIELD_OPTIONAL, T, scored_nonmember),
+    END};
+#undef T
+#define T struct sotto_audit_slices
+static const struct field slices[] = {TEXT("attack", T, attack), THRESHOLD(T, threshold),
+                                      REAL("confidence", T, confidence),
+                                      MANY("rows", FIELD_LIST, 0, T, rows, count, slice), END};
+#undef T
+#define T struct sotto_audit_spread
+static const struct field spread[] = {REAL("mean", T, mean), REAL("deviation", T, deviation),
+                                      REAL("lowest", T, lowest), REAL("highest", T, highest), END};
+#undef T
+#define T struct sotto_audit_spread_rate
+static const struct field spread_tpr[] = {REAL(NULL, T, fpr), PART(NULL, 0, T, tpr, spread), END};
+static const struct field spread_transferred[] = {REAL(NULL, T, fpr),
+                                                  PART(NULL, 0, T, transferred, transferred), END};
+#undef T
+#define T struct sotto_audit_stability
+static const struct field stability[] = {REAL("fpr", T, fpr),        REAL("jaccard", T, jaccard),
+                                         COUNT("pairs", T, pairs),   COUNT("steady", T, steady),
+                                         COUNT("judged", T, judged), END};
+#undef T
+#define T struct sotto_audit_left_out
+static const struct field left_out[] = {
+    VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T, name),
+    COUNT("targets", T, targets),
+    PART("auc", FIELD_NULLABLE, T, auc, spread),
+    MANY("tpr_at_fpr", FIELD_MAP, 0, T, rates, rate_count, spread_tpr),
+    MANY("transferred", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, spread_transferred),
+    POINTER("stability", FIELD_OPTIONAL | FIELD_NULLABLE, T, stability, stability),
+    END};
+#undef T
+#define T struct sotto_audit_refound
+static const struct field refound[] = {COUNT("runs", T, runs), COUNT("flagged", T, flagged),
+                                       COUNT("others", T, others), COUNT("mistaken", T, mistaken), END};
+#undef T
+#define T struct sotto_audit_vulnerable_member
+static const struct field vulnerable_member[] = {VALUE("row", FIELD_ROW, 0, T, row),
+                                                 REAL("score", T, score),
+                                                 COUNT("nonmembers_as_high", T, nonmembers_as_high),
+                                                 FLAG("fallback", T, fallback),
+                                                 POINTER("repeats", 0, T, repeats, refound),
+                                                 REAL("separation", T, separation),
+                                                 END};
+#undef T
+#define T struct sotto_audit_vulnerable
+static const struct field vulnerable[] = {
+    TEXT("attack", T, attack), COUNT("n_nonmember", T, n_nonmember),
+    MANY("members", FIELD_LIST, 0, T, members, count, vulnerable_member), END};
+#undef T
+
+/* ---- attributes and encoders ---- */
+
+#define T struct sotto_attribute_scores
+static const struct field attribute_scores[] = {VALUE("name", FIELD_TEXT, FIELD_OPTIONAL, T, name),
+                                                VALUE("layers", FIELD_COUNT, FIELD_OPTIONAL, T, layers),
+                                                ESTIMATE("accuracy", T, accuracy),
+                                                ESTIMATE("balanced_accuracy", T, balanced_accuracy),
+                                                ESTIMATE("macro_f1", T, macro_f1),
+                                                END};
+#undef T
+#define T struct sotto_attribute_step
+static const struct field attribute_step[] = {MERGED(T, accuracy, audit_estimate_fields),
+                                              REAL("share", T, share), COUNT("n", T, n), END};
+#undef T
+#define T struct sotto_attribute_result
+static const struct field gain[] = {MERGED(T, gain, audit_estimate_fields), TEXT("over", T, gain_over), END};
+static const struct field attribute[] = {
+    COUNT("n", T, n),
+    COUNT("values", T, values),
+    COUNT("n_known", T, n_known),
+    COUNT("n_test", T, n_test),
+    REAL("confidence", T, confidence),
+    COUNT("draws", T, draws),
+    TEXT("model", T, model),
+    MANY("validation_balanced_accuracy", FIELD_MAP, 0, T, validation, validation_count, parameter),
+    MANY("learning_curve", FIELD_LIST, 0, T, curve, curve_count, attribute_step),
+    MANY("depths", FIELD_LIST, FIELD_OPTIONAL, T, depths, depth_count, attribute_scores),
+    PART("attack", 0, T, attack, attribute_scores),
+    MANY("baselines", FIELD_LIST, 0, T, baselines, baseline_count, attribute_scores),
+    {"gain", FIELD_PART, 0, 0, 0, 0, gain},
+    END};
+#undef T
+#define T struct sotto_encoder_facts
+static const struct field encoder[] = {
+    TEXT("about", T, about),
+    COUNT("views", T, views),
+    COUNT("bank", T, bank),
+    COUNT("shadow_members", T, shadow_members),
+    COUNT("shadow_nonmembers", T, shadow_nonmembers),
+    COUNT("views_without_direction", T, views_without_direction),
+    MANY("shadow_auc", FIELD_MAP, 0, T, shadow_auc, shadow_auc_count, parameter),
+    END};
+#undef T
+
+/* ---- the document, after its "schema" ---- */
+
+#define T struct sotto_audit_result
+const struct field audit_result_fields[] = {
+    TEXT("version", T, version),
+    TEXT("input", T, input),
+    COUNT("n_member", T, n_member),
+    COUNT("n_nonmember", T, n_nonmember),
+    VALUE("classes", FIELD_COUNT, FIELD_NULLABLE, T, classes),
+    REAL("confidence", T, confidence),
+    REAL("delta", T, delta),
+    VALUE("seed", FIELD_SEED, 0, T, seed),
+    POINTER("accuracy", 0, T, accuracy, accuracies),
+    MANY("lint", FIELD_LIST, FIELD_OPTIONAL, T, checks, check_count, check),
+    POINTER("claim", FIELD_OPTIONAL, T, claim, claim),
+    POINTER("slices", FIELD_OPTIONAL, T, slices, slices),
+    MANY("between_models", FIELD_LIST, FIELD_OPTIONAL, T, left_out, left_out_count, left_out),
+    POINTER("exposed", FIELD_OPTIONAL, T, vulnerable, vulnerable),
+    MANY("attacks", FIELD_LIST, FIELD_REQUIRED, T, attacks, attack_count, attack),
+    MANY("warnings", FIELD_TEXTS, 0, T, warnings, warning_count, NULL),
+    POINTER("attribute", FIELD_OPTIONAL, T, attribute, attribute),
+    POINTER("encoder_attack", FIELD_OPTIONAL, T, encoder, encoder),
+    END};
+#undef T
+
+bool audit_part_is_absent(const struct field *table, const void *part)
+{
+    const void *at = (const char *)part + table->at;
+    switch (table->kind) {
+    case FIELD_REAL:
+        return isnan(*(const double *)at);
+    case FIELD_PART:
+    case FIELD_MERGED:
+        return audit_part_is_absent(table->inner, at);
+    default:
+        return false;
+    }
+}
