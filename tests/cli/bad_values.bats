@@ -92,8 +92,8 @@ every() {
 }
 
 @test "account: the chooser" {
-  choice=(account --choose --target-epsilon=1 --delta=1e-5 --l1=1 --l2=1 --compose=2 --dimension=2 --value-step=1)
-  for option in target-epsilon l1 l2 value-step delta; do every $option real "${choice[@]}"; done
+  choice=(account --choose --epsilon=1 --delta=1e-5 --l1=1 --l2=1 --compose=2 --dimension=2 --value-step=1)
+  for option in epsilon l1 l2 value-step delta; do every $option real "${choice[@]}"; done
   for option in compose dimension; do every $option count "${choice[@]}"; done
 }
 

@@ -1,6 +1,8 @@
 /* Options of private training: defaults, checks, calibration. */
 #include "train/private/dp_sgd.h"
 
+#include "sotto/option.h"
+
 #include "base/status.h"
 
 #include <math.h>
@@ -9,12 +11,8 @@
 
 void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
-    *p = (struct sotto_train_privacy){.target = {NAN, NAN},
-                                      .noise = "gaussian",
-                                      .max_grad_norm = 1,
-                                      .clipping = "flat",
-                                      .quantile = 0.5,
-                                      .views = 1};
+    *p = (struct sotto_train_privacy){0};
+    sotto_options_defaults(p, sotto_train_privacy_options());
 }
 
 static const char *const clippings[] = {"flat", "automatic", "layers", "quantile"};
