@@ -118,6 +118,8 @@ static void describe(char out[96], const struct interval *r, bool whole)
     bool low = !isinf(r->low), high = !isinf(r->high);
     if (!whole && low && !high)
         snprintf(out, 96, "finite and %s %.10g", r->low_open ? ">" : ">=", r->low);
+    else if (whole && r->low <= 0 && high)
+        snprintf(out, 96, "at most %.10g", r->high);
     else if (!high)
         snprintf(out, 96, "%s %.10g", r->low_open ? "above" : "at least", r->low);
     else

@@ -77,7 +77,7 @@ every() {
   verdict 65 compose 0 "$SOTTO" $(without compose "${release[@]}")
   verdict 65 delta 1 "$SOTTO" $(without delta "${release[@]}")
   verdict 65 value-step 3 "$SOTTO" $(without value-step "${release[@]}")
-  refused target-epsilon real "$SOTTO" $(without scale "${release[@]}")
+  refused epsilon real "$SOTTO" $(without scale "${release[@]}")
 }
 
 @test "account of training" {
@@ -88,7 +88,7 @@ every() {
   verdict 65 steps 0 "$SOTTO" $(without steps "${training[@]}")
   verdict 65 steps 9999999999999999999 "$SOTTO" $(without steps "${training[@]}")
   verdict 65 sample-rate 1.5 "$SOTTO" $(without sample-rate "${training[@]}")
-  refused target-epsilon real "$SOTTO" $(without noise-multiplier "${training[@]}")
+  refused epsilon real "$SOTTO" $(without noise-multiplier "${training[@]}")
 }
 
 @test "account: the chooser" {
