@@ -54,10 +54,8 @@ static void print_row(FILE *out, const struct option_row *row, size_t wide)
 {
     char text[1024];
     size_t indent = wide >= 80 ? HELP_COLUMN : 8, at = (size_t)fprintf(out, "  --%s", row->name);
-    if (strcmp(row->name, "output") == 0)
-        at += (size_t)fprintf(out, ", -o");
-    if (strcmp(row->name, "set") == 0)
-        at += (size_t)fprintf(out, ", -s");
+    if (option_short(row))
+        at += (size_t)fprintf(out, ", -%s", option_short(row));
     if (row->value)
         at += (size_t)fprintf(out, " %s", row->value);
     size_t used = (size_t)snprintf(text, sizeof text, "%s", row->help);
@@ -80,10 +78,7 @@ static void print_rows(FILE *out, const struct option_rows *rows, size_t wide)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const char *group = rows->row[i].group;
-        size_t first = 0;
-        while (strcmp(rows->row[first].group, group) != 0)
-            first++;
-        if (first < i)
+        if (!option_opens_group(rows, i))
             continue;
         fprintf(out, "\n%s\n", group);
         for (size_t k = i; k < rows->count; k++)

@@ -85,3 +85,16 @@ void option_rows_of(struct option_rows *out, const struct verb *verb)
     add_all(out, verb->options, NULL);
     add_all(out, common_rows, NULL);
 }
+
+bool option_opens_group(const struct option_rows *rows, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(rows->row[k].group, rows->row[i].group) == 0)
+            return false;
+    return true;
+}
+
+const char *option_short(const struct option_row *row)
+{
+    return strcmp(row->name, "output") == 0 ? "o" : strcmp(row->name, "set") == 0 ? "s" : NULL;
+}

@@ -18,6 +18,10 @@ struct option_rows {
     struct option_row row[OPTION_ROWS_MOST];
 };
 void option_rows_of(struct option_rows *out, const struct verb *verb);
+/* Row i is the first of its group; the group's other rows may stand anywhere below. */
+bool option_opens_group(const struct option_rows *rows, size_t i);
+/* "o" of --output, "s" of --set; NULL: none. */
+const char *option_short(const struct option_row *row);
 
 struct options {
     const struct verb *verb;
