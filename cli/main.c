@@ -163,6 +163,7 @@ int main(int argc, char **argv)
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
     int code = status == SOTTO_OK ? 0 : report_failure(status, json);
+    options_clear(options);
     free(options);
     return code;
 }

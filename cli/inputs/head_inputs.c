@@ -16,9 +16,15 @@ const struct option_row head_data_rows[] = {
      "given or known from the description of the data set (default of the others: largest label + 1)"},
     OPTION_END};
 
+/* X.npy, or FILE.npz:MEMBER. */
+static sotto_status load_array(struct sotto_array *x, const char *path)
+{
+    return strstr(path, ".npz:") ? sotto_audit_load(x, path) : sotto_npy_load(x, path);
+}
+
 static sotto_status load_features(struct sotto_array *x, const char *path)
 {
-    sotto_status status = sotto_npy_load(x, path);
+    sotto_status status = load_array(x, path);
     if (status != SOTTO_OK)
         return status;
     if (x->ndim != 2)
@@ -37,7 +43,7 @@ sotto_status head_features_load(struct sotto_array *x, const char *path)
 
 static sotto_status load_column(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = sotto_npy_load(a, path);
+    sotto_status status = load_array(a, path);
     if (status == SOTTO_OK && a->ndim != 1)
         status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
     return status;

@@ -8,7 +8,7 @@ const struct option_row private_set_rows[] = {
     {"dataset-id", OPTION_TEXT, "NAME", NULL, "identity of the private data set, for inputs that carry none"},
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     {"same-people-as", OPTION_LIST, "ID", NULL,
-     "another data set with the same people, whose ledger is charged too (repeatable)"},
+     "another data set with the same people; its ledger is charged too (repeatable)"},
     {"ledger-move", OPTION_FLAG, NULL, NULL, "move of the data set's ledger to the file of --ledger"},
     {"budget-epsilon", OPTION_REAL, "E", NULL,
      "largest epsilon of all entries of the ledger together; what would exceed it is refused (exit 77)"},

@@ -120,7 +120,7 @@ static sotto_status check_number(const struct option_row *row, const char *text)
     return SOTTO_OK;
 }
 
-static sotto_status store(struct options *o, const struct option_row *row, const char *text)
+sotto_status option_store(struct options *o, const struct option_row *row, const char *text)
 {
     struct option_value *value = find_value(o, row->name);
     if (!value) {
@@ -214,7 +214,7 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
         } else {
             return cli_fail(SOTTO_EUSAGE, "--%s: a value is missing", row->name);
         }
-        sotto_status status = store(o, row, text);
+        sotto_status status = option_store(o, row, text);
         if (status != SOTTO_OK)
             return status;
     }
@@ -226,7 +226,8 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     if (o->argument_count > verb->max_arguments)
         return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
                         o->arguments[verb->max_arguments]);
-    return check_output(o);
+    sotto_status status = option_arrays_take(o);
+    return status == SOTTO_OK ? check_output(o) : status;
 }
 
 const char *option_text(const struct options *o, const char *name)

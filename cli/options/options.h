@@ -46,6 +46,13 @@ struct option_row {
     {                                                                                                        \
         "", OPTION_TABLE, .table = (of), .only = (names)                                                     \
     }
+/* Options whose value reads ARRAY may be given together, as members of one file (option_arrays.c). */
+#define OPTION_ARRAYS_ROW                                                                                    \
+    {                                                                                                        \
+        "arrays", OPTION_TEXT, "FILE.npz", NULL,                                                             \
+            "arrays of the options with value ARRAY, in members of the same names with _ for - "             \
+            "(member_labels, ...)"                                                                           \
+    }
 #define OPTION_END                                                                                           \
     {                                                                                                        \
         NULL, OPTION_FLAG                                                                                    \

@@ -29,14 +29,22 @@ struct options {
     size_t count, argument_count;
     struct option_value values[OPTION_ROWS_MOST];
     const char *arguments[32];
+    char *owned[OPTION_ROWS_MOST]; /* texts of --arrays */
+    size_t owned_count;
     char command_line[1024];
 };
+/* Also after a failure: options_clear(). */
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv);
 /* The word of a list "lr|batch" that begins at *list, and its length; 0: none is left. */
 size_t option_word(const char **word, const char **list);
 bool option_listed(const char *list, const char *name, size_t length);
 /* Wrapped to COLUMNS or to the terminal, at most 100 columns. */
 void verb_print_help(FILE *out, const struct verb *verb);
+
+void options_clear(struct options *o);
+/* Members of --arrays as if their options had been given. EUSAGE. */
+sotto_status option_arrays_take(struct options *o);
+sotto_status option_store(struct options *o, const struct option_row *row, const char *text);
 
 /* Did-you-mean: start with {NULL, limit}; the name stays NULL when nothing is nearer than the limit. */
 struct nearest {

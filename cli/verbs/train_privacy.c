@@ -9,7 +9,7 @@ static const struct {
     const char *name;
     bool inputs; /* means something to --certify-inputs too */
 } private_options[] = {{"noise", false},         {"noise-mode", true},   {"noise-multiplier", false},
-                       {"epsilon", true}, {"delta", true},        {"max-grad-norm", false},
+                       {"epsilon", true},        {"delta", true},        {"max-grad-norm", false},
                        {"clipping", false},      {"quantile", false},    {"views", false},
                        {"steps", false},         {"classes", true},      {"ema", false},
                        {"adjacency", false},     {"sampling", false},    {"ledger", true},

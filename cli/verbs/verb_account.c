@@ -15,7 +15,8 @@ static const struct option_row rows[] = {
      "knorm, "
      "exponential or randomised-response"},
     {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the sensitivity"},
-    {"sigma", OPTION_REAL, "S", NULL, "--scale, or with --sample-rate --noise-multiplier"},
+    {"sigma", OPTION_REAL, "S", NULL,
+     "another name of --scale, and of --noise-multiplier with --sample-rate"},
     {"epsilon", OPTION_REAL, "E", NULL,
      "target epsilon, instead of a noise: the smallest noise that keeps it", NULL, "target-epsilon"},
     {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP"},
@@ -43,7 +44,7 @@ static const struct option_row rows[] = {
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "certificate to derive again, as 'sotto verify CERTIFICATE', with the released file beside it and "
      "--ledger"},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger whose entries are added up at --delta"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger to add up at --delta"},
     {"events", OPTION_TEXT, "FILE", NULL,
      "different releases together, .json or .yaml (sotto.events/1, docs/FORMATS.md)"},
     {"opacus-history", OPTION_TEXT, "FILE", NULL,
@@ -83,12 +84,23 @@ static sotto_status either(int *second, const struct options *o, const char *opt
     return SOTTO_OK;
 }
 
+/* --sigma is the scale of a release and the noise multiplier of DP-SGD. */
+static int noise_given(const struct options *o, const char *name)
+{
+    return option_given(o, name) + option_given(o, "sigma");
+}
+
+static double noise(const struct options *o, const char *name)
+{
+    return option_real(o, option_given(o, name) ? name : "sigma");
+}
+
 static sotto_status check(const struct options *o)
 {
     int ignored;
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
-    if (option_given(o, "scale") == option_given(o, "epsilon"))
+    if (noise_given(o, "scale") + option_given(o, "epsilon") != 1)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: give --l1, --l2 or both");
@@ -105,7 +117,7 @@ static sotto_status check_sampled(const struct options *o)
         return option_require(o, "sample-rate");
     if (!option_given(o, "steps"))
         return option_require(o, "steps");
-    if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
+    if (noise_given(o, "noise-multiplier") + option_given(o, "epsilon") != 1)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --noise-multiplier and --epsilon");
     if (option_given(o, "scale") || option_given(o, "l1") || option_given(o, "l2") ||
         option_given(o, "compose"))
@@ -178,7 +190,7 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
     double delta = option_real(o, "delta"), target = option_real(o, "epsilon");
     int certified = option_flag(o, "certified");
     struct sotto_sampled s = {.mechanism = option_text(o, "mechanism"),
-                              .noise_multiplier = option_real(o, "noise-multiplier"),
+                              .noise_multiplier = noise(o, "noise-multiplier"),
                               .sample_rate = option_real(o, "sample-rate"),
                               .steps = (size_t)option_count(o, "steps"),
                               .delta = isnan(delta) ? 0 : delta,
@@ -220,7 +232,7 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
                                   "",
                                   option_real(o, "value-step")};
     const char *mechanism = option_text(o, "mechanism"), *adjacency = option_text(o, "adjacency");
-    double scale = option_real(o, "scale"), delta = option_real(o, "delta");
+    double scale = noise(o, "scale"), delta = option_real(o, "delta");
     size_t compose = (size_t)option_count(o, "compose");
     struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
     int certified = option_flag(o, "certified"), searched = option_given(o, "epsilon");
@@ -240,9 +252,9 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
 /* Different releases together, from a file. */
 static sotto_status account_of_file(struct sotto_account *account, const struct options *o)
 {
-    static const char *const others[] = {"mechanism",   "scale",     "epsilon",  "l1",
-                                         "l2",          "dimension", "compose",  "noise-multiplier",
-                                         "sample-rate", "steps",     "clipping", "sampling"};
+    static const char *const others[] = {
+        "mechanism",        "sigma",       "scale", "epsilon",  "l1",      "l2", "dimension", "compose",
+        "noise-multiplier", "sample-rate", "steps", "clipping", "sampling"};
     const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
     double delta = option_real(o, "delta");
     int add_remove;
@@ -320,7 +332,7 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
 
 static sotto_status choose(const struct options *o, int json)
 {
-    if (option_given(o, "mechanism") || option_given(o, "scale") || option_given(o, "sample-rate"))
+    if (option_given(o, "mechanism") || noise_given(o, "scale") || option_given(o, "sample-rate"))
         return cli_fail(
             SOTTO_EUSAGE,
             "account: --choose compares all mechanisms; give --epsilon, --delta, --l1 and --l2 only");

@@ -19,10 +19,7 @@ static const struct option_row rows[] = {
     {"one-run", OPTION_COUNT, "K", "0",
      "guesses on each side for a bound on epsilon from one run, where fair coins decided membership; 0: "
      "none"},
-    {"group-size", OPTION_COUNT, "K", "0",
-     "records in the group whose presence divides members from non-members, where a score is a training run; "
-     "0: a "
-     "score is a record"},
+    {"group-size", OPTION_COUNT, "K", "0", "X"},
     {"odds-ratio", OPTION_FLAG, NULL, NULL, "exact interval of the odds ratio (logistic noise)"},
     OPTION_GROUP("Verdict"),
     {"claim", OPTION_TEXT, "CLAIM", NULL, "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},

@@ -1,6 +1,7 @@
 /* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | split NAME ... */
 #include "options/options.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static const struct option_row rows[] = {
      "--private-fit, "
      "or else by all rows, which makes every epsilon conditional (split)"},
     {"fit-on", OPTION_TEXT, "PART", NULL, "public part on which the encoding is fitted (split)"},
-    {"fit-table", OPTION_TEXT, "TABLE", NULL, "public table on whose rows the encoding is fitted (split)"},
+    {"fit-table", OPTION_TEXT, "TABLE", NULL, "public table on which the encoding is fitted (split)"},
     OPTION_GROUP("Identity and privacy"),
     {"dataset-id", OPTION_TEXT, "ID", NULL,
      "identity of the records, which decides the ledger that is charged (import; default: NAME-<random "
@@ -298,20 +299,44 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
 static const struct action {
     const char *name, *argument; /* argument: NULL for none */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
-} actions[] = {{"list", NULL, run_list},     {"info", "NAME", run_info},     {"import", "PATH", run_import},
-               {"fetch", "NAME", run_fetch}, {"verify", "NAME", run_verify}, {"split", "NAME", run_split}};
+    const char *options[16]; /* that mean something to it */
+} actions[] = {
+    {"list", NULL, run_list, {NULL}},
+    {"info", "NAME", run_info, {NULL}},
+    {"import", "PATH", run_import, {"name", "size", "label", "attribute", "part", "dataset-id", "schema"}},
+    {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
+    {"verify", "NAME", run_verify, {NULL}},
+    {"split",
+     "NAME",
+     run_split,
+     {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id", "private-fit",
+      "ledger"}}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static int belongs(const struct option_row *row, const char *action)
+static bool has(const struct action *action, const char *option)
 {
-    const char *found = strstr(row->help, action);
-    return found && found < strchr(row->help, ':');
+    for (size_t i = 0; action->options[i]; i++)
+        if (strcmp(action->options[i], option) == 0)
+            return true;
+    return false;
+}
+
+/* EUSAGE for an option of another action. */
+static sotto_status check_options(const struct options *o, const struct action *action)
+{
+    for (size_t i = 0; i < ACTIONS; i++)
+        for (const char *const *option = actions[i].options; *option; option++)
+            if (option_given(o, *option) && !has(action, *option))
+                return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %s'", action->name,
+                                *option, actions[i].name);
+    return SOTTO_OK;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *name = option_argument(o, 0);
     const struct action *action = NULL;
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+    for (size_t i = 0; i < ACTIONS; i++)
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
@@ -323,10 +348,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
     if (option_argument_count(o) > wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: unexpected argument '%s'", name, option_argument(o, wanted));
-    for (const struct option_row *row = rows; row->name; row++)
-        if (option_given(o, row->name) && !belongs(row, action->name))
-            return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %.*s'", name, row->name,
-                            (int)strcspn(row->help, ",:"), row->help);
+    if (check_options(o, action) != SOTTO_OK)
+        return SOTTO_EUSAGE;
     return action->run(o, ctx, json);
 }
 

@@ -23,7 +23,7 @@ static const struct option_row rows[] = {
     {"labels", OPTION_LIST, "y.npy", NULL,
      "true classes of the inputs, file by file, for the accuracy (repeatable)"},
     {"head", OPTION_TEXT, "FILE", NULL,
-     "head whose answers on embeddings count as utility (default with --labels and --known-labels: linear "
+     "head for the utility, by its answers on embeddings (default with --labels and --known-labels: linear "
      "heads "
      "are trained)"},
     {"attacker", OPTION_LIST, "X.npy:SECRET", NULL,

@@ -9,8 +9,7 @@
 
 static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
-    {"encoder", OPTION_TEXT, "FILE", NULL,
-     "encoder that made the features, whose SHA-256 goes into the head"},
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features; its SHA-256 goes into the head"},
     OPTION_TABLE(sotto_head_recipe_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
     {"epsilon", OPTION_REAL, "E", NULL, "target epsilon: the smallest noise that keeps it is found", NULL,

@@ -7,7 +7,7 @@ static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     OPTION_GROUP("Sampling"),
     {"head", OPTION_TEXT, "FILE", NULL,
-     "head whose recipe is sampled, instead of the options of a recipe below"},
+     "head with the recipe to sample, instead of the options of a recipe below"},
     {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train"},
     OPTION_TABLE(sotto_head_recipe_options,
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
