@@ -83,7 +83,7 @@ const struct sotto_option *sotto_train_option_table(void)
 static const struct sotto_option privacy_rows[] = {
     {"noise", TEXT(noise, "NAME"), .value = "gaussian", .group = "DP-SGD",
      .help = "noise: gaussian or logistic"},
-    {"noise-multiplier", REAL(noise_multiplier, "M"), .group = "DP-SGD",
+    {"noise-multiplier", REAL(noise_multiplier, "M"), .range = "(0,inf)", .group = "DP-SGD",
      .help = "noise scale / clipping norm; --epsilon finds it instead", .aliases = "sigma"},
     {"max-grad-norm", REAL(max_grad_norm, "C"), .value = "1", .range = "(0,inf)", .group = "DP-SGD",
      .help = "L2 norm to which the gradient of each record is clipped", .aliases = "clip-norm"},

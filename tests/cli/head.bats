@@ -107,7 +107,7 @@ refused() {
 }
 
 @test "bad recipes" {
-  refused 65 "epochs must be at least 1 (got 0)" plain --epochs 0
+  refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be finite and > 0" plain --lr -1
   refused 65 "trainer 'adamw' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, dp-sgd or dp-adam, or covariance, functional, functional-linear or taylor" plain --trainer adamw
