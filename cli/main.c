@@ -1,5 +1,6 @@
 /* sotto VERB [options]: looks the verb up, parses its options, runs it, maps its status to an exit code. */
 #include "options/launcher.h"
+#include "options/manual.h"
 #include "options/options_private.h"
 
 #include <stdlib.h>
@@ -97,6 +98,17 @@ static const struct verb_row *find_verb(const char *name)
     return NULL;
 }
 
+/* sotto help --man DIR and --completion DIR: for the installation. */
+static int write_manual(const char *what, const char *folder)
+{
+    const struct verb *list[VERBS];
+    for (int i = 0; i < VERBS; i++)
+        list[i] = verbs[i].verb;
+    sotto_status status = strcmp(what, "--man") == 0 ? manual_write(folder, list, VERBS)
+                                                     : completion_write(folder, list, VERBS);
+    return status == SOTTO_OK ? 0 : report_failure(status, 0);
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -105,6 +117,9 @@ int main(int argc, char **argv)
         return 64;
     }
     const char *name = argv[1];
+    if (strcmp(name, "help") == 0 && argc == 4 &&
+        (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--completion") == 0))
+        return write_manual(argv[2], argv[3]);
     if (strcmp(name, "help") == 0 && argc > 2)
         name = argv[2], argv[2] = "--help", argv++, argc--;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
@@ -148,6 +163,7 @@ int main(int argc, char **argv)
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
     int code = status == SOTTO_OK ? 0 : report_failure(status, json);
+    options_clear(options);
     free(options);
     return code;
 }

@@ -12,3 +12,19 @@ configure_package_config_file(cmake/sotto-config.cmake.in sotto-config.cmake
 write_basic_package_version_file(sotto-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/sotto-config.cmake ${CMAKE_BINARY_DIR}/sotto-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+
+# Man pages and completions are written by the program from the tables of its options (not where it cannot run).
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man ${CMAKE_BINARY_DIR}/completion)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/sotto.1 ${CMAKE_BINARY_DIR}/completion/sotto.bash
+    COMMAND sotto help --man ${CMAKE_BINARY_DIR}/man
+    COMMAND sotto help --completion ${CMAKE_BINARY_DIR}/completion
+    DEPENDS sotto VERBATIM)
+  add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/man/sotto.1)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  install(FILES ${CMAKE_BINARY_DIR}/completion/sotto.bash RENAME sotto
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${CMAKE_BINARY_DIR}/completion/_sotto DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${CMAKE_BINARY_DIR}/completion/sotto.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

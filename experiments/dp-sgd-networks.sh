@@ -47,11 +47,11 @@ labels() {
 for what; do
   case $what in
     cifar10)
-      network cifar10 cifar10 --data cifar10 --split train --model tanh-cnn --hidden "${WIDTHS:-32,64,128,128}" --target-epsilon 3 --batch 1024 --epochs 30 --lr 1 \
+      network cifar10 cifar10 --data cifar10 --split train --model tanh-cnn --hidden "${WIDTHS:-32,64,128,128}" --epsilon 3 --batch 1024 --epochs 30 --lr 1 \
         --momentum 0.9 --max-grad-norm 0.1 --ema 0.99
       accuracy cifar10 "$(labels cifar10)" --data cifar10 --split test ;;
     fashion-mnist)
-      network fashion-mnist fashion-mnist --data fashion-mnist --split train --model tanh-small --target-epsilon 3 --batch 2048 --epochs 40 --lr 4 \
+      network fashion-mnist fashion-mnist --data fashion-mnist --split train --model tanh-small --epsilon 3 --batch 2048 --epochs 40 --lr 4 \
         --momentum 0.9 --max-grad-norm 0.1 --ema 0.99
       accuracy fashion-mnist "$(labels fashion-mnist)" --data fashion-mnist --split test ;;
     residual)

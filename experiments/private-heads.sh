@@ -73,7 +73,7 @@ ledger() {
 train() {
   local set=$1 kind=$2 method=$3 epsilon=$4 run=$5 x=$out/$1-$2-private options kept=$out/$1-$2-convex.safetensors
   read -ra options <<< "$(setting "$set" "$method-$kind")"
-  local target=(--target-epsilon "$epsilon" --delta "$delta")
+  local target=(--epsilon "$epsilon" --delta "$delta")
   local common=(--features "$x.npy" --labels "$x-labels.npy" --classes 10 --threads "$threads" --quiet)
   local charged
   read -ra charged <<< "$(ledger "$set")"

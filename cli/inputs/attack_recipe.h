@@ -4,24 +4,6 @@
 
 #include "options/options.h"
 
-#define ATTACK_RECIPE_ROWS                                                                                     \
-    {"model",                                                                                                  \
-     OPTION_TEXT,                                                                                              \
-     "NAME",                                                                                                   \
-     NULL,                                                                                                     \
-     "shadows are whole networks: cnn, mlp, resnet8, ... (default for this and the next five: the "            \
-     "target's)",                                                                                              \
-     NULL},                                                                                                    \
-        {"trainer", OPTION_TEXT, "NAME", NULL, "shadows are heads, trained by adam, sgd, convex, ...", NULL},  \
-        {"hidden", OPTION_TEXT, "WIDTHS", NULL, "ReLU widths, e.g. 128; 0: linear (networks: the usual ones)", \
-         NULL},                                                                                                \
-        {"epochs", OPTION_COUNT, "E", NULL, "passes over the records", NULL},                                  \
-        {"batch", OPTION_COUNT, "B", NULL, "records per step", NULL},                                          \
-        {"lr", OPTION_REAL, "L", NULL, "learning rate", NULL},                                                 \
-    {                                                                                                          \
-        "mismatch", OPTION_FLAG, NULL, NULL, "allow shadows trained in another way than the target", NULL      \
-    }
-
 /* Behind the recipes of struct sotto_attack_options. */
 struct attack_recipe {
     struct sotto_head_recipe head;

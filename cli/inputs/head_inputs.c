@@ -5,9 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct option_row head_data_rows[] = {
+    OPTION_GROUP("Records"),
+    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings (N, D), floats"},
+    {"labels", OPTION_TEXT, "y.npy", NULL, "class of each record (N), whole numbers from 0"},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of features and labels to use, whole numbers from 0"},
+    {"classes", OPTION_TEXT, "K|FILE", NULL,
+     "number of classes, or a file with one name a line; for private and convex trainers it is public and "
+     "must be "
+     "given or known from the description of the data set (default of the others: largest label + 1)"},
+    OPTION_END};
+
+/* X.npy, or FILE.npz:MEMBER. */
+static sotto_status load_array(struct sotto_array *x, const char *path)
+{
+    return strstr(path, ".npz:") ? sotto_audit_load(x, path) : sotto_npy_load(x, path);
+}
+
 static sotto_status load_features(struct sotto_array *x, const char *path)
 {
-    sotto_status status = sotto_npy_load(x, path);
+    sotto_status status = load_array(x, path);
     if (status != SOTTO_OK)
         return status;
     if (x->ndim != 2)
@@ -26,7 +43,7 @@ sotto_status head_features_load(struct sotto_array *x, const char *path)
 
 static sotto_status load_column(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = sotto_npy_load(a, path);
+    sotto_status status = load_array(a, path);
     if (status == SOTTO_OK && a->ndim != 1)
         status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
     return status;
@@ -216,20 +233,9 @@ void head_inputs_clear(struct head_inputs *in)
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o)
 {
     sotto_head_defaults(r);
-    r->trainer = option_text(o, "trainer");
-    r->epochs = (size_t)option_count(o, "epochs");
-    r->batch = (size_t)option_count(o, "batch");
-    r->lr = option_real(o, "lr");
-    r->seed = option_count(o, "seed");
-    r->clip = option_real(o, "clip");
-    r->bias = option_real(o, "bias-constant");
-    r->lambda = option_real(o, "lambda");
-    r->steps = (size_t)option_count(o, "steps");
-    r->step_size = option_real(o, "step-size");
-    r->tolerance = option_real(o, "tolerance");
+    if (option_members(r, sotto_head_recipe_options(), o) != SOTTO_OK)
+        return SOTTO_EUSAGE;
     if (sotto_head_trainer_private(r->trainer) == 2) /* their own default */
         r->lambda = option_given(o, "lambda") ? r->lambda : 0;
-    if (!option_given(o, "hidden"))
-        return SOTTO_OK;
-    return option_sizes(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o, "hidden");
+    return SOTTO_OK;
 }

@@ -3,6 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct option_row private_set_rows[] = {
+    OPTION_GROUP("Ledger"),
+    {"dataset-id", OPTION_TEXT, "NAME", NULL, "identity of the private data set, for inputs that carry none"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    {"same-people-as", OPTION_LIST, "ID", NULL,
+     "another data set with the same people; its ledger is charged too (repeatable)"},
+    {"ledger-move", OPTION_FLAG, NULL, NULL, "move of the data set's ledger to the file of --ledger"},
+    {"budget-epsilon", OPTION_REAL, "E", NULL,
+     "largest epsilon of all entries of the ledger together; what would exceed it is refused (exit 77)"},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: that of the guarantee)"},
+    {"purpose", OPTION_TEXT, "TEXT", NULL, "purpose of the release, recorded in ledger and certificate"},
+    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
+     "seed of the noise, for tests and papers: NO PRIVACY, and every output says so"},
+    OPTION_END};
+
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
                                   const struct sotto_provenance *provenance, const char *verb,
                                   const char *what)

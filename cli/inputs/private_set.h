@@ -4,18 +4,8 @@
 
 #include "options/options.h"
 
-/* Rows of an option table; FOR: the trainers or modes that they belong to, as "dp: ". */
-#define PRIVATE_SET_ROWS(FOR)                                                                                \
-    {"same-people-as",                                                                                       \
-     OPTION_LIST,                                                                                            \
-     "ID",                                                                                                   \
-     NULL,                                                                                                   \
-     FOR "another data set with the same people, whose ledger is charged too (may be repeated)",             \
-     NULL},                                                                                                  \
-    {                                                                                                        \
-        "ledger-move", OPTION_FLAG, NULL, NULL, FOR "move the data set's ledger to the file of --ledger",    \
-            NULL                                                                                             \
-    }
+/* Options of every verb that charges a ledger. */
+extern const struct option_row private_set_rows[];
 
 struct private_set {
     const char *dataset_id; /* of the provenance, or of the command line */

@@ -10,22 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct option_row common_rows[] = {
-    {"json", OPTION_FLAG, NULL, NULL, "print exactly one JSON object on stdout; errors as JSON on stderr",
-     NULL},
-    {"threads", OPTION_COUNT, "N", NULL, "threads (default: the CPUs this process may use)", NULL},
-    {"progress", OPTION_TEXT, "WHEN", "auto", "auto, always or never", NULL},
-    {"color", OPTION_TEXT, "WHEN", "auto", "auto, always or never (NO_COLOR is honoured)", NULL},
-    {"quiet", OPTION_FLAG, NULL, NULL, "no progress and no log lines", NULL},
-    {"alone", OPTION_FLAG, NULL, NULL, "ignore the launcher (mpirun, srun) that started this process", NULL},
-    {"help", OPTION_FLAG, NULL, NULL, "this text", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
-
-const struct option_row *options_common(void)
-{
-    return common_rows;
-}
-
 static char error_text[1200], error_hint[400];
 
 sotto_status cli_fail(sotto_status status, const char *format, ...)
@@ -88,19 +72,26 @@ void nearest_consider(struct nearest *best, const char *wanted, const char *cand
     }
 }
 
-static const struct option_row *find_in(const struct option_row *rows, const char *name, size_t length)
+static const struct option_row *find_row(const struct options *o, const char *name, size_t length)
 {
-    for (; rows->name; rows++)
-        if ((strlen(rows->name) == length && strncmp(rows->name, name, length) == 0) ||
-            (rows->alias && strlen(rows->alias) == length && strncmp(rows->alias, name, length) == 0))
-            return rows;
+    for (size_t i = 0; length && i < o->rows.count; i++) {
+        const struct option_row *row = &o->rows.row[i];
+        if ((strlen(row->name) == length && strncmp(row->name, name, length) == 0) ||
+            option_listed(row->aliases, name, length) || option_listed(row->old_names, name, length))
+            return row;
+    }
     return NULL;
 }
 
-static const struct option_row *find_row(const struct verb *verb, const char *name, size_t length)
+static sotto_status unknown_option(const struct options *o, const char *name, size_t length)
 {
-    const struct option_row *row = find_in(verb->options, name, length);
-    return row ? row : find_in(common_rows, name, length);
+    struct nearest best = {NULL, 4};
+    for (size_t i = 0; i < o->rows.count; i++)
+        nearest_consider(&best, name, o->rows.row[i].name);
+    return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?",
+                                o->verb->name, (int)length, name, best.name)
+                     : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; see 'sotto %s --help'",
+                                o->verb->name, (int)length, name, o->verb->name);
 }
 
 static struct option_value *find_value(const struct options *o, const char *name)
@@ -129,7 +120,7 @@ static sotto_status check_number(const struct option_row *row, const char *text)
     return SOTTO_OK;
 }
 
-static sotto_status store(struct options *o, const struct option_row *row, const char *text)
+sotto_status option_store(struct options *o, const struct option_row *row, const char *text)
 {
     struct option_value *value = find_value(o, row->name);
     if (!value) {
@@ -188,6 +179,7 @@ static sotto_status check_output(const struct options *o)
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
 {
     *o = (struct options){.verb = verb};
+    option_rows_of(&o->rows, verb);
     remember_command(o, argc, argv);
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
@@ -208,18 +200,9 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
         }
         const char *name = word + 2, *equals = strchr(name, '=');
         size_t length = equals ? (size_t)(equals - name) : strlen(name);
-        const struct option_row *row = find_row(verb, name, length);
-        if (!row) {
-            struct nearest best = {NULL, 4};
-            for (const struct option_row *r = verb->options; r->name; r++)
-                nearest_consider(&best, name, r->name);
-            for (const struct option_row *r = common_rows; r->name; r++)
-                nearest_consider(&best, name, r->name);
-            return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?",
-                                        verb->name, (int)length, name, best.name)
-                             : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; see 'sotto %s --help'",
-                                        verb->name, (int)length, name, verb->name);
-        }
+        const struct option_row *row = find_row(o, name, length);
+        if (!row)
+            return unknown_option(o, name, length);
         const char *text = "1";
         if (row->kind == OPTION_FLAG) {
             if (equals)
@@ -231,7 +214,7 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
         } else {
             return cli_fail(SOTTO_EUSAGE, "--%s: a value is missing", row->name);
         }
-        sotto_status status = store(o, row, text);
+        sotto_status status = option_store(o, row, text);
         if (status != SOTTO_OK)
             return status;
     }
@@ -243,7 +226,8 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     if (o->argument_count > verb->max_arguments)
         return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
                         o->arguments[verb->max_arguments]);
-    return check_output(o);
+    sotto_status status = option_arrays_take(o);
+    return status == SOTTO_OK ? check_output(o) : status;
 }
 
 const char *option_text(const struct options *o, const char *name)
@@ -251,7 +235,7 @@ const char *option_text(const struct options *o, const char *name)
     const struct option_value *value = find_value(o, name);
     if (value)
         return value->texts[0];
-    const struct option_row *row = find_row(o->verb, name, strlen(name));
+    const struct option_row *row = find_row(o, name, strlen(name));
     return row ? row->fallback : NULL;
 }
 
@@ -369,26 +353,14 @@ sotto_status option_require(const struct options *o, const char *name)
                     o->verb->name);
 }
 
-static void print_rows(FILE *out, const struct option_row *rows)
+sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o)
 {
-    for (; rows->name; rows++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s%s", rows->name, strcmp(rows->name, "output") == 0 ? ", -o" : "",
-                 rows->value ? " " : "", rows->value ? rows->value : "");
-        fprintf(out, "  %-28s %s", left, rows->help);
-        if (rows->fallback)
-            fprintf(out, " [%s]", rows->fallback);
-        if (rows->alias)
-            fprintf(out, " (also --%s)", rows->alias);
-        fputc('\n', out);
+    for (; table->name; table++) {
+        const struct option_value *value = find_value(o, table->name);
+        if (!value || value->row->member != table)
+            continue;
+        if (sotto_option_set(out, table, value->texts[0]) != SOTTO_OK)
+            return cli_fail(SOTTO_EUSAGE, "--%s", sotto_error_text());
     }
-}
-
-void verb_print_help(FILE *out, const struct verb *verb)
-{
-    fprintf(out, "sotto %s: %s\n\nExamples:\n%s\n\nUsage: sotto %s%s%s [options]\n\nOptions:\n", verb->name,
-            verb->summary, verb->examples, verb->name, verb->arguments[0] ? " " : "", verb->arguments);
-    print_rows(out, verb->options);
-    fprintf(out, "\nCommon options:\n");
-    print_rows(out, common_rows);
+    return SOTTO_OK;
 }

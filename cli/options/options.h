@@ -4,21 +4,59 @@
 
 #include "sotto/sotto.h"
 
+/* Rows leave out what they do not have. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
     OPTION_COUNT /* >= 0 integer */,
     OPTION_REAL,
-    OPTION_LIST /* repeatable text */
+    OPTION_LIST, /* repeatable text */
+    OPTION_GROUP,
+    OPTION_ROWS,
+    OPTION_TABLE
 };
 struct option_row {
-    const char *name; /* long name without dashes; NULL ends the table */
+    const char *name; /* long name without dashes; "" of the three below; NULL ends the table */
     enum option_kind kind;
-    const char *value;    /* what --help prints for the value: "FILE", "N", "EPSILON" */
-    const char *fallback; /* default as text, or NULL: none */
-    const char *help;     /* one line with the unit */
-    const char *alias;    /* second accepted long name, or NULL */
+    const char *value;                         /* what --help prints for the value: "FILE", "N", "EPSILON" */
+    const char *fallback;                      /* default as text, or NULL: none */
+    const char *help;                          /* a noun phrase with the unit */
+    const char *aliases;                       /* other names for good, "sigma|s", or NULL */
+    const char *old_names;                     /* names of earlier versions: they work and are not shown */
+    const struct option_row *rows;             /* OPTION_ROWS */
+    const struct sotto_option *(*table)(void); /* OPTION_TABLE */
+    const char *only;                          /* OPTION_TABLE: these rows, "lr|batch"; NULL: all */
+    const char *group;                         /* filled in: the heading above */
+    const struct sotto_option *member;         /* filled in: the member of a struct that it sets */
 };
+/* A heading in help: every option stands below one. */
+#define OPTION_GROUP(title)                                                                                  \
+    {                                                                                                        \
+        "", OPTION_GROUP, .help = (title)                                                                    \
+    }
+/* Rows that several verbs share. */
+#define OPTION_ROWS(shared)                                                                                  \
+    {                                                                                                        \
+        "", OPTION_ROWS, .rows = (shared)                                                                    \
+    }
+/* Options of a public struct, under the headings of its table (include/sotto/option.h). */
+#define OPTION_TABLE(of, names)                                                                              \
+    {                                                                                                        \
+        "", OPTION_TABLE, .table = (of), .only = (names)                                                     \
+    }
+/* Options whose value reads ARRAY may be given together, as members of one file (option_arrays.c). */
+#define OPTION_ARRAYS_ROW                                                                                    \
+    {                                                                                                        \
+        "arrays", OPTION_TEXT, "FILE.npz", NULL,                                                             \
+            "arrays of the options with value ARRAY, in members of the same names with _ for - "             \
+            "(member_labels, ...)"                                                                           \
+    }
+#define OPTION_END                                                                                           \
+    {                                                                                                        \
+        NULL, OPTION_FLAG                                                                                    \
+    }
 
 struct options;                                                     /* parsed values */
 const char *option_text(const struct options *o, const char *name); /* NULL: not given, no default */
@@ -41,11 +79,14 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
  * zero-out where only replaced records are accounted. */
 sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only);
 
+/* Sets those members of *out that were given. EUSAGE. */
+sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
+
 /* A row of verbs which write a report, and the check before they begin: ECREATE where --output DIR holds a finished
  * report, unless --force was given. */
 #define OPTION_FORCE_ROW                                                                                     \
     {                                                                                                        \
-        "force", OPTION_FLAG, NULL, NULL, "overwrite a finished report in --output", NULL                    \
+        "force", OPTION_FLAG, NULL, NULL, "overwriting of a finished report in --output"                     \
     }
 sotto_status option_check_report(const struct options *o);
 

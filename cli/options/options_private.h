@@ -3,6 +3,7 @@
 #define CLI_OPTIONS_OPTIONS_PRIVATE_H
 
 #include "options/options.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 struct option_value {
@@ -10,16 +11,40 @@ struct option_value {
     size_t count;
     const char *texts[32]; /* NULL-terminated */
 };
+enum { OPTION_ROWS_MOST = 128 };
+/* Rows of a verb and the common ones, in the order of help; headings and shared tables are resolved. */
+struct option_rows {
+    size_t count;
+    struct option_row row[OPTION_ROWS_MOST];
+};
+void option_rows_of(struct option_rows *out, const struct verb *verb);
+/* Row i is the first of its group; the group's other rows may stand anywhere below. */
+bool option_opens_group(const struct option_rows *rows, size_t i);
+/* "o" of --output, "s" of --set; NULL: none. */
+const char *option_short(const struct option_row *row);
+
 struct options {
     const struct verb *verb;
+    struct option_rows rows;
     size_t count, argument_count;
-    struct option_value values[64];
+    struct option_value values[OPTION_ROWS_MOST];
     const char *arguments[32];
+    char *owned[OPTION_ROWS_MOST]; /* texts of --arrays */
+    size_t owned_count;
     char command_line[1024];
 };
+/* Also after a failure: options_clear(). */
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv);
-const struct option_row *options_common(void);
+/* The word of a list "lr|batch" that begins at *list, and its length; 0: none is left. */
+size_t option_word(const char **word, const char **list);
+bool option_listed(const char *list, const char *name, size_t length);
+/* Wrapped to COLUMNS or to the terminal, at most 100 columns. */
 void verb_print_help(FILE *out, const struct verb *verb);
+
+void options_clear(struct options *o);
+/* Members of --arrays as if their options had been given. EUSAGE. */
+sotto_status option_arrays_take(struct options *o);
+sotto_status option_store(struct options *o, const struct option_row *row, const char *text);
 
 /* Did-you-mean: start with {NULL, limit}; the name stays NULL when nothing is nearer than the limit. */
 struct nearest {

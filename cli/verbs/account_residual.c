@@ -88,11 +88,11 @@ static sotto_status additive(const struct options *o, int json)
 {
     static const char *const needed[] = {"radius", "uses", "delta", NULL};
     sotto_status status = require_all(o, needed);
-    int searched = option_given(o, "target-epsilon");
+    int searched = option_given(o, "epsilon");
     if (status != SOTTO_OK)
         return status;
     if (searched == option_given(o, "input-noise"))
-        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --input-noise and --target-epsilon");
+        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --input-noise and --epsilon");
     if (option_given(o, "gamma") != option_given(o, "mapping-bound") && !searched)
         return cli_fail(SOTTO_EUSAGE, "account: Theorem 1 needs both --gamma and --mapping-bound");
     struct sotto_residual_input in = {.radius = option_real(o, "radius"),
@@ -107,7 +107,7 @@ static sotto_status additive(const struct options *o, int json)
                                         .uses = (double)in.uses * (double)in.copies,
                                         .delta = in.delta,
                                         .lambda = NAN,
-                                        .epsilon = option_real(o, "target-epsilon"),
+                                        .epsilon = option_real(o, "epsilon"),
                                         .input_noise = in.noise,
                                         .gamma = option_real(o, "gamma")};
     if (searched)
@@ -130,12 +130,12 @@ static sotto_status multiplicative(const struct options *o, int json)
 {
     static const char *const needed[] = {"branch-bound", "weight-bound", "delta", NULL};
     sotto_status status = require_all(o, needed);
-    int searched = option_given(o, "target-epsilon");
+    int searched = option_given(o, "epsilon");
     if (status != SOTTO_OK)
         return status;
     if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
         return cli_fail(SOTTO_EUSAGE,
-                        "account: give --gamma and --output-noise, or --target-epsilon instead of both");
+                        "account: give --gamma and --output-noise, or --epsilon instead of both");
     struct sotto_residual_answers in = {.branch_bound = option_real(o, "branch-bound"),
                                         .floor = option_real(o, "floor"),
                                         .weight_bound = option_real(o, "weight-bound"),
@@ -146,7 +146,7 @@ static sotto_status multiplicative(const struct options *o, int json)
                                         .output = option_real(o, "output-noise")};
     double epsilon, published;
     if (searched)
-        status = sotto_residual_answers_noise(&in, option_real(o, "target-epsilon"));
+        status = sotto_residual_answers_noise(&in, option_real(o, "epsilon"));
     if (status == SOTTO_OK)
         status = sotto_residual_answers(&epsilon, &published, &in);
     if (status != SOTTO_OK)

@@ -9,7 +9,7 @@ static const struct {
     const char *name;
     bool inputs; /* means something to --certify-inputs too */
 } private_options[] = {{"noise", false},         {"noise-mode", true},   {"noise-multiplier", false},
-                       {"target-epsilon", true}, {"delta", true},        {"max-grad-norm", false},
+                       {"epsilon", true},        {"delta", true},        {"max-grad-norm", false},
                        {"clipping", false},      {"quantile", false},    {"views", false},
                        {"steps", false},         {"classes", true},      {"ema", false},
                        {"adjacency", false},     {"sampling", false},    {"ledger", true},
@@ -21,10 +21,9 @@ enum { OPTIONS = sizeof private_options / sizeof *private_options };
 /* What both kinds of certificate take. */
 static sotto_status read_shared(struct sotto_train_privacy *p, const struct options *o)
 {
-    if (option_given(o, "target-epsilon"))
-        p->target.epsilon = option_real(o, "target-epsilon");
-    p->target.delta = option_real(o, "delta");
-    p->reserve = option_given(o, "reserve-steps") ? (size_t)option_count(o, "reserve-steps") : 0;
+    sotto_status status = option_members(p, sotto_train_privacy_options(), o);
+    if (status != SOTTO_OK)
+        return status;
     p->ledger = option_text(o, "ledger");
     p->purpose = option_text(o, "purpose");
     p->insecure = option_given(o, "insecure-noise-seed");
@@ -50,8 +49,8 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
         return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
     if (refuse_of_inputs(o) != SOTTO_OK)
         return SOTTO_EUSAGE;
-    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --target-epsilon");
+    if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --epsilon");
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
         status = option_adjacency(&p->zero_out, o, p->sampling == SOTTO_SAMPLING_FIXED);
@@ -59,15 +58,6 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
         return status;
     if (option_given(o, "steps") && option_given(o, "epochs"))
         return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
-    p->noise = option_text(o, "noise");
-    p->max_grad_norm = option_real(o, "max-grad-norm");
-    p->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
-    p->clipping = option_text(o, "clipping");
-    p->quantile = option_real(o, "quantile");
-    p->views = (size_t)option_count(o, "views");
-    p->steps = option_given(o, "steps") ? (size_t)option_count(o, "steps") : 0;
-    p->average = option_real(o, "ema");
-    p->part = option_given(o, "micro-batch") ? (size_t)option_count(o, "micro-batch") : 0;
     return read_shared(p, o);
 }
 
@@ -80,7 +70,6 @@ sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct
         if (!private_options[i].inputs && option_given(o, private_options[i].name))
             return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd, not to --certify-inputs",
                             private_options[i].name);
-    p->label_epsilon = option_real(o, "label-epsilon");
     return read_shared(p, o);
 }
 

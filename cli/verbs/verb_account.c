@@ -9,66 +9,69 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Mechanism"),
     {"mechanism", OPTION_TEXT, "NAME", NULL,
-     "logistic, laplace, gaussian, gaussian-classical, discrete-laplace, discrete-gaussian, knorm, "
-     "exponential or randomised-response",
-     NULL},
-    {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), same unit as the sensitivity", "sigma"},
-    {"target-epsilon", OPTION_REAL, "E", NULL, "instead of --scale: the smallest scale that never exceeds E",
-     NULL},
-    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity", NULL},
-    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity", NULL},
-    {"dimension", OPTION_COUNT, "N", NULL, "values released; sharpens bounds by L2 (default: unknown)", NULL},
+     "mechanism: logistic, laplace, gaussian, gaussian-classical, discrete-laplace, discrete-gaussian, "
+     "knorm, "
+     "exponential or randomised-response"},
+    {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the sensitivity"},
+    {"sigma", OPTION_REAL, "S", NULL,
+     "another name of --scale, and of --noise-multiplier with --sample-rate"},
+    {"epsilon", OPTION_REAL, "E", NULL,
+     "target epsilon, instead of a noise: the smallest noise that keeps it", NULL, "target-epsilon"},
+    {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP"},
+    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity"},
+    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity"},
+    {"dimension", OPTION_COUNT, "N", NULL,
+     "number of values released, which sharpens bounds by L2 (default: unknown)"},
     {"value-step", OPTION_REAL, "R", "0",
-     "all values are whole multiples of R, a power of two (1: integers; 0: not so)", NULL},
-    {"delta", OPTION_REAL, "D", NULL, "delta; none or 0: pure", NULL},
-    {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise", NULL},
+     "unit of which all values are whole multiples, a power of two; 1: integers; 0: no such unit"},
+    {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise"},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "what the sensitivity was computed for: replace-one (default) or add-remove (default of Poisson "
-     "samples)",
-     NULL},
-    {"choose", OPTION_FLAG, NULL, NULL,
-     "with --target-epsilon: what every mechanism needs, least noise first", NULL},
-    {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
-     "as 'sotto verify CERTIFICATE': re-derive it, with the released file beside it and --ledger", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "what a ledger adds up to at --delta", NULL},
-    {"events", OPTION_TEXT, "FILE", NULL,
-     "different releases together, .json or .yaml (sotto.events/1, docs/FORMATS.md)", NULL},
-    {"opacus-history", OPTION_TEXT, "FILE", NULL,
-     "an Opacus accountant's state as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], ...]}",
-     NULL},
-    {"import", OPTION_FLAG, NULL, NULL,
-     "with --opacus-history and --ledger: write the history into the ledger, as stated by the caller", NULL},
-    {"noise-multiplier", OPTION_REAL, "M", NULL, "DP-SGD: noise scale / max_grad_norm", NULL},
-    {"sample-rate", OPTION_REAL, "Q", NULL, "DP-SGD: share of the records in a step", "sampling_rate"},
+     "adjacency of the sensitivity: replace-one (default) or add-remove (default of Poisson samples)"},
+    {"choose", OPTION_FLAG, NULL, NULL, "with --epsilon: the noise of every mechanism, smallest first"},
+    {"certified", OPTION_FLAG, NULL, NULL, "ball arithmetic, which bounds its own rounding (seconds)"},
+    OPTION_GROUP("DP-SGD"),
+    {"noise-multiplier", OPTION_REAL, "M", NULL, "noise scale / clipping norm"},
+    {"sample-rate", OPTION_REAL, "Q", NULL, "share of the records in a step, in (0, 1]", "sampling-rate",
+     "sampling_rate"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "DP-SGD: poisson, or fixed: so many without replacement, for a replaced record", NULL},
-    {"steps", OPTION_COUNT, "T", NULL, "DP-SGD: steps", NULL},
+     "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
+    {"steps", OPTION_COUNT, "N", NULL, "steps"},
     {"clipping", OPTION_TEXT, "NORM", "l2",
-     "DP-SGD: the norm that bounds every gradient by max_grad_norm, l1 or l2 (laplace: l1)", NULL},
-    {"certified", OPTION_FLAG, NULL, NULL,
-     "compute in ball arithmetic, which bounds its own rounding (seconds)", NULL},
+     "norm in which every gradient is clipped: l1 or l2 (laplace: l1)"},
+    OPTION_GROUP("Files"),
+    {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
+     "certificate to derive again, as 'sotto verify CERTIFICATE', with the released file beside it and "
+     "--ledger"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger to add up at --delta"},
+    {"events", OPTION_TEXT, "FILE", NULL,
+     "different releases together, .json or .yaml (sotto.events/1, docs/FORMATS.md)"},
+    {"opacus-history", OPTION_TEXT, "FILE", NULL,
+     "state of an Opacus accountant as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], "
+     "...]}"},
+    {"import", OPTION_FLAG, NULL, NULL,
+     "with --opacus-history and --ledger: an entry of the ledger for the history, as stated by the caller"},
+    OPTION_GROUP("Residual perturbation"),
     {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
-     "what noise in residual blocks proves: additive (of the training records) or multiplicative (of "
-     "answers)",
-     NULL},
-    {"radius", OPTION_REAL, "R", NULL, "additive: L2 norm that every input is clipped to", NULL},
-    {"input-noise", OPTION_REAL, "PI", NULL, "additive: deviation of the noise on inputs", NULL},
-    {"uses", OPTION_COUNT, "E", NULL, "additive: times training uses a record (epochs)", NULL},
-    {"copies", OPTION_COUNT, "N", "1", "additive: noisy copies a use (ensemble members that share none)",
-     NULL},
-    {"label-epsilon", OPTION_REAL, "E", "0", "additive: epsilon of randomised response on labels (0: public)",
-     NULL},
-    {"gamma", OPTION_REAL, "G", NULL, "deviation of the noise in every block", NULL},
-    {"mapping-bound", OPTION_REAL, "G", NULL, "additive: bound on a mapping's expectation (Theorem 1)", NULL},
-    {"mappings", OPTION_COUNT, "M", "3", "residual blocks", NULL},
-    {"branch-bound", OPTION_REAL, "B", NULL, "multiplicative: L2 norm that every branch is clipped to", NULL},
-    {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
-    {"weight-bound", OPTION_REAL, "A", NULL, "multiplicative: L1 norm of the output weights", NULL},
-    {"output-noise", OPTION_REAL, "PI", NULL,
-     "multiplicative: noise of the output, relative to the largest activation", NULL},
-    {"queries", OPTION_COUNT, "K", "1", "multiplicative: answers to one adversary", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "noise in residual blocks: additive (protects training records) or multiplicative (protects answers)"},
+    {"gamma", OPTION_REAL, "G", NULL, "standard deviation of the noise in every block"},
+    {"mappings", OPTION_COUNT, "M", "3", "residual blocks"},
+    OPTION_GROUP("Additive residual perturbation"),
+    {"radius", OPTION_REAL, "R", NULL, "L2 norm to which every input is clipped"},
+    {"input-noise", OPTION_REAL, "PI", NULL, "standard deviation of the noise on inputs"},
+    {"uses", OPTION_COUNT, "E", NULL, "uses of each record in training (epochs)"},
+    {"copies", OPTION_COUNT, "N", "1", "noisy copies in each use (networks of an ensemble that share none)"},
+    {"label-epsilon", OPTION_REAL, "E", "0",
+     "epsilon of randomised response on labels; 0: labels are public"},
+    {"mapping-bound", OPTION_REAL, "G", NULL, "bound on the expectation of a mapping (Theorem 1)"},
+    OPTION_GROUP("Multiplicative residual perturbation"),
+    {"branch-bound", OPTION_REAL, "B", NULL, "L2 norm to which every branch is clipped"},
+    {"floor", OPTION_REAL, "ETA", "0", "smallest absolute activation that the noise counts with"},
+    {"weight-bound", OPTION_REAL, "A", NULL, "L1 norm of the output weights"},
+    {"output-noise", OPTION_REAL, "PI", NULL, "noise of the output, relative to the largest activation"},
+    {"queries", OPTION_COUNT, "K", "1", "answers to one adversary"},
+    OPTION_END};
 
 /* One name out of two; *second: it is the second. */
 static sotto_status either(int *second, const struct options *o, const char *option, const char *one,
@@ -81,13 +84,24 @@ static sotto_status either(int *second, const struct options *o, const char *opt
     return SOTTO_OK;
 }
 
+/* --sigma is the scale of a release and the noise multiplier of DP-SGD. */
+static int noise_given(const struct options *o, const char *name)
+{
+    return option_given(o, name) + option_given(o, "sigma");
+}
+
+static double noise(const struct options *o, const char *name)
+{
+    return option_real(o, option_given(o, name) ? name : "sigma");
+}
+
 static sotto_status check(const struct options *o)
 {
     int ignored;
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
-    if (option_given(o, "scale") == option_given(o, "target-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --target-epsilon");
+    if (noise_given(o, "scale") + option_given(o, "epsilon") != 1)
+        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: give --l1, --l2 or both");
     if (option_given(o, "clipping"))
@@ -103,8 +117,8 @@ static sotto_status check_sampled(const struct options *o)
         return option_require(o, "sample-rate");
     if (!option_given(o, "steps"))
         return option_require(o, "steps");
-    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --noise-multiplier and --target-epsilon");
+    if (noise_given(o, "noise-multiplier") + option_given(o, "epsilon") != 1)
+        return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --noise-multiplier and --epsilon");
     if (option_given(o, "scale") || option_given(o, "l1") || option_given(o, "l2") ||
         option_given(o, "compose"))
         return cli_fail(SOTTO_EUSAGE,
@@ -173,19 +187,19 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
     if (status != SOTTO_OK)
         return status;
     int fixed = sampling == SOTTO_SAMPLING_FIXED;
-    double delta = option_real(o, "delta"), target = option_real(o, "target-epsilon");
+    double delta = option_real(o, "delta"), target = option_real(o, "epsilon");
     int certified = option_flag(o, "certified");
     struct sotto_sampled s = {.mechanism = option_text(o, "mechanism"),
-                              .noise_multiplier = option_real(o, "noise-multiplier"),
+                              .noise_multiplier = noise(o, "noise-multiplier"),
                               .sample_rate = option_real(o, "sample-rate"),
                               .steps = (size_t)option_count(o, "steps"),
                               .delta = isnan(delta) ? 0 : delta,
                               .clipping = by_l2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1,
                               .replace_one = option_given(o, "adjacency") ? !add_remove : fixed,
                               .sampling = sampling};
-    if (certified && option_given(o, "target-epsilon"))
+    if (certified && option_given(o, "epsilon"))
         return sotto_calibrate_sampled_certified(account, &s, target);
-    if (option_given(o, "target-epsilon"))
+    if (option_given(o, "epsilon"))
         status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target);
     if (status != SOTTO_OK)
         return status;
@@ -196,7 +210,7 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
 static sotto_status print_classical(const struct options *o)
 {
     struct sotto_classical_gaussian c;
-    struct sotto_dp target = {option_real(o, "target-epsilon"), option_real(o, "delta")};
+    struct sotto_dp target = {option_real(o, "epsilon"), option_real(o, "delta")};
     sotto_status status = sotto_gaussian_classical(&c, option_real(o, "l2"), target);
     if (status == SOTTO_OK)
         printf("classical sigma %.10g (reaches delta %.4g); analytic sigma %.10g; the formula fails from "
@@ -218,10 +232,10 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
                                   "",
                                   option_real(o, "value-step")};
     const char *mechanism = option_text(o, "mechanism"), *adjacency = option_text(o, "adjacency");
-    double scale = option_real(o, "scale"), delta = option_real(o, "delta");
+    double scale = noise(o, "scale"), delta = option_real(o, "delta");
     size_t compose = (size_t)option_count(o, "compose");
-    struct sotto_dp target = {option_real(o, "target-epsilon"), isnan(delta) ? 0 : delta};
-    int certified = option_flag(o, "certified"), searched = option_given(o, "target-epsilon");
+    struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
+    int certified = option_flag(o, "certified"), searched = option_given(o, "epsilon");
     if (certified && searched)
         status = sotto_calibrate_certified(account, mechanism, &s, target, compose);
     else if (certified)
@@ -238,9 +252,9 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
 /* Different releases together, from a file. */
 static sotto_status account_of_file(struct sotto_account *account, const struct options *o)
 {
-    static const char *const others[] = {"mechanism",   "scale",     "target-epsilon", "l1",
-                                         "l2",          "dimension", "compose",        "noise-multiplier",
-                                         "sample-rate", "steps",     "clipping",       "sampling"};
+    static const char *const others[] = {
+        "mechanism",        "sigma",       "scale", "epsilon",  "l1",      "l2", "dimension", "compose",
+        "noise-multiplier", "sample-rate", "steps", "clipping", "sampling"};
     const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
     double delta = option_real(o, "delta");
     int add_remove;
@@ -318,12 +332,12 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
 
 static sotto_status choose(const struct options *o, int json)
 {
-    if (option_given(o, "mechanism") || option_given(o, "scale") || option_given(o, "sample-rate"))
+    if (option_given(o, "mechanism") || noise_given(o, "scale") || option_given(o, "sample-rate"))
         return cli_fail(
             SOTTO_EUSAGE,
-            "account: --choose compares all mechanisms; give --target-epsilon, --delta, --l1 and --l2 only");
-    if (!option_given(o, "target-epsilon"))
-        return option_require(o, "target-epsilon");
+            "account: --choose compares all mechanisms; give --epsilon, --delta, --l1 and --l2 only");
+    if (!option_given(o, "epsilon"))
+        return option_require(o, "epsilon");
     struct sotto_sensitivity s = {option_real(o, "l1"),
                                   option_real(o, "l2"),
                                   (size_t)option_count(o, "dimension"),
@@ -331,7 +345,7 @@ static sotto_status choose(const struct options *o, int json)
                                   "",
                                   option_real(o, "value-step")};
     double delta = option_real(o, "delta");
-    struct sotto_dp target = {option_real(o, "target-epsilon"), isnan(delta) ? 0 : delta};
+    struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
     struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
     size_t count;
     sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"));
@@ -366,7 +380,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return status;
     if (!json) {
         print_account(&account);
-        if (strcmp(account.mechanism, "gaussian-classical") == 0 && option_given(o, "target-epsilon") &&
+        if (strcmp(account.mechanism, "gaussian-classical") == 0 && option_given(o, "epsilon") &&
             option_given(o, "l2"))
             return print_classical(o);
         return SOTTO_OK;
@@ -386,12 +400,12 @@ const struct verb verb_account = {
     .examples =
         "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"
         "  sotto account --mechanism laplace --scale 1 --l1 0.1 --compose 10 --delta 1e-6\n"
-        "  sotto account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5\n"
+        "  sotto account --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-5\n"
         "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
         "10000 --delta 1e-5\n"
         "  sotto account --events releases.json --delta 1e-5\n"
         "  sotto account --opacus-history accountant.json --delta 1e-5\n"
-        "  sotto account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
+        "  sotto account --choose --epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
         "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 --delta "
         "1e-5\n"
         "  sotto account --verify protected.safetensors.certificate.json",

@@ -5,33 +5,35 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    AUDIT_INPUT_ROWS,
-    {"attack", OPTION_LIST, "NAME", NULL, "run only this attack; may be repeated (default: all that fit)",
-     NULL},
-    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions", NULL},
-    {"confidence", OPTION_REAL, "C", "0.95", "of every interval, a fraction", NULL},
-    {"delta", OPTION_REAL, "D", "0", "for the lower bound on epsilon", NULL},
-    {"seed", OPTION_COUNT, "S", "1", "of the random halves that choose and score thresholds", NULL},
+    OPTION_ROWS(audit_input_rows),
+    OPTION_GROUP("Attacks"),
+    {"attack", OPTION_LIST, "NAME", NULL, "attack to run (repeatable; default: all that the inputs allow)"},
     {"set", OPTION_LIST, "ATTACK.NAME=V", NULL,
-     "a parameter of an attack, such as lira.monotone=1; may be repeated", NULL},
-    {"bootstrap", OPTION_COUNT, "N", "2000", "draws of the bootstrap of TPR at a chosen FPR", NULL},
-    {"claim", OPTION_TEXT, "CLAIM", NULL, "test a claim such as eps=3,delta=1e-5 (exit 1 if contradicted)",
-     NULL},
-    {"fail-if", OPTION_LIST, "RULE", NULL,
-     "exit 1 if some attack's auc, advantage, balanced_accuracy, epsilon or tpr@RATE is beyond a bound: "
-     "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0'; may be repeated",
-     NULL},
+     "parameter of an attack, such as lira.monotone=1 (repeatable)"},
+    OPTION_GROUP("Statistics"),
+    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
+    {"confidence", OPTION_REAL, "C", "0.95", "confidence of every interval, a fraction"},
+    {"delta", OPTION_REAL, "D", "0", "delta of the lower bound on epsilon"},
+    {"seed", OPTION_COUNT, "N", "1", "seed of the random halves that choose and score thresholds"},
+    {"bootstrap", OPTION_COUNT, "N", "2000", "draws of the bootstrap of the TPR at a chosen FPR"},
     {"one-run", OPTION_COUNT, "K", "0",
-     "records were members by fair coins: bound epsilon from K guesses on each side", NULL},
-    {"group-size", OPTION_COUNT, "K", "0",
-     "scores are one per training run, members: runs with a group of K records", NULL},
-    {"odds-ratio", OPTION_FLAG, NULL, NULL, "exact interval of the odds ratio (logistic noise)", NULL},
-    {"exposed", OPTION_COUNT, "N", "10", "how many of the most exposed members are listed", NULL},
-    {"include-indices", OPTION_FLAG, NULL, NULL, "list them with their row numbers", NULL},
-    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report", NULL},
+     "guesses on each side for a bound on epsilon from one run, where fair coins decided membership; 0: "
+     "none"},
+    {"group-size", OPTION_COUNT, "K", "0", "X"},
+    {"odds-ratio", OPTION_FLAG, NULL, NULL, "exact interval of the odds ratio (logistic noise)"},
+    OPTION_GROUP("Verdict"),
+    {"claim", OPTION_TEXT, "CLAIM", NULL, "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
+    {"fail-if", OPTION_LIST, "RULE", NULL,
+     "bound on auc, advantage, balanced_accuracy, epsilon or tpr@RATE beyond which the exit code is 1: "
+     "'auc>0.6', "
+     "'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
+    OPTION_GROUP("Output"),
+    {"exposed", OPTION_COUNT, "N", "10", "number of most vulnerable members to list"},
+    {"include-indices", OPTION_FLAG, NULL, NULL, "row numbers of the most vulnerable members"},
+    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
     OPTION_FORCE_ROW,
-    {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+    {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},
+    OPTION_END};
 
 enum { MAX_RATES = 8 };
 

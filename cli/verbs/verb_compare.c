@@ -5,15 +5,16 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Models"),
     {"model", OPTION_LIST, "NAME=FILES", NULL,
-     "a model and its audits: result.json of 'audit' and 'attack', separated by commas; the first --model is "
-     "what the "
-     "others are compared with",
-     NULL},
-    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page", NULL},
+     "a model and its audits: result.json of 'audit' and 'attack', separated by commas; the others are "
+     "compared "
+     "with the first --model (repeatable)"},
+    OPTION_GROUP("Output"),
+    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page"},
     OPTION_FORCE_ROW,
-    {"output", OPTION_TEXT, "DIR", NULL, "folder for compare.json, compare.csv and report.html", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+    {"output", OPTION_TEXT, "DIR", NULL, "folder for compare.json, compare.csv and report.html"},
+    OPTION_END};
 
 enum { FILES_MAX = 16 };
 

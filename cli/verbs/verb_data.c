@@ -1,6 +1,7 @@
 /* sotto data list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | split NAME ... */
 #include "options/options.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,57 +9,50 @@
 
 /* Help starts with the actions that an option belongs to. */
 static const struct option_row rows[] = {
-    {"name", OPTION_TEXT, "NAME", NULL, "import: how the set will be called (a-z 0-9 . _ -)", NULL},
+    OPTION_GROUP("Import and fetch"),
+    {"name", OPTION_TEXT, "NAME", NULL, "name of the new set: a-z 0-9 . _ - (import)"},
     {"size", OPTION_TEXT, "HxW", NULL,
-     "import, fetch: resize every image to HxW pixels (pictures and STL-10; default: the most common size)",
-     NULL},
+     "size of every image in pixels, to which images and STL-10 are resized (default: the most common size)"},
     {"label", OPTION_TEXT, "COLUMN", NULL,
-     "import, fetch: label of a table: first, last, or a column's name (default: as the file shows); of "
-     "CIFAR-100: "
-     "fine (default) or coarse",
-     NULL},
+     "label of a table: first, last, or the name of a column (default: as the file shows); of CIFAR-100: "
+     "fine "
+     "(default) or coarse"},
     {"attribute", OPTION_TEXT, "COLUMN", NULL,
-     "import, fetch: second label of pictures with a table: a column of CelebA (A+B: both) or of labels.csv; "
-     "of UTKFace "
-     "race, gender or age",
-     NULL},
-    {"dataset-id", OPTION_TEXT, "ID", NULL,
-     "import, split: identity of the records, which decides whose ledger is charged (default: NAME-<random "
-     "digits>); split: for --private-fit on a set without one",
-     NULL},
-    {"part", OPTION_TEXT, "PART", NULL, "import: of STL-10: labelled (default) or unlabelled", NULL},
-    {"url", OPTION_TEXT, "URL", NULL, "fetch: another address than the official one (https)", NULL},
-    {"sha256", OPTION_TEXT, "HEX", NULL, "fetch: SHA-256 of the file at --url, where sotto does not know it",
-     NULL},
-    {"keep", OPTION_FLAG, NULL, NULL, "fetch: keep the downloaded file after the import", NULL},
-    {"yes", OPTION_FLAG, NULL, NULL, "fetch: do not ask before the download", NULL},
+     "second label of images with a table: a column of CelebA (A+B: both) or of labels.csv; of UTKFace: "
+     "race, "
+     "gender or age"},
+    {"part", OPTION_TEXT, "PART", NULL, "part of STL-10: labelled (default) or unlabelled (import)"},
+    {"url", OPTION_TEXT, "URL", NULL, "https address to download from (fetch; default: the official one)"},
+    {"sha256", OPTION_TEXT, "HEX", NULL,
+     "SHA-256 of the file at --url, where sotto does not know it (fetch)"},
+    {"keep", OPTION_FLAG, NULL, NULL, "no removal of the downloaded file after the import (fetch)"},
+    {"yes", OPTION_FLAG, NULL, NULL, "no question before the download (fetch)"},
+    OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
-     "split: parts and their records, e.g. member=1200,nonmember=1200", NULL},
-    {"schema", OPTION_TEXT, "FILE", NULL,
-     "import, split: of a table: schema.yaml with columns, bounds, categories and classes; no row has a say "
-     "in the "
-     "encoding then",
-     NULL},
-    {"one-hot", OPTION_FLAG, NULL, NULL,
-     "split: of a table: categories as bits, numbers scaled; by a schema, public rows (--fit-on, "
-     "--fit-table), "
-     "--private-fit, or else by all rows, which makes every epsilon conditional",
-     NULL},
-    {"fit-on", OPTION_TEXT, "PART", NULL, "split: fit the encoding on this part, which is public", NULL},
-    {"fit-table", OPTION_TEXT, "TABLE", NULL, "split: fit the encoding on the rows of this public table",
-     NULL},
-    {"private-fit", OPTION_REAL, "EPSILON", NULL,
-     "split: find narrower bounds than the schema's by private releases of EPSILON in all (needs "
-     "--dataset-id)",
-     NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL,
-     "split: --private-fit: default $XDG_DATA_HOME/sotto/ledger/DATASET-ID.jsonl", NULL},
-    {"seed", OPTION_COUNT, "S", "1", "split: which records go where", NULL},
+     "parts and their numbers of records, such as member=1200,nonmember=1200"},
+    {"seed", OPTION_COUNT, "N", "1", "seed of the assignment of records to parts"},
     {"output", OPTION_TEXT, "DIR", NULL,
-     "split: folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and "
-     "encoding.json",
-     NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json"},
+    OPTION_GROUP("Tables"),
+    {"schema", OPTION_TEXT, "FILE", NULL,
+     "schema.yaml with columns, bounds, categories and classes, which alone decide the encoding (import, "
+     "split)"},
+    {"one-hot", OPTION_FLAG, NULL, NULL,
+     "categories as bits, numbers scaled: by a schema, by public rows (--fit-on, --fit-table), by "
+     "--private-fit, "
+     "or else by all rows, which makes every epsilon conditional (split)"},
+    {"fit-on", OPTION_TEXT, "PART", NULL, "public part on which the encoding is fitted (split)"},
+    {"fit-table", OPTION_TEXT, "TABLE", NULL, "public table on which the encoding is fitted (split)"},
+    OPTION_GROUP("Identity and privacy"),
+    {"dataset-id", OPTION_TEXT, "ID", NULL,
+     "identity of the records, which decides the ledger that is charged (import; default: NAME-<random "
+     "digits>; "
+     "split: for --private-fit on a set without one)"},
+    {"private-fit", OPTION_REAL, "EPSILON", NULL,
+     "epsilon of private releases that find narrower bounds than the schema's (split; needs --dataset-id)"},
+    {"ledger", OPTION_TEXT, "FILE", NULL,
+     "ledger of --private-fit (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    OPTION_END};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
 {
@@ -305,20 +299,44 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
 static const struct action {
     const char *name, *argument; /* argument: NULL for none */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
-} actions[] = {{"list", NULL, run_list},     {"info", "NAME", run_info},     {"import", "PATH", run_import},
-               {"fetch", "NAME", run_fetch}, {"verify", "NAME", run_verify}, {"split", "NAME", run_split}};
+    const char *options[16]; /* that mean something to it */
+} actions[] = {
+    {"list", NULL, run_list, {NULL}},
+    {"info", "NAME", run_info, {NULL}},
+    {"import", "PATH", run_import, {"name", "size", "label", "attribute", "part", "dataset-id", "schema"}},
+    {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
+    {"verify", "NAME", run_verify, {NULL}},
+    {"split",
+     "NAME",
+     run_split,
+     {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id", "private-fit",
+      "ledger"}}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static int belongs(const struct option_row *row, const char *action)
+static bool has(const struct action *action, const char *option)
 {
-    const char *found = strstr(row->help, action);
-    return found && found < strchr(row->help, ':');
+    for (size_t i = 0; action->options[i]; i++)
+        if (strcmp(action->options[i], option) == 0)
+            return true;
+    return false;
+}
+
+/* EUSAGE for an option of another action. */
+static sotto_status check_options(const struct options *o, const struct action *action)
+{
+    for (size_t i = 0; i < ACTIONS; i++)
+        for (const char *const *option = actions[i].options; *option; option++)
+            if (option_given(o, *option) && !has(action, *option))
+                return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %s'", action->name,
+                                *option, actions[i].name);
+    return SOTTO_OK;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *name = option_argument(o, 0);
     const struct action *action = NULL;
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+    for (size_t i = 0; i < ACTIONS; i++)
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
@@ -330,10 +348,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
     if (option_argument_count(o) > wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: unexpected argument '%s'", name, option_argument(o, wanted));
-    for (const struct option_row *row = rows; row->name; row++)
-        if (option_given(o, row->name) && !belongs(row, action->name))
-            return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %.*s'", name, row->name,
-                            (int)strcspn(row->help, ",:"), row->help);
+    if (check_options(o, action) != SOTTO_OK)
+        return SOTTO_EUSAGE;
     return action->run(o, ctx, json);
 }
 

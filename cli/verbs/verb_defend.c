@@ -4,32 +4,37 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Defence"),
     {"input", OPTION_LIST, "X.npy[:SECRET]", NULL,
-     "rows to defend (N, D): posteriors or embeddings; SECRET (see --known) to measure what leaks", NULL},
+     "rows to defend (N, D), posteriors or embeddings; SECRET, as in --known, to measure what leaks "
+     "(repeatable)"},
     {"known", OPTION_LIST, "X.npy:SECRET", NULL,
-     "the defender's own rows of this kind and the secret of each: a .npy, or one whole number for all (1 "
-     "members, 0 "
-     "non-members, or the value of an attribute)",
-     NULL},
-    {"known-labels", OPTION_LIST, "y.npy", NULL, "classes of the known rows, file by file", NULL},
-    {"budget", OPTION_REAL, "B", NULL, "what the defence may cost (default: its own; see --list)", NULL},
-    {"set", OPTION_LIST, "NAME=VALUE", NULL, "a number of the defence (see --list)", NULL},
-    {"list", OPTION_FLAG, NULL, NULL, "print all defences with their budgets and settings", NULL},
-    {"labels", OPTION_LIST, "y.npy", NULL, "true classes of the inputs, file by file: also give the accuracy",
-     NULL},
+     "rows of the same kind that the defender has, and the protected label of each: a .npy, or one whole "
+     "number for "
+     "all (1: members, 0: non-members, or the value of an attribute) (repeatable)"},
+    {"known-labels", OPTION_LIST, "y.npy", NULL, "classes of the known rows, file by file (repeatable)"},
+    {"budget", OPTION_REAL, "B", NULL, "cost that the defence may have (default: its own, see --list)"},
+    {"set", OPTION_LIST, "NAME=VALUE", NULL, "parameter of the defence, see --list (repeatable)"},
+    {"list", OPTION_FLAG, NULL, NULL, "table of all defences with their budgets and parameters"},
+    {"seed", OPTION_COUNT, "N", "1", "seed of the training of defender and attacker"},
+    {"key", OPTION_COUNT, "N", "0",
+     "key of the random choices of the defence, to be kept secret in real use"},
+    OPTION_GROUP("Measurement"),
+    {"labels", OPTION_LIST, "y.npy", NULL,
+     "true classes of the inputs, file by file, for the accuracy (repeatable)"},
     {"head", OPTION_TEXT, "FILE", NULL,
-     "embeddings: the head whose answers count as utility (default, with --labels and --known-labels: linear "
-     "ones are trained)",
-     NULL},
+     "head for the utility, by its answers on embeddings (default with --labels and --known-labels: linear "
+     "heads "
+     "are trained)"},
     {"attacker", OPTION_LIST, "X.npy:SECRET", NULL,
-     "rows that an attacker has: train him on them and measure what he learns of the inputs' secrets", NULL},
-    {"adaptive", OPTION_FLAG, NULL, NULL, "and once more on what the defence makes of his rows", NULL},
-    {"seed", OPTION_COUNT, "S", "1", "of what defender and attacker train", NULL},
-    {"key", OPTION_COUNT, "N", "0", "of the defence's coins; keep it secret where it is used in earnest",
-     NULL},
+     "rows that an attacker has: trained on them, it attacks the protected labels of the inputs "
+     "(repeatable)"},
+    {"adaptive", OPTION_FLAG, NULL, NULL,
+     "a second attacker, trained on its rows as the defence leaves them"},
+    OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "PATH", NULL,
-     "the defended rows; a folder, for files of the same names, if there are several inputs", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "defended rows to write; a folder, for files of the same names, if there are several inputs"},
+    OPTION_END};
 
 /* Everything that one call makes. */
 struct result {

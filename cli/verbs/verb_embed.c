@@ -4,30 +4,35 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Images"),
+    {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path"},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to embed, in this order, whole numbers from 0"},
+    {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
+    OPTION_GROUP("Encoder"),
     {"encoder", OPTION_TEXT, "FILE", NULL,
-     "encoder.safetensors, or 'scattering': fixed wavelet features, which nothing has trained", NULL},
+     "encoder.safetensors, or 'scattering': fixed wavelet features without training"},
     {"random", OPTION_TEXT, "NAME", NULL,
-     "instead of a file: an untrained encoder (the baseline), e.g. keras-simclr", NULL},
-    {"groups", OPTION_COUNT, "G", "27",
-     "scattering: groups of channels normalised within each image (81 channels, 243 in colour); 0: none",
-     NULL},
-    {"grid", OPTION_COUNT, "G", NULL, "scattering: average over G x G cells (default: every fourth pixel)",
-     NULL},
-    {"mirror", OPTION_FLAG, NULL, NULL,
-     "scattering: mean of the image and its mirror image; the left half of the places is kept", NULL},
+     "untrained encoder instead of a file, such as keras-simclr (the baseline)"},
+    {"seed", OPTION_COUNT, "N", "0", "seed of --random and of the linear head of --evaluate"},
     {"standardise", OPTION_TEXT, "P.npy", NULL,
-     "shift and scale columns to mean 0, variance 1 of these embeddings of PUBLIC images by the same encoder",
-     NULL},
-    {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path", NULL},
-    {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to embed, in this order (integers)", NULL},
-    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
-    {"seed", OPTION_COUNT, "N", "0", "of --random and of the linear head of --evaluate", NULL},
-    {"output", OPTION_TEXT, "FILE", NULL, "X.npy to write: (N, D) f4", NULL},
-    {"labels-out", OPTION_TEXT, "FILE", NULL, "y.npy to write: (N) i8", NULL},
-    {"attribute-out", OPTION_TEXT, "FILE", NULL, "a.npy to write: (N) i8, the set's second label", NULL},
+     "embeddings of PUBLIC images by the same encoder, by which columns are shifted and scaled to mean 0 and "
+     "variance 1"},
+    OPTION_GROUP("Scattering"),
+    {"groups", OPTION_COUNT, "G", "27",
+     "groups of channels normalised within each image (81 channels, 243 in colour); 0: none"},
+    {"grid", OPTION_COUNT, "G", NULL,
+     "cells per side, G x G, that features are averaged over (default: every fourth pixel)"},
+    {"mirror", OPTION_FLAG, NULL, NULL,
+     "mean of the image and its mirror image, of which the left half is kept"},
+    OPTION_GROUP("Output"),
+    {"output", OPTION_TEXT, "X.npy", NULL, "embeddings to write, (N, D) f4"},
+    {"labels-out", OPTION_TEXT, "y.npy", NULL, "labels to write, (N) i8"},
+    {"attribute-out", OPTION_TEXT, "a.npy", NULL, "second labels of the set to write, (N) i8"},
     {"evaluate", OPTION_FLAG, NULL, NULL,
-     "also report k-NN (k = 20, cosine) and linear-head accuracy, train part to test part", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "report of k-NN (k = 20, cosine) and linear-head accuracy, trained on the train part, tested on the "
+     "test "
+     "part"},
+    OPTION_END};
 
 static sotto_status open_encoder(struct sotto_encoder **out, const struct options *o,
                                  const struct sotto_dataset *data)

@@ -8,42 +8,30 @@
 #include <unistd.h>
 
 static const struct option_row rows[] = {
-    HEAD_DATA_ROWS,
-    HEAD_RECIPE_ROWS,
-    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features: its SHA-256 goes into the head",
-     NULL},
-    {"noise", OPTION_TEXT, "NAME", "gaussian",
-     "dp: gaussian or logistic; on second moments also laplace (the default of taylor)", NULL},
-    {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "dp: exact, or fast: a hundred times faster, without defence against floating-point attacks", NULL},
-    {"max-grad-norm", OPTION_REAL, "C", "1", "dp: a record's gradient of a larger L2 norm is scaled to it",
-     "clip-norm"},
-    {"noise-multiplier", OPTION_REAL, "M", NULL, "dp: noise scale / C (sigma / C, s / C)", NULL},
-    {"target-epsilon", OPTION_REAL, "E", NULL, "dp: instead: the smallest noise that keeps E", NULL},
+    OPTION_ROWS(head_data_rows),
+    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features; its SHA-256 goes into the head"},
+    OPTION_TABLE(sotto_head_recipe_options, NULL),
+    OPTION_GROUP("Noise and guarantee"),
+    {"epsilon", OPTION_REAL, "E", NULL, "target epsilon: the smallest noise that keeps it is found", NULL,
+     "target-epsilon"},
     {"delta", OPTION_REAL, "D", NULL,
-     "dp: delta of the guarantee (default: 1 / (10 records), rounded down to a power of ten)", NULL},
+     "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
     {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "dp-sgd, dp-adam: replace-one, or zero-out: one record counts as nothing (also: add-remove)", NULL},
+     "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record counts as nothing; also: "
+     "add-remove)"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "dp-sgd, dp-adam: poisson: every record with probability batch / records; fixed: batch records every "
-     "time, for replace-one",
-     NULL},
-    {"momentum", OPTION_REAL, "M", "0", "dp-sgd: momentum of the noisy gradient", NULL},
-    {"cross-weight", OPTION_REAL, "W", "1", "covariance: weight of sums by class against products", NULL},
-    {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "dp: identity of the private data set, for arrays that carry none", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "dp: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
-    PRIVATE_SET_ROWS("dp: "),
-    {"budget-epsilon", OPTION_REAL, "E", NULL, "dp: refuse if the ledger would add up to more (exit 77)",
-     NULL},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
-    {"purpose", OPTION_TEXT, "TEXT", NULL, "dp: recorded in the ledger", NULL},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "dp: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
+     "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement (replace-one "
+     "adjacency)"},
+    {"noise-mode", OPTION_TEXT, "MODE", "exact",
+     "noise generator: exact, or fast (a hundred times faster, without defence against floating-point "
+     "attacks)"},
+    OPTION_ROWS(private_set_rows),
+    OPTION_GROUP("Output"),
     {"fresh", OPTION_FLAG, NULL, NULL,
-     "dp-sgd, dp-adam: ignore OUTPUT.checkpoint, which an interrupted run left", NULL},
-    {"output", OPTION_TEXT, "FILE", NULL, "head.safetensors to write (PyTorch's nn.Sequential names)", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "start from step 0 although an interrupted run left OUTPUT.checkpoint (dp-sgd, dp-adam)"},
+    {"output", OPTION_TEXT, "FILE", NULL,
+     "head.safetensors to write, with the names of PyTorch's nn.Sequential"},
+    OPTION_END};
 
 static void print_result(const struct sotto_head *h, const struct head_inputs *in, double accuracy,
                          size_t parameters, const char *output, int json)
@@ -63,7 +51,7 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 }
 
 static const char *const private_options[] = {
-    "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "target-epsilon",
+    "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
     "sampling",     "fresh",      "same-people-as",      "ledger-move"};
@@ -71,22 +59,18 @@ static const char *const private_options[] = {
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)
 {
-    if (option_given(o, "noise-multiplier") == option_given(o, "target-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --target-epsilon");
+    if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --epsilon");
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
     if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
                     option_given(o, "noise-mode") || option_given(o, "sampling")))
         return cli_fail(SOTTO_EUSAGE,
                         "head: --momentum, --max-grad-norm, --noise-mode and --sampling belong to --trainer "
                         "dp-sgd and dp-adam");
-    r->noise = moments && !option_given(o, "noise") ? NULL : option_text(o, "noise");
-    r->cross = option_real(o, "cross-weight");
-    r->max_grad_norm = option_real(o, "max-grad-norm");
-    r->noise_multiplier = option_given(o, "noise-multiplier") ? option_real(o, "noise-multiplier") : 0;
-    r->momentum = option_real(o, "momentum");
+    if (moments && !option_given(o, "noise"))
+        r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){
-        .target = {option_given(o, "target-epsilon") ? option_real(o, "target-epsilon") : NAN,
-                   option_real(o, "delta")},
+        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : NAN, option_real(o, "delta")},
         .ledger = option_text(o, "ledger"),
         .purpose = option_text(o, "purpose"),
         .insecure = option_given(o, "insecure-noise-seed"),
@@ -265,7 +249,7 @@ const struct verb verb_head = {
                 "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
                 "head.safetensors\n"
                 "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
-                "--target-epsilon 3 -o head.safetensors\n"
+                "--epsilon 3 -o head.safetensors\n"
                 "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
     .options = rows,
     .run = run};

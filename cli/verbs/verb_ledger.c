@@ -7,13 +7,17 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Ledger"),
     {"dataset-id", OPTION_TEXT, "ID", NULL,
-     "identity of the private data set ('sotto data info NAME' shows it)", NULL},
+     "identity of the private data set ('sotto data info NAME' shows it)"},
+    {"ledger", OPTION_TEXT, "FILE", NULL,
+     "ledger file (init; default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    OPTION_GROUP("A new ledger (init)"),
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
-     "init: what all releases together may cost, e.g. 2 or 2,1e-6; a trainer cannot widen it", NULL},
-    {"contact", OPTION_TEXT, "TEXT", NULL, "init: who answers for this data set; recorded", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "init: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "largest epsilon and delta of all releases together, such as 2 or 2,1e-6; a trainer cannot widen it"},
+    {"contact", OPTION_TEXT, "TEXT", NULL,
+     "person or office responsible for the data set, which is recorded"},
+    OPTION_END};
 
 static sotto_status read_budget(struct sotto_dp *out, const char *text)
 {

@@ -6,101 +6,35 @@
 #include <unistd.h>
 
 static const struct option_row rows[] = {
-    {"data", OPTION_TEXT, "SET", NULL, "public images: a registered name or a path (see 'sotto data list')",
-     NULL},
-    {"indices", OPTION_TEXT, "FILE", NULL, "rows.npy: the rows to train on (integers)", NULL},
-    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
-    {"method", OPTION_TEXT, "NAME", "simclr", "simclr, or rotation (predict quarter turns)", NULL},
-    {"encoder", OPTION_TEXT, "NAME", "keras-simclr",
-     "network: keras-simclr, resnet8, resnet18, resnet50 or "
-     "mobilenetv2; resnet18-imagenet, resnet50-imagenet and mobilenetv2-imagenet for 64 pixels and more",
-     NULL},
-    {"epochs", OPTION_COUNT, "N", "10", "passes over the images", NULL},
-    {"batch", OPTION_COUNT, "N", "256", "images per step; an epoch's last, incomplete batch is dropped",
-     NULL},
-    {"seed", OPTION_COUNT, "N", "0", "initialisation, order and augmentation", NULL},
-    {"dtype", OPTION_TEXT, "TYPE", "auto",
-     "f32, bf16, or auto: measured to be the fastest here for this network (for results that no measurement "
-     "decides, give f32 and --backend dnnl)",
-     NULL},
-    {"backend", OPTION_TEXT, "NAME", "auto",
-     "dnnl (oneDNN), winograd (oneDNN, 3x3 kernels by minimal filtering), ref (readable kernels), or auto: "
-     "measured together with the dtype; f32 on dnnl is left only for a gain of 10 %",
-     NULL},
-    {"loss", OPTION_TEXT, "FORM", "keras", "simclr's negatives: keras (other view only) or simclr (all 2N-2)",
-     NULL},
-    {"lr", OPTION_REAL, "RATE", "0.001", "learning rate of Adam", NULL},
-    {"schedule", OPTION_TEXT, "NAME", "constant", "constant, or cosine to 0 after a 5 % warm-up", NULL},
-    {"temperature", OPTION_REAL, "T", "0.1", "of the contrastive loss", NULL},
-    {"augmentation", OPTION_TEXT, "RECIPE", "keras",
-     "views: keras (shift, zoom, brightness, mixed colours) or simclr (crop, colour jitter, grey, blur)",
-     NULL},
-    {"min-area", OPTION_REAL, "A", "0.25", "smallest share of the image that a view shows, in (0, 1]", NULL},
-    {"brightness", OPTION_REAL, "B", "0.6",
-     "views are brightened by 1 +- B, in [0, 1]; simclr: contrast and saturation too", NULL},
-    {"jitter", OPTION_REAL, "J", "0.2",
-     "colour channels are mixed by +- J, in [0, 1]; simclr: hue turns by +- J of the circle", NULL},
-    {"vertical-flip", OPTION_FLAG, NULL, NULL, "simclr: half of the views stand on their heads", NULL},
-    {"grey", OPTION_REAL, "P", "0.2", "simclr: share of views without colour", NULL},
-    {"blur", OPTION_REAL, "P", "0.5", "simclr: share of blurred views", NULL},
+    OPTION_GROUP("Images"),
+    {"data", OPTION_TEXT, "SET", NULL, "public images: a registered name or a path (see 'sotto data list')"},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to train on, whole numbers from 0"},
+    {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
+    OPTION_TABLE(sotto_pretrain_option_table, NULL),
+    OPTION_GROUP("Talos: training against a classifier of an attribute (no guarantee)"),
     {"talos", OPTION_FLAG, NULL, NULL,
-     "train the encoder against a classifier of the images' attribute (no guarantee); odd epochs teach the "
-     "classifier, even ones the encoder",
-     NULL},
-    {"lambda", OPTION_REAL, "L", "1", "talos: the encoder's loss is contrastive - L x classifier's; >= 0",
-     NULL},
-    {"attribute", OPTION_TEXT, "FILE", NULL,
-     "talos: a.npy, one value for each row of the set (whole numbers); default: the set's own", NULL},
+     "training of the encoder against a classifier of the images' attribute"},
+    {"lambda", OPTION_REAL, "L", "1",
+     "weight of the classifier's loss, which is subtracted from the encoder's loss, >= 0"},
+    {"attribute", OPTION_TEXT, "a.npy", NULL,
+     "attribute of each row of the set, whole numbers (default: the set's own)"},
     {"bounded", OPTION_FLAG, NULL, NULL,
-     "talos: a record counts against the encoder only until the classifier knows no more of it than how "
-     "often "
-     "its value occurs (as published: without end, which large L do not survive)",
-     NULL},
+     "end of a record's weight against the encoder once the classifier knows no more of it than the "
+     "frequency of "
+     "its value (default: no end, as published, which large --lambda do not survive)"},
     {"alternation", OPTION_TEXT, "RULE", "odd-even",
-     "talos: odd-even; two-pass: every epoch teaches the encoder, then the classifier; joint: every step "
-     "both",
-     NULL},
-    {"adversary-steps", OPTION_COUNT, "N", "1", "talos: steps of the classifier on each batch of its turn",
-     NULL},
+     "turns: odd-even (odd epochs train the classifier, even ones the encoder), two-pass (both in every "
+     "epoch), "
+     "or joint (both in every step)"},
+    {"adversary-steps", OPTION_COUNT, "N", "1", "steps of the classifier on each batch of its turn"},
     {"adversary-reads", OPTION_TEXT, "WHAT", "views",
-     "talos: views; images: as they are, as embeddings will be (half again as much work); views-of-three: "
-     "views, with "
-     "the images beside them in the batch",
-     NULL},
-    {"relu-logits", OPTION_FLAG, NULL, NULL,
-     "talos: ReLU on the classifier's logits too, as in the authors' code", NULL},
-    {"checkpoint", OPTION_TEXT, "FILE", NULL,
-     "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
-    {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
-    {"metrics", OPTION_TEXT, "FILE", NULL, "metrics.jsonl to append one line per epoch to", NULL},
-    {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
-
-static struct sotto_pretrain_options read_options(const struct options *o)
-{
-    struct sotto_pretrain_options p;
-    sotto_pretrain_defaults(&p);
-    p.method = option_text(o, "method");
-    p.encoder = option_text(o, "encoder");
-    p.epochs = option_count(o, "epochs");
-    p.batch = option_count(o, "batch");
-    p.seed = option_count(o, "seed");
-    p.dtype = option_text(o, "dtype");
-    p.backend = option_text(o, "backend");
-    p.loss = option_text(o, "loss");
-    p.lr = option_real(o, "lr");
-    p.schedule = option_text(o, "schedule");
-    p.temperature = option_real(o, "temperature");
-    p.min_area = option_real(o, "min-area");
-    p.brightness = option_real(o, "brightness");
-    p.jitter = option_real(o, "jitter");
-    p.augmentation = option_text(o, "augmentation");
-    p.vertical_flip = option_flag(o, "vertical-flip");
-    p.grey = option_real(o, "grey");
-    p.blur = option_real(o, "blur");
-    p.metrics = option_text(o, "metrics");
-    return p;
-}
+     "input of the classifier: views; images (unchanged, as for embeddings; half again as much work); or "
+     "views-of-three (views, with the images beside them in the batch)"},
+    {"relu-logits", OPTION_FLAG, NULL, NULL, "ReLU on the classifier's logits, as in the authors' code"},
+    OPTION_GROUP("Files"),
+    {"fresh", OPTION_FLAG, NULL, NULL, "start from step 0 although a checkpoint exists"},
+    {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
+    OPTION_END};
 
 /* The attribute of every row of the set; stays empty without --attribute. */
 static sotto_status read_attribute(struct sotto_array *out, const struct sotto_dataset *data,
@@ -177,7 +111,7 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
                           const struct sotto_context *ctx, int json)
 {
-    struct sotto_pretrain_options options = read_options(o);
+    struct sotto_pretrain_options options;
     struct sotto_pretrain_result result;
     struct sotto_array chosen = {0}, attribute = {0};
     struct sotto_talos talos = {.lambda = option_real(o, "lambda"),
@@ -188,7 +122,10 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
                                 .reads = option_text(o, "adversary-reads")};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
-    sotto_status status = image_rows(&chosen, data, o);
+    sotto_pretrain_defaults(&options);
+    sotto_status status = option_members(&options, sotto_pretrain_option_table(), o);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;
     if (status == SOTTO_OK)
         status = read_attribute(&attribute, data, o);

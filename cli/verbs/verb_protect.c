@@ -6,39 +6,34 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise goes on ALL its tensors", NULL},
-    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy instead of a head", NULL},
+    OPTION_GROUP("What is released"),
+    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to ALL its tensors"},
+    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy instead of a head"},
+    {"records", OPTION_COUNT, "N", NULL, "records in the private data set (a warning if delta >= 1/N)"},
+    OPTION_GROUP("Mechanism"),
     {"mechanism", OPTION_TEXT, "NAME", "logistic",
-     "logistic, laplace, gaussian, knorm; discrete-laplace, discrete-gaussian (whole numbers); exponential "
-     "(scores "
-     "in, one index out); randomised-response (labels)",
-     NULL},
-    {"scale", OPTION_REAL, "S", NULL, "noise scale, in units of the values (s, b or sigma)", "sigma"},
-    {"epsilon", OPTION_REAL, "E", NULL, "target instead of a scale: the smallest scale that holds", NULL},
-    {"delta", OPTION_REAL, "D", NULL, "delta of the guarantee; none or 0: pure, by L1", NULL},
-    {"sensitivity", OPTION_TEXT, "FILE", NULL,
-     "sensitivity.json as written by 'sotto sensitivity': sampled, or proved", NULL},
-    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by you and not checked", NULL},
-    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by you and not checked", NULL},
+     "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
+     "numbers); "
+     "exponential (scores in, one index out); randomised-response (labels)"},
+    {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the values", "sigma"},
+    {"epsilon", OPTION_REAL, "E", NULL,
+     "target epsilon, instead of a scale: the smallest scale that keeps it", NULL, "target-epsilon"},
+    {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP, by L1"},
     {"value-step", OPTION_REAL, "R", "1",
-     "discrete mechanisms: the values are whole multiples of R, a power of two", NULL},
-    {"classes", OPTION_COUNT, "K", "0", "randomised-response: labels are 0 to K - 1", NULL},
+     "unit of which the values are whole multiples, a power of two (discrete mechanisms)"},
+    {"classes", OPTION_COUNT, "K", "0", "number of classes of labels 0 to K - 1 (randomised-response)"},
     {"constant-time", OPTION_FLAG, NULL, NULL,
-     "logistic and laplace: noise in a fixed number of steps; not exact, so no pure epsilon (needs --delta)",
-     NULL},
-    {"dataset-id", OPTION_TEXT, "NAME", NULL, "identity of the private data set, for files that carry none",
-     NULL},
-    {"records", OPTION_COUNT, "N", NULL, "records in the private data set (warns about delta >= 1/N)", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
-    PRIVATE_SET_ROWS(""),
-    {"budget-epsilon", OPTION_REAL, "E", NULL,
-     "record a budget in the ledger; later releases that exceed it are refused", NULL},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the release's)", NULL},
-    {"purpose", OPTION_TEXT, "TEXT", NULL, "recorded in ledger and certificate", NULL},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seeded noise for tests and papers: NO privacy, stamped on every output", NULL},
-    {"output", OPTION_TEXT, "FILE", NULL, "protected file; FILE.certificate.json is written beside it", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "noise in a fixed number of steps (logistic, laplace); not exact, so without pure epsilon: needs "
+     "--delta"},
+    OPTION_GROUP("Sensitivity"),
+    {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},
+    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by the caller and not checked"},
+    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by the caller and not checked"},
+    OPTION_ROWS(private_set_rows),
+    OPTION_GROUP("Output"),
+    {"output", OPTION_TEXT, "FILE", NULL,
+     "protected file to write; FILE.certificate.json is written beside it"},
+    OPTION_END};
 
 /* A head by a convex trainer brings its own: proved. */
 static sotto_status sensitivity_of_head(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,

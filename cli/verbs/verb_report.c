@@ -4,8 +4,9 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    {"output", OPTION_TEXT, "FILE", NULL, "page to write (default: report.html beside report.json)", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+    OPTION_GROUP("Output"),
+    {"output", OPTION_TEXT, "FILE", NULL, "page to write (default: report.html beside report.json)"},
+    OPTION_END};
 
 /* A run folder, or the report.json in it. */
 static sotto_status find_paths(char json[4096], char html[4096], const struct options *o)

@@ -5,13 +5,14 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default runs/NAME; running again continues it)", NULL},
+    OPTION_GROUP("Run"),
+    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default: runs/NAME; the same command continues a run)"},
     {"set", OPTION_LIST, "KEY=VALUE", NULL,
-     "override one value, e.g. -s pretrain.epochs=2 (repeatable; also -s)", NULL},
-    {"fresh", OPTION_FLAG, NULL, NULL, "start another folder instead of continuing", NULL},
+     "one value of the experiment instead of the file's, such as pretrain.epochs=2 (repeatable)"},
+    {"fresh", OPTION_FLAG, NULL, NULL, "a new folder instead of continuation"},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "tests only: seeded noise; every output then says it protects nobody", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "seed of the noise, for tests only: NO PRIVACY, and every output says so"},
+    OPTION_END};
 
 static sotto_status print_folder(char *folder, int json)
 {
@@ -56,17 +57,12 @@ const struct verb verb_run = {
     .run = run};
 
 static const struct option_row demo_rows[] = {
-    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default runs/NAME; running again continues it)", NULL},
-    {"set", OPTION_LIST, "KEY=VALUE", NULL,
-     "override one value, e.g. -s pretrain.epochs=2 (repeatable; also -s)", NULL},
-    {"fresh", OPTION_FLAG, NULL, NULL, "start another folder instead of continuing", NULL},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "tests only: seeded noise; every output then says it protects nobody", NULL},
-    {"data", OPTION_TEXT, "NAME", NULL, "sde: data set (default: fashion-mnist, else synthetic-images)",
-     NULL},
-    {"row", OPTION_COUNT, "I", "0", "sde: which image", NULL},
-    {"seed", OPTION_COUNT, "N", "1", "sde: velocity field and noise", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+    OPTION_ROWS(rows),
+    OPTION_GROUP("Stochastic differential equation (sotto demo sde)"),
+    {"data", OPTION_TEXT, "NAME", NULL, "data set (default: fashion-mnist, or else synthetic-images)"},
+    {"row", OPTION_COUNT, "I", "0", "row of the image, from 0"},
+    {"seed", OPTION_COUNT, "N", "1", "seed of velocity field and noise"},
+    OPTION_END};
 
 static void print_sde(const struct sotto_sde_run *runs, const char *folder, int json)
 {

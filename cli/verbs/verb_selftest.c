@@ -6,16 +6,15 @@
 #include <unistd.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Falsifier"),
     {"falsify", OPTION_FLAG, NULL, NULL,
-     "also attack every mechanism, copies of it with historical bugs planted, and this program itself on "
-     "neighbouring files, as black boxes (minutes)",
-     NULL},
-    {"draws", OPTION_COUNT, "N", "1000000", "with --falsify: draws per input and mechanism", NULL},
-    {"runs", OPTION_COUNT, "N", "200",
-     "with --falsify: runs of this program on each of two neighbouring files", NULL},
-    {"only", OPTION_TEXT, "TEXT", NULL, "with --falsify: only the attacks with this text in their names",
-     NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "black-box attacks on every mechanism, on copies of it with historical bugs planted, and on this "
+     "program "
+     "itself with neighbouring files (minutes)"},
+    {"draws", OPTION_COUNT, "N", "1000000", "draws per input and mechanism"},
+    {"runs", OPTION_COUNT, "N", "200", "runs of this program on each of two neighbouring files"},
+    {"only", OPTION_TEXT, "TEXT", NULL, "text in the names of the attacks to run (default: all attacks)"},
+    OPTION_END};
 
 static void print_table(const struct sotto_selftest *t)
 {

@@ -4,13 +4,16 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    {"head", OPTION_TEXT, "FILE", NULL, "head whose recipe is sampled; or the recipe's options below instead",
-     NULL},
-    HEAD_DATA_ROWS,
-    {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train", NULL},
-    HEAD_RECIPE_ROWS,
-    {"output", OPTION_TEXT, "FILE", NULL, "sensitivity.json to write", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+    OPTION_ROWS(head_data_rows),
+    OPTION_GROUP("Sampling"),
+    {"head", OPTION_TEXT, "FILE", NULL,
+     "head with the recipe to sample, instead of the options of a recipe below"},
+    {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train"},
+    OPTION_TABLE(sotto_head_recipe_options,
+                 "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
+    OPTION_GROUP("Output"),
+    {"output", OPTION_TEXT, "FILE", NULL, "sensitivity.json to write"},
+    OPTION_END};
 
 static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_head *h, struct head_inputs *in,
                               const struct options *o)

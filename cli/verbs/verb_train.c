@@ -8,128 +8,46 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
+    OPTION_GROUP("Records"),
     {"data", OPTION_TEXT, "SET", NULL,
-     "labelled records: a registered name or a path (see 'sotto data list')", NULL},
-    {"indices", OPTION_TEXT, "rows.npy", NULL, "the rows to train on (integers)", NULL},
-    {"split", OPTION_TEXT, "PART", "all", "train, test or all rows of the set", NULL},
-    {"image", OPTION_TEXT, "C,H,W", NULL, "a table's rows are images of this shape, e.g. 3,32,32", NULL},
-    {"model", OPTION_TEXT, "NAME", "cnn",
-     "network: cnn, deep-sets, keras-simclr, mlp, resnet8, resnet18, resnet20, resnet50, mobilenetv2, "
-     "tanh-cnn or "
-     "tanh-small; "
-     "resnet18-imagenet, resnet50-imagenet and mobilenetv2-imagenet for 64 pixels and more",
-     NULL},
-    {"hidden", OPTION_TEXT, "WIDTHS", NULL,
-     "mlp: ReLU widths; cnn: of the convolutions, then of the dense layer (default 32,64,128); tanh-cnn: of "
-     "pairs of convolutions, then of the dense layer (default 32,64,128,128)",
-     NULL},
-    {"norm", OPTION_TEXT, "NAME", "batch", "resnets: batch or group", NULL},
-    {"optimizer", OPTION_TEXT, "NAME", "adam", "adam or sgd", NULL},
-    {"lr", OPTION_REAL, "RATE", "0.001", "learning rate", NULL},
-    {"momentum", OPTION_REAL, "M", "0", "of sgd, in [0, 1)", NULL},
-    {"weight-decay", OPTION_REAL, "W", "0", "L2: added to the gradient times the weight", NULL},
-    {"schedule", OPTION_TEXT, "NAME", "constant",
-     "constant; step: /10 after a half, /100 after three quarters; cosine to 0 after a 5 % warm-up", NULL},
-    {"epochs", OPTION_COUNT, "N", "20", "passes over the records", NULL},
-    {"batch", OPTION_COUNT, "N", "64", "records per step; an epoch's last, incomplete batch is dropped",
-     NULL},
-    {"flip", OPTION_FLAG, NULL, NULL, "mirror images at random", NULL},
-    {"crop", OPTION_COUNT, "PIXELS", "0", "shift images at random by up to this many pixels each way", NULL},
-    {"seed", OPTION_COUNT, "N", "1", "initial weights, order and augmentation", NULL},
-    {"dtype", OPTION_TEXT, "TYPE", "auto",
-     "f32, bf16, or auto: measured to be the fastest here for this network (for results that no measurement "
-     "decides, give f32 and --backend dnnl)",
-     NULL},
-    {"backend", OPTION_TEXT, "NAME", "auto",
-     "dnnl (oneDNN), winograd (oneDNN, 3x3 kernels by minimal filtering), ref (readable kernels), or auto: "
-     "measured together with the dtype; f32 on dnnl is left only for a gain of 10 %",
-     NULL},
-    {"checkpoint", OPTION_TEXT, "FILE", NULL,
-     "state to continue from (default OUTPUT.checkpoint; removed at the end)", NULL},
-    {"fresh", OPTION_FLAG, NULL, NULL, "ignore an existing checkpoint and start over", NULL},
-    {"metrics", OPTION_TEXT, "FILE", NULL, "metrics.jsonl to append one line per epoch to", NULL},
-    {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
-     "resnet8, resnet20: noise in every block, additive or multiplicative, in training and in answers", NULL},
-    {"gamma", OPTION_REAL, "G", "0", "residual perturbation: deviation of the noise", NULL},
-    {"relative", OPTION_FLAG, NULL, NULL,
-     "additive: gamma counts in standard deviations of the block's result over the batch", NULL},
-    {"floor", OPTION_REAL, "ETA", "0", "multiplicative: activations count as at least this large", NULL},
-    {"input-noise", OPTION_REAL, "PI", NULL,
-     "resnet8, resnet20: deviation of noise on the input (default: half of gamma with additive noise that is "
-     "not "
-     "--relative, as in the paper; else, and with --certify-inputs, none)",
-     NULL},
-    {"radius", OPTION_REAL, "R", "0", "resnet8, resnet20: clip inputs to this L2 norm (0: not)", NULL},
-    {"certify-inputs", OPTION_FLAG, NULL, NULL,
-     "release every input with noise once an epoch: ledger, certificate; needs --radius; labels count as "
-     "public unless --label-epsilon",
-     NULL},
-    {"label-epsilon", OPTION_REAL, "E", "0",
-     "certify-inputs: release labels too, by randomised response of this epsilon, once a record (0: labels "
-     "count as public)",
-     NULL},
-    {"no-skip", OPTION_FLAG, NULL, NULL, "resnet8, resnet20: without skip connections", NULL},
-    {"ensemble", OPTION_COUNT, "E", "1",
-     "resnet8, resnet20: members trained together on the mean of their logits", NULL},
-    {"average", OPTION_TEXT, "NAME", "logits",
-     "ensemble: the mean is of logits or of softmax, in loss and answers", NULL},
-    {"members", OPTION_TEXT, "HOW", "joint",
-     "ensemble: joint: one loss of the mean; independent: each trained by itself on its own", NULL},
-    {"separate-inputs", OPTION_FLAG, NULL, NULL, "every member draws its own noise on the input", NULL},
-    {"dp-sgd", OPTION_FLAG, NULL, NULL,
-     "private: clipped gradients of Poisson samples, noise in every step, a certificate beside the model",
-     NULL},
+     "labelled records: a registered name or a path (see 'sotto data list')"},
+    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to train on, whole numbers from 0"},
+    {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
+    {"image", OPTION_TEXT, "C,H,W", NULL,
+     "shape of the images that are the rows of a table, such as 3,32,32"},
     {"classes", OPTION_TEXT, "K|FILE", NULL,
-     "dp-sgd, certify-inputs: public classes, or a file with one name a line (default: those of a registered "
-     "set)",
-     NULL},
-    {"noise", OPTION_TEXT, "NAME", "gaussian", "dp-sgd: gaussian or logistic", NULL},
-    {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "dp-sgd, certify-inputs: exact, or fast: a hundred times faster, without defence against floating-point "
-     "attacks",
-     NULL},
-    {"noise-multiplier", OPTION_REAL, "M", NULL, "dp-sgd: noise scale / C (sigma / C, s / C)", NULL},
-    {"target-epsilon", OPTION_REAL, "E", NULL,
-     "dp-sgd, certify-inputs: instead of a noise: the smallest that keeps E", NULL},
-    {"delta", OPTION_REAL, "D", NULL,
-     "dp-sgd, certify-inputs: delta of the guarantee (default: 1 / (10 records), rounded down to a power of "
-     "ten)",
-     NULL},
+     "public number of classes, or a file with one name a line, for trainings with a certificate (default: "
+     "those "
+     "of a registered set)"},
+    OPTION_TABLE(sotto_train_option_table, NULL),
+    OPTION_GROUP("Residual perturbation (resnet8, resnet20)"),
+    {"average", OPTION_TEXT, "NAME", "logits",
+     "mean over the ensemble, in loss and answers: of logits or of softmax"},
+    {"members", OPTION_TEXT, "HOW", "joint",
+     "training of the ensemble: joint (one loss of the mean) or independent (each network on its own loss)"},
+    OPTION_GROUP("DP-SGD"),
+    {"dp-sgd", OPTION_FLAG, NULL, NULL,
+     "private training: clipped gradients of random batches, noise in every step, a certificate beside the "
+     "model"},
+    OPTION_TABLE(sotto_train_privacy_options, NULL),
+    OPTION_GROUP("DP-SGD"),
     {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "dp-sgd: replace-one, or zero-out: one record counts as nothing (also: add-remove)", NULL},
-    {"max-grad-norm", OPTION_REAL, "C", "1",
-     "dp-sgd: a record's gradient of a larger L2 norm is scaled to it", "clip-norm"},
-    {"clipping", OPTION_TEXT, "NAME", "flat",
-     "dp-sgd: flat, automatic, layers, or quantile: C follows the norms", NULL},
-    {"quantile", OPTION_REAL, "Q", "0.5", "dp-sgd: share of records that clipping by quantile leaves alone",
-     NULL},
-    {"views", OPTION_COUNT, "N", "1", "dp-sgd: augmented views of a record, averaged before clipping", NULL},
-    {"steps", OPTION_COUNT, "N", NULL, "dp-sgd: instead of epochs * records / batch", NULL},
-    {"ema", OPTION_REAL, "DECAY", "0", "dp-sgd: the model is the moving average of the weights, e.g. 0.999",
-     NULL},
+     "adjacency: replace-one, or zero-out (one record counts as nothing; also: add-remove)"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "dp-sgd: poisson: every record with probability batch / records; fixed: batch records every time, "
-     "accounted for a replaced record",
-     NULL},
-    {"reserve-steps", OPTION_COUNT, "N", NULL,
-     "dp-sgd: steps (certify-inputs: epochs) charged at a time (default all): short blocks lose less when a "
-     "run is stopped",
-     NULL},
-    {"micro-batch", OPTION_COUNT, "N", NULL, "dp-sgd: records worked on at a time, for speed and memory",
-     NULL},
-    {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "dp-sgd, certify-inputs: identity of the private data set, for data that carry none", NULL},
-    {"ledger", OPTION_TEXT, "FILE", NULL,
-     "dp-sgd, certify-inputs: default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl", NULL},
-    PRIVATE_SET_ROWS("dp-sgd, certify-inputs: "),
-    {"budget-epsilon", OPTION_REAL, "E", NULL,
-     "dp-sgd, certify-inputs: refuse if the ledger would add up to more (exit 77)", NULL},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: the guarantee's)", NULL},
-    {"purpose", OPTION_TEXT, "TEXT", NULL, "dp-sgd, certify-inputs: recorded in the ledger", NULL},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "dp-sgd, certify-inputs: NO PRIVACY: seeded noise for tests and papers; stamps every output", NULL},
-    {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write", NULL},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+     "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
+    OPTION_GROUP("Guarantee (DP-SGD, certified inputs)"),
+    {"certify-inputs", OPTION_FLAG, NULL, NULL,
+     "release of every input with noise once an epoch, with ledger and certificate; needs --radius; labels "
+     "count "
+     "as public without --label-epsilon"},
+    {"noise-mode", OPTION_TEXT, "MODE", "exact",
+     "noise generator: exact, or fast (a hundred times faster, without defence against floating-point "
+     "attacks)"},
+    OPTION_ROWS(private_set_rows),
+    OPTION_GROUP("Files"),
+    {"fresh", OPTION_FLAG, NULL, NULL, "start from step 0 although a checkpoint exists"},
+    {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write"},
+    OPTION_END};
 
 /* One of two words: 0 or 1. */
 static sotto_status read_choice(int *second, const struct options *o, const char *name, const char *no,
@@ -159,31 +77,10 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
 {
     size_t shape[3];
     sotto_train_defaults(t);
-    t->model = option_text(o, "model");
-    t->norm = option_text(o, "norm");
-    t->optimizer = option_text(o, "optimizer");
-    t->lr = option_real(o, "lr");
-    t->momentum = option_real(o, "momentum");
-    t->weight_decay = option_real(o, "weight-decay");
-    t->schedule = option_text(o, "schedule");
-    t->epochs = (size_t)option_count(o, "epochs");
-    t->batch = (size_t)option_count(o, "batch");
-    t->flip = option_flag(o, "flip");
-    t->crop = (size_t)option_count(o, "crop");
-    t->seed = option_count(o, "seed");
-    t->dtype = option_text(o, "dtype");
-    t->backend = option_text(o, "backend");
-    t->metrics = option_text(o, "metrics");
-    t->residual = (struct sotto_residual_noise){.kind = option_text(o, "residual-perturbation"),
-                                                .gamma = option_real(o, "gamma"),
-                                                .floor = option_real(o, "floor"),
-                                                .input_noise = input_noise(o),
-                                                .radius = option_real(o, "radius"),
-                                                .no_skip = option_flag(o, "no-skip"),
-                                                .members = (size_t)option_count(o, "ensemble"),
-                                                .separate_inputs = option_flag(o, "separate-inputs"),
-                                                .relative = option_flag(o, "relative")};
-    sotto_status status = read_choice(&t->residual.average_softmax, o, "average", "logits", "softmax");
+    sotto_status status = option_members(t, sotto_train_option_table(), o);
+    t->residual.input_noise = input_noise(o);
+    if (status == SOTTO_OK)
+        status = read_choice(&t->residual.average_softmax, o, "average", "logits", "softmax");
     if (status == SOTTO_OK)
         status = read_choice(&t->residual.independent, o, "members", "joint", "independent");
     if (status != SOTTO_OK)
@@ -194,9 +91,7 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
     if (status != SOTTO_OK)
         return status;
     t->channels = shape[0], t->height = shape[1], t->width = shape[2];
-    if (!option_given(o, "hidden"))
-        return SOTTO_OK;
-    return option_sizes(t->hidden, SOTTO_TRAIN_HIDDEN, &t->hidden_count, o, "hidden");
+    return status;
 }
 
 static void print_result(const struct sotto_train_result *r, const struct sotto_network *n, const char *path,
@@ -341,7 +236,7 @@ const struct verb verb_train = {
         "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
         "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
         "--noise-mode "
-        "fast --target-epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
+        "fast --epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
         "-o model.safetensors",
     .options = rows,
     .run = run};

@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 static const struct option_row rows[] = {
-    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged; without it, whether it was stays open",
-     NULL},
+    OPTION_GROUP("Files"),
+    {"ledger", OPTION_TEXT, "FILE", NULL,
+     "ledger that was charged; without it the report leaves the charge open"},
     {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
      "output"},
-    {NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+    OPTION_END};
 
 sotto_status verify_print(const char *file, const char *released, const char *ledger, int json)
 {

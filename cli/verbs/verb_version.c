@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-static const struct option_row rows[] = {{NULL, OPTION_FLAG, NULL, NULL, NULL, NULL}};
+static const struct option_row rows[] = {OPTION_END};
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {

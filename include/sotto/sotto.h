@@ -13,6 +13,7 @@
 #include "sotto/fine_tune.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
+#include "sotto/option.h"
 #include "sotto/query.h"
 #include "sotto/report.h"
 #include "sotto/residual.h"

@@ -84,8 +84,8 @@ static struct json *encoder_facts(const struct run *r)
     char text[64];
     snprintf(text, sizeof text, "%zu public images, %zu epochs", r->split.n[SOTTO_PUBLIC],
              r->config.pretrain.epochs);
-    json_put_text(&j, "name", r->config.encoder);
-    json_put_text(&j, "method", r->config.method);
+    json_put_text(&j, "name", r->config.pretrain.encoder);
+    json_put_text(&j, "method", r->config.pretrain.method);
     json_put_integer(&j, "dimension", (int64_t)r->width);
     json_put_text(&j, "trained_on", text);
     const struct json *pretrain = run_result(r, "pretrain"), *quality = run_result(r, "encoder");

@@ -2,6 +2,7 @@
 #include "ssl/pretrain.h"
 
 #include "par/par.h"
+#include "sotto/option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,22 +10,8 @@
 
 void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
 {
-    *o = (struct sotto_pretrain_options){.method = "simclr",
-                                         .encoder = "keras-simclr",
-                                         .backend = "auto",
-                                         .dtype = "auto",
-                                         .loss = "keras",
-                                         .schedule = "constant",
-                                         .epochs = 10,
-                                         .batch = 256,
-                                         .lr = 1e-3,
-                                         .temperature = 0.1,
-                                         .min_area = 0.25,
-                                         .brightness = 0.6,
-                                         .augmentation = "keras",
-                                         .jitter = 0.2,
-                                         .grey = 0.2,
-                                         .blur = 0.5};
+    *o = (struct sotto_pretrain_options){0};
+    sotto_options_defaults(o, sotto_pretrain_option_table());
 }
 
 static void fill_texts(struct sotto_pretrain_options *o)
@@ -58,15 +45,10 @@ static sotto_status check_numbers(const struct sotto_pretrain_options *o, const 
                                   size_t n)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(o->epochs >= 1 && o->epochs <= 1000000, "epochs must be at least 1 (got %zu)", o->epochs);
-    REQUIRE(o->batch >= 1, "batch must be at least 1 (got 0)");
+    TRY(sotto_options_check(o, sotto_pretrain_option_table(), "epochs|batch|lr|temperature"));
     REQUIRE(o->batch >= objective->smallest_batch, "batch must be at least %zu (got %zu): %s",
             objective->smallest_batch, o->batch, objective->why_smallest);
     REQUIRE(o->batch <= n, "batch %zu is larger than the %zu images to train on", o->batch, n);
-    REQUIRE(o->batch <= 1 << 20, "batch must be at most %d (got %zu)", 1 << 20, o->batch);
-    REQUIRE(o->lr > 0 && isfinite(o->lr), "lr must be > 0 (got %g)", o->lr);
-    REQUIRE(o->temperature > 0 && isfinite(o->temperature), "temperature must be > 0 (got %g)",
-            o->temperature);
 done:
     return status;
 }

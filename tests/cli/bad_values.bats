@@ -77,7 +77,7 @@ every() {
   verdict 65 compose 0 "$SOTTO" $(without compose "${release[@]}")
   verdict 65 delta 1 "$SOTTO" $(without delta "${release[@]}")
   verdict 65 value-step 3 "$SOTTO" $(without value-step "${release[@]}")
-  refused target-epsilon real "$SOTTO" $(without scale "${release[@]}")
+  refused epsilon real "$SOTTO" $(without scale "${release[@]}")
 }
 
 @test "account of training" {
@@ -88,12 +88,12 @@ every() {
   verdict 65 steps 0 "$SOTTO" $(without steps "${training[@]}")
   verdict 65 steps 9999999999999999999 "$SOTTO" $(without steps "${training[@]}")
   verdict 65 sample-rate 1.5 "$SOTTO" $(without sample-rate "${training[@]}")
-  refused target-epsilon real "$SOTTO" $(without noise-multiplier "${training[@]}")
+  refused epsilon real "$SOTTO" $(without noise-multiplier "${training[@]}")
 }
 
 @test "account: the chooser" {
-  choice=(account --choose --target-epsilon=1 --delta=1e-5 --l1=1 --l2=1 --compose=2 --dimension=2 --value-step=1)
-  for option in target-epsilon l1 l2 value-step delta; do every $option real "${choice[@]}"; done
+  choice=(account --choose --epsilon=1 --delta=1e-5 --l1=1 --l2=1 --compose=2 --dimension=2 --value-step=1)
+  for option in epsilon l1 l2 value-step delta; do every $option real "${choice[@]}"; done
   for option in compose dimension; do every $option count "${choice[@]}"; done
 }
 

@@ -14,18 +14,18 @@
 }
 
 @test "a target is never exceeded" {
-  run "$SOTTO" account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5 --certified --json
+  run "$SOTTO" account --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-5 --certified --json
   [ "$status" -eq 0 ]
   upper=$(sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output")
   awk "BEGIN { exit !($upper <= 1 && $upper > 0.999999) }"
-  run "$SOTTO" account --mechanism gaussian --target-epsilon 2 --sample-rate 0.1 --steps 10 --delta 1e-5 --certified --json
+  run "$SOTTO" account --mechanism gaussian --epsilon 2 --sample-rate 0.1 --steps 10 --delta 1e-5 --certified --json
   [ "$status" -eq 0 ]
   upper=$(sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output")
   awk "BEGIN { exit !($upper <= 2 && $upper > 1.99) }"
 }
 
 @test "other mechanisms are refused by name" {
-  run "$SOTTO" account --choose --target-epsilon 1 --l1 1 --certified
+  run "$SOTTO" account --choose --epsilon 1 --l1 1 --certified
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: account: --certified does not go with --choose" ]
   run "$SOTTO" account --mechanism exponential --scale 1 --l1 1 --delta 1e-5 --certified

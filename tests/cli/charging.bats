@@ -19,14 +19,14 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 @test "an output that cannot be written costs nothing" {
   mkdir taken
   for target in nodir/h.safetensors taken; do
-    run "${head[@]}" --target-epsilon 1 -o $target
+    run "${head[@]}" --epsilon 1 -o $target
     [ "$status" -eq 73 ]
-    run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --target-epsilon 1 --quiet --dataset-id toy -o $target
+    run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --epsilon 1 --quiet --dataset-id toy -o $target
     [ "$status" -eq 73 ]
   done
   run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o nodir/v.npy
   [ "$status" -eq 73 ]
-  run "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --dp-sgd --target-epsilon 1 --ledger train.jsonl -o nodir/m.safetensors --quiet
+  run "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --dp-sgd --epsilon 1 --ledger train.jsonl -o nodir/m.safetensors --quiet
   [ "$status" -eq 73 ]
   [ "$(charges)" -eq 0 ]
   [ ! -e train.jsonl ]
@@ -34,11 +34,11 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
 
 @test "an output that is also read is refused" {
   cp X.npy kept.npy
-  run "${head[@]}" --target-epsilon 1 -o X.npy
+  run "${head[@]}" --epsilon 1 -o X.npy
   [ "$status" -eq 64 ]
   [[ "$output" == *"--output X.npy is also --features"* ]]
   ln y.npy other-name.npy
-  run "${head[@]}" --target-epsilon 1 -o other-name.npy
+  run "${head[@]}" --epsilon 1 -o other-name.npy
   [ "$status" -eq 64 ]
   run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o v.npy
   [ "$status" -eq 64 ]

@@ -10,7 +10,7 @@ setup() {
 teardown() { cd /; rm -rf "$dir"; }
 
 @test "a private model comes with a certificate that its file and ledger agree with" {
-  run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --ledger l.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 5 --epochs 2 --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
   [[ "$output" == *"m.safetensors: gaussian noise of scale "*"proved: none; conditional on float sums that one record moves by at most C in a step (measured, not proved): epsilon 5 at delta 0.001 under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
   [ ! -e m.safetensors.checkpoint ]
@@ -24,14 +24,14 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "budgets count replaced records: a target fits its own budget, and zero-out is asked for by name" {
-  "$SOTTO" train "${common[@]}" --target-epsilon 1 --budget-epsilon 1 --epochs 1 --ledger own.jsonl -o m.safetensors
-  run "$SOTTO" train "${common[@]}" --target-epsilon 1 --budget-epsilon 1 --epochs 1 --ledger other.jsonl --adjacency zero-out -o z.safetensors
+  "$SOTTO" train "${common[@]}" --epsilon 1 --budget-epsilon 1 --epochs 1 --ledger own.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 1 --budget-epsilon 1 --epochs 1 --ledger other.jsonl --adjacency zero-out -o z.safetensors
   [ "$status" -eq 77 ]
   [[ "$output" == *"the privacy budget (epsilon 1, "* ]]
-  run "$SOTTO" train "${common[@]}" --target-epsilon 1 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
   [[ "$output" == *"epsilon 1 at delta 0.001 under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify z.safetensors.certificate.json --ledger third.jsonl
-  run "$SOTTO" train "${common[@]}" --target-epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
   [ "$status" -eq 64 ]
   [[ "$output" == *"accounted for a replaced record only"* ]]
 }
@@ -53,7 +53,7 @@ teardown() { cd /; rm -rf "$dir"; }
 }
 
 @test "batches of a fixed size are certified for a replaced record" {
-  run "$SOTTO" train "${common[@]}" --target-epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
+  run "$SOTTO" train "${common[@]}" --epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
   [[ "$output" == *"conditional on float sums "*": epsilon 5 at delta 0.001 under replace-one adjacency"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
@@ -87,7 +87,7 @@ teardown() { cd /; rm -rf "$dir"; }
     [ ! -e m.safetensors ]
   }
   data=(--data synthetic-images-n64 --quiet)
-  refused 64 "give exactly one of --noise-multiplier and --target-epsilon" "${data[@]}" --dp-sgd
+  refused 64 "give exactly one of --noise-multiplier and --epsilon" "${data[@]}" --dp-sgd
   refused 64 "--noise belongs to --dp-sgd" "${data[@]}" --noise gaussian
   refused 65 "expected poisson or fixed" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling shuffled
   refused 64 "give --steps or --epochs, not both" "${data[@]}" --dp-sgd --noise-multiplier 1 --steps 3 --epochs 2

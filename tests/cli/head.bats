@@ -107,7 +107,7 @@ refused() {
 }
 
 @test "bad recipes" {
-  refused 65 "epochs must be at least 1 (got 0)" plain --epochs 0
+  refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be finite and > 0" plain --lr -1
   refused 65 "trainer 'adamw' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, dp-sgd or dp-adam, or covariance, functional, functional-linear or taylor" plain --trainer adamw
@@ -244,7 +244,7 @@ refused() {
 
 @test "dp trainers: charged, certified, and nothing else is said of the records" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
-  run plain --trainer dp-adam --batch 4 --lr 0.1 --target-epsilon 2 --delta 1e-3 --dataset-id toy
+  run plain --trainer dp-adam --batch 4 --lr 0.1 --epsilon 2 --delta 1e-3 --dataset-id toy
   echo "$output"
   [ "$status" -eq 0 ]
   [[ "$output" == *"differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]]
@@ -255,24 +255,24 @@ refused() {
   [[ "$output" == *'"noise":"gaussian"'* ]]
   [[ "$output" != *fingerprint* ]]
   "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
-  run plain --trainer dp-sgd --adjacency replace-one --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id toy
+  run plain --trainer dp-sgd --adjacency replace-one --batch 4 --epsilon 2 --delta 1e-3 --dataset-id toy
   [[ "$output" == *"(2, 0.001)-differentially private under replace-one adjacency"* ]]
   run "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/toy.jsonl
   [ "$status" -eq 0 ]
   run plain --trainer dp-sgd --noise logistic --batch 4 --noise-multiplier 1 --dataset-id toy --insecure-noise-seed 3 --json
   [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
   rm -f h.safetensors*
-  refused 64 "exactly one of --noise-multiplier and --target-epsilon" plain --trainer dp-sgd
+  refused 64 "exactly one of --noise-multiplier and --epsilon" plain --trainer dp-sgd
   refused 64 "--noise-multiplier belongs to trainers with noise" plain --noise-multiplier 1
   refused 65 "draws private noise" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
-  refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --target-epsilon 1 --dataset-id toy
+  refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --epsilon 1 --dataset-id toy
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
 @test "heads from one noisy release: certified, and larger records are scaled in silence" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   for trainer in covariance functional functional-linear taylor; do
-    run plain --trainer $trainer --clip 2 --target-epsilon 2 --delta 1e-3 --dataset-id moments
+    run plain --trainer $trainer --clip 2 --epsilon 2 --delta 1e-3 --dataset-id moments
     echo "$output"
     [ "$status" -eq 0 ]
     [[ "$output" == *"differentially private under replace-one adjacency"* ]]
@@ -286,26 +286,26 @@ refused() {
   [[ "$output" != *fingerprint* ]]
   "$SOTTO" predict --head h.safetensors --features X.npy --labels y.npy > accuracy.txt
   rm -f h.safetensors*
-  run plain --trainer covariance --target-epsilon 2 --delta 1e-3 --dataset-id moments # norms of 2, and --clip is 1
+  run plain --trainer covariance --epsilon 2 --delta 1e-3 --dataset-id moments # norms of 2, and --clip is 1
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
-  refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --target-epsilon 2
-  refused 64 "--adjacency add-remove: this trainer is accounted for a replaced record only" plain --trainer taylor --adjacency add-remove --target-epsilon 2
-  refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --target-epsilon 2
-  refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --target-epsilon 2 --dataset-id moments
+  refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
+  refused 64 "--adjacency add-remove: this trainer is accounted for a replaced record only" plain --trainer taylor --adjacency add-remove --epsilon 2
+  refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --epsilon 2
+  refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments
   refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
 }
 
 @test "fast noise: only where it is asked for, said everywhere, the same bits for any threads" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
-  run plain --trainer dp-sgd --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
+  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
   echo "$output"
   [ "$status" -eq 0 ]
   [[ "$output" == *"note: fast noise: proved for real numbers; floating-point and timing attacks"* ]]
   grep -q '"noise_mode":"fast"' sotto/ledger/fast.jsonl
   "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/fast.jsonl
-  run plain --trainer dp-sgd --batch 4 --target-epsilon 2 --delta 1e-3 --dataset-id fast
+  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast
   [[ "$output" != *"fast"* ]]
   grep -q '"noise_mode":"exact"' sotto/ledger/fast.jsonl
   for threads in 1 2; do
@@ -317,7 +317,7 @@ refused() {
   rm -f h.safetensors*
   refused 65 "noise mode 'quick' is not known; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
   refused 64 "--noise-mode belongs to trainers with noise" plain --noise-mode fast
-  refused 64 "--noise-mode and --sampling belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --target-epsilon 2 --noise-mode fast
+  refused 64 "--noise-mode and --sampling belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --epsilon 2 --noise-mode fast
 }
 
 @test "private and convex trainers: classes are public and given, a row counts once" {

@@ -67,7 +67,7 @@ refused() {
   # fit FOLDER OPTIONS...: by a head and by a network; sizes tells what came out
   fit() {
     rm -rf home/sotto/ledger l.jsonl h.safetensors n.safetensors
-    private "$1" --trainer covariance --target-epsilon 1 "${@:2}" || :
+    private "$1" --trainer covariance --epsilon 1 "${@:2}" || :
     rm -rf home/sotto/ledger # the set has another identity
     "$SOTTO" train --data "$1" --model mlp --hidden 2 --batch 4 --epochs 1 --threads 1 --dp-sgd --noise-mode fast --noise-multiplier 1 \
       -o n.safetensors "${@:2}" || :
@@ -105,7 +105,7 @@ END
     moved=$({ cmp -l one/all-features.npy other/all-features.npy || :; } | wc -l)
   }
   encoded --label ill
-  "$SOTTO" head --features one/all-features.npy --labels one/all-labels.npy --classes 2 --trainer covariance --clip 2 --target-epsilon 1 --delta 1e-3 -o h.safetensors
+  "$SOTTO" head --features one/all-features.npy --labels one/all-labels.npy --classes 2 --trainer covariance --clip 2 --epsilon 1 --delta 1e-3 -o h.safetensors
   echo "$moved bytes moved"
   [ "$moved" -le 8 ] || grep -q '"proved": "none"' h.safetensors.certificate.json
   rm -r home/sotto/data one other
@@ -139,7 +139,7 @@ END
 
 @test "the target of a sampled training is that of a budget: one replaced record, with the other epsilon beside it" {
   trained() { # COMMAND...
-    run "$@" --target-epsilon 1 --budget-epsilon 1 --budget-delta 1e-3
+    run "$@" --epsilon 1 --budget-epsilon 1 --budget-delta 1e-3
     echo "exit $status: $output"
     [ "$status" -eq 0 ]
     [[ "$output" == *"under replace-one adjacency (epsilon "*" under zero-out)"* ]]
@@ -176,7 +176,7 @@ END
   for seed in 1 2; do
     "$SOTTO" data split people --parts all=40 --seed $seed -o $seed
     run "$SOTTO" head --features $seed/all-features.npy --labels $seed/all-labels.npy --classes 2 --trainer covariance --clip 2 \
-      --target-epsilon 1.8 --delta 1e-3 --budget-epsilon 2 --budget-delta 1e-3 -o $seed.safetensors
+      --epsilon 1.8 --delta 1e-3 --budget-epsilon 2 --budget-delta 1e-3 -o $seed.safetensors
     echo "exit $status: $output"
     [ "$status" -eq $((seed == 1 ? 0 : 77)) ]
   done

@@ -31,7 +31,7 @@ releases() { # in a ledger
   grep -cE '"event":"(release|reserve)"' "$1" || :
 }
 
-dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --delta 1e-3 --adjacency replace-one)
+dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1e-3 --adjacency replace-one)
 
 @test "an import has an identity, which data info shows" {
   [[ "$("$SOTTO" data info people)" == *"identity   survey-2026"* ]]
@@ -108,7 +108,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   grep -q '"dataset_id":"synthetic-images-n64","set":"synthetic-images-n64"' X.npy.provenance.json
   # a public set is an exercise, whose ledger may lie anywhere
   for name in one two; do
-    "$SOTTO" head --features X.npy --labels y.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 --ledger $name.jsonl -o h.safetensors
+    "$SOTTO" head --features X.npy --labels y.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 --ledger $name.jsonl -o h.safetensors
     [ "$(releases $name.jsonl)" -eq 1 ]
     grep -q '"source_records":"public"' $name.jsonl
   done
@@ -150,7 +150,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   make_table 8 > others.csv
   "$SOTTO" data import others.csv --name others --label last --dataset-id others-1 --quiet
   for set in people twin others; do "$SOTTO" data split $set --parts one=60 --seed 3 -o $set; done
-  head() { "$SOTTO" head --features $1/one-features.npy --labels $1/one-labels.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 -o $1.safetensors "${@:2}"; }
+  head() { "$SOTTO" head --features $1/one-features.npy --labels $1/one-labels.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 -o $1.safetensors "${@:2}"; }
   head people
   head others # control: other people
   refused 77 "data set 'twin-1' has records that data set 'survey-2026' was charged for" head twin
@@ -180,7 +180,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
 
 @test "a ledger stays where it is, or is moved" {
   "$SOTTO" data split people --parts one=60 -o a
-  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 -o h.safetensors)
+  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 -o h.safetensors)
   "$SOTTO" "${private[@]}"
   refused 64 "the ledger of data set 'survey-2026' is $ledger, not other.jsonl" "$SOTTO" "${private[@]}" --ledger other.jsonl
   [ ! -e other.jsonl ]
@@ -201,7 +201,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   [ "$status" -eq 0 ]
   [[ "$output" == *"office.jsonl: the ledger of data set 'survey-2026', with a budget of epsilon 1.3, delta 0.001"* ]]
   "$SOTTO" data split people --parts one=60 -o a
-  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --target-epsilon 1 --delta 1e-4 -o h.safetensors)
+  private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 --delta 1e-4 -o h.safetensors)
   refused 77 "set by its officer; a budget can only be tightened" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
   refused 77 "would be exceeded" "$SOTTO" "${private[@]}" --budget-epsilon 0.5 --budget-delta 1e-3
   "$SOTTO" "${private[@]}"
@@ -232,7 +232,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --target-epsilon 1.83 --
   "$SOTTO" data import "$data" --name adult --quiet
   id=$("$SOTTO" data info adult | sed -n 's/^identity *//p')
   "$SOTTO" data split adult --parts member=2000 --one-hot -o adult
-  private=("$SOTTO" head --features adult/member-features.npy --labels adult/member-labels.npy --classes 2 --trainer dp-adam --batch 256 --epochs 2 --target-epsilon 1.83 --adjacency replace-one)
+  private=("$SOTTO" head --features adult/member-features.npy --labels adult/member-labels.npy --classes 2 --trainer dp-adam --batch 256 --epochs 2 --epsilon 1.83 --adjacency replace-one)
   "${private[@]}" --budget-epsilon 2 --budget-delta 1e-5 -o 1.safetensors
   refused 77 "would be exceeded" "${private[@]}" -o 2.safetensors
   "$SOTTO" account --verify 1.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/$id.jsonl"

@@ -76,7 +76,7 @@ by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5"
                  "train --data $data --model mlp --epochs 1 --batch 4 -o new.safetensors" \
                  "embed --encoder e.safetensors --data $data -o new.npy" \
                  "head --features X.npy --labels y.npy --epochs 2 -o new.safetensors" \
-                 "head --features X.npy --labels y.npy --trainer dp-adam --classes 10 --batch 4 --target-epsilon 3 --ledger new.jsonl -o new.safetensors" \
+                 "head --features X.npy --labels y.npy --trainer dp-adam --classes 10 --batch 4 --epsilon 3 --ledger new.jsonl -o new.safetensors" \
                  "sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 2 -o new.json" \
                  "protect --head h.safetensors ${release[*]}" \
                  "predict --head h.safetensors --features X.npy -o new.npy"; do

@@ -199,7 +199,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
              '"pure_epsilon": 10.0' '"zcdp_rho": 1.66666' '"adjacency": "replace-one"' '"compose": 10'; do
     [[ "$output" == *"$key"* ]] || { echo "missing $key in $output"; return 1; }
   done
-  run "$SOTTO" account --mechanism gaussian --target-epsilon 1 --l2 1 --delta 1e-5 --json
+  run "$SOTTO" account --mechanism gaussian --epsilon 1 --l2 1 --delta 1e-5 --json
   [[ "$output" == *'"scale": 3.73063163481'*'"pure_epsilon": null'* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json
   [[ "$output" == *'"noise_multiplier": 1.1'*'"clipping": "l2"'*'"lower": 5.1925'*'"upper": 5.1926'*'"adjacency": "add-remove"'* ]]
@@ -214,7 +214,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [[ "$output" == *"--mechanism is missing"* ]]
   run "$SOTTO" account --mechanism logistic --l1 1
   [ "$status" -eq 64 ]
-  [[ "$output" == *"give exactly one of --scale and --target-epsilon"* ]]
+  [[ "$output" == *"give exactly one of --scale and --epsilon"* ]]
   run "$SOTTO" account --mechanism logistic --scale 1
   [ "$status" -eq 64 ]
   [[ "$output" == *"give --l1, --l2 or both"* ]]
@@ -259,12 +259,12 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 }
 
 @test "account --choose: every mechanism for one target, least noise first" {
-  run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --compose 10
+  run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --compose 10
   [ "$status" -eq 0 ]
   [[ "${lines[1]}" == logistic*11.49538* ]]
-  run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --json
+  run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --json
   [[ "$output" == '{"schema": "sotto.choice/1", "winner": "laplace", "accounts": [{'*']}' ]]
-  run "$SOTTO" account --choose --target-epsilon 1 --mechanism laplace --l1 1
+  run "$SOTTO" account --choose --epsilon 1 --mechanism laplace --l1 1
   [ "$status" -eq 64 ]
 }
 
@@ -285,13 +285,13 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 }
 
 @test "the classical Gaussian formula: beside the exact one, warned, refused" {
-  run "$SOTTO" account --mechanism gaussian-classical --target-epsilon 0.5 --l2 1 --delta 1e-5
+  run "$SOTTO" account --mechanism gaussian-classical --epsilon 0.5 --l2 1 --delta 1e-5
   [ "$status" -eq 0 ]
   [[ "$output" == *"classical formula"*"analytic gaussian"*"classical sigma 9.68961"*"analytic sigma 7.0318266"*"fails from epsilon 8.4198 on"* ]]
   [[ "$output" != *warning* ]]
-  run "$SOTTO" account --mechanism gaussian-classical --target-epsilon 2 --l2 1 --delta 1e-5
+  run "$SOTTO" account --mechanism gaussian-classical --epsilon 2 --l2 1 --delta 1e-5
   [[ "$output" == *"warning: account: the published proof of the classical formula covers epsilon < 1 only"* ]]
-  run "$SOTTO" account --mechanism gaussian-classical --target-epsilon 8.42 --l2 1 --delta 1e-5
+  run "$SOTTO" account --mechanism gaussian-classical --epsilon 8.42 --l2 1 --delta 1e-5
   [ "$status" -eq 65 ]
   [[ "$output" == *"is not private from epsilon 8.4198 on (got 8.42)"* ]]
   run "$SOTTO" account --mechanism gaussian-classical --scale 0.5 --l2 1 --delta 1e-5
@@ -304,7 +304,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 @test "every mechanism refuses senseless numbers in one line" {
   for mechanism in logistic laplace gaussian gaussian-classical discrete-laplace discrete-gaussian knorm exponential randomised-response; do
     for bad in "--scale -1" "--scale 0" "--scale inf" "--scale 1e-320" "--scale 1e300" "--scale 1 --delta -1" "--scale 1 --delta 1" \
-               "--scale 1 --delta inf" "--target-epsilon 0" "--target-epsilon -3" "--target-epsilon inf" "--target-epsilon 1e-310" "--scale 1 --compose 0"; do
+               "--scale 1 --delta inf" "--epsilon 0" "--epsilon -3" "--epsilon inf" "--epsilon 1e-310" "--scale 1 --compose 0"; do
       run "$SOTTO" account --mechanism $mechanism --l1 1 --l2 1 --dimension 2 $bad
       [ "$status" -eq 65 ] && [ "${#lines[@]}" -eq 1 ] || { echo "$mechanism $bad: $status $output"; return 1; }
     done
@@ -324,7 +324,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 }
 
 @test "account --choose: the certificate of each, whole numbers, K-norm noise" {
-  run "$SOTTO" account --choose --target-epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
+  run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
   [ "$status" -eq 0 ]
   [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
   [ "${lines[-1]}" = "least noise: discrete-laplace" ]

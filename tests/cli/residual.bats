@@ -14,7 +14,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 }
 
 @test "a target gives the noise, and the noise the target" {
-  noise=$("$SOTTO" account --residual-perturbation additive --radius 1 --target-epsilon 8 --uses 100 --delta 1e-5 --json |
+  noise=$("$SOTTO" account --residual-perturbation additive --radius 1 --epsilon 8 --uses 100 --delta 1e-5 --json |
     sed 's/.*"input_noise": \([0-9.]*\).*/\1/')
   run "$SOTTO" account --residual-perturbation additive --radius 1 --input-noise "$noise" --uses 100 --delta 1e-5 --json
   [[ "$output" == *'"epsilon_upper": 7.9999'* ]]
@@ -88,7 +88,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME="$BATS_TEST_TMPDIR/home"
   train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 16 --epochs 2 --dtype f32 --backend dnnl --threads 1 --quiet --noise-mode fast -o m.safetensors)
-  run "${train[@]}" --certify-inputs --radius 5 --target-epsilon 8 --residual-perturbation additive --gamma 0.5 --ledger l.jsonl
+  run "${train[@]}" --certify-inputs --radius 5 --epsilon 8 --residual-perturbation additive --gamma 0.5 --ledger l.jsonl
   echo "$output"
   [ "$status" = 0 ]
   [[ "$output" == *"(8, 0.001)-differentially private under replace-input adjacency"* ]]
@@ -97,7 +97,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=noisy-inputs"* ]]
   "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o p.npy
   rm m.safetensors* l.jsonl
-  run "${train[@]}" --certify-inputs --radius 5 --target-epsilon 8 --label-epsilon 2 --ledger l.jsonl
+  run "${train[@]}" --certify-inputs --radius 5 --epsilon 8 --label-epsilon 2 --ledger l.jsonl
   echo "$output"
   [[ "$output" == *"differentially private under replace-one adjacency"* ]]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
@@ -105,7 +105,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   rm m.safetensors*
   for bad in "--certify-inputs --input-noise 2" "--certify-inputs --radius 5" \
     "--certify-inputs --radius 5 --input-noise 2 --noise-multiplier 1" "--certify-inputs --dp-sgd --radius 5 --input-noise 2" \
-    "--label-epsilon 1" "--dp-sgd --target-epsilon 3 --norm group --label-epsilon 1" "--certify-inputs --radius 5 --target-epsilon 2 --label-epsilon 2" \
+    "--label-epsilon 1" "--dp-sgd --epsilon 3 --norm group --label-epsilon 1" "--certify-inputs --radius 5 --epsilon 2 --label-epsilon 2" \
     "--certify-inputs --radius 5 --input-noise 2 --label-epsilon -1" \
     "--certify-inputs --radius 5 --input-noise 2 --ensemble 2 --separate-inputs" "--certify-inputs --radius 5 --input-noise 2 --ensemble 2 --members independent"; do
     run "${train[@]}" $bad --ledger other.jsonl

@@ -24,8 +24,7 @@ static sotto_status check(struct sotto_head_recipe *r)
     REQUIRE(r->hidden_count == 0,
             "trainer %s proves its bound for a linear head only (got %zu hidden layers)", r->trainer,
             r->hidden_count);
-    REQUIRE(r->clip >= 1e-6 && r->clip <= 1e6, "clip must be within 1e-6 and 1e6 (got %g)", r->clip);
-    REQUIRE(r->bias >= 0 && r->bias <= 1e6, "bias constant must be within 0 and 1e6 (got %g)", r->bias);
+    TRY(head_recipe_check_ranges(r, "clip|bias"));
     REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be within 1e-9 and 1e9 (got %g)", r->lambda);
     bool batches = strcmp(r->trainer, "convex-sgd") == 0, lbfgs = strcmp(r->trainer, "convex-lbfgs") == 0;
     /* What has no influence has one value. */
@@ -41,8 +40,7 @@ static sotto_status check(struct sotto_head_recipe *r)
         r->steps = 0;
     if (lbfgs) {
         r->step_size = 0;
-        REQUIRE(r->tolerance >= 1e-9 && r->tolerance <= 1, "tolerance must be within 1e-9 and 1 (got %g)",
-                r->tolerance);
+        TRY(head_recipe_check_ranges(r, "tolerance"));
         goto done;
     }
     r->tolerance = 0;
@@ -50,7 +48,7 @@ static sotto_status check(struct sotto_head_recipe *r)
     if (batches)
         TRY(head_recipe_check_epochs(r));
     else
-        REQUIRE(r->steps >= 1 && r->steps <= UINT32_MAX, "steps must be at least 1 (got %zu)", r->steps);
+        TRY(head_recipe_check_ranges(r, "steps"));
 done:
     return status;
 }

@@ -3,6 +3,8 @@
  */
 #include "head/model/head_trainer.h"
 
+#include "sotto/option.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +12,8 @@
 
 void sotto_head_defaults(struct sotto_head_recipe *r)
 {
-    *r = (struct sotto_head_recipe){.trainer = "adam",
-                                    .epochs = 20,
-                                    .batch = 25,
-                                    .lr = 1e-3,
-                                    .seed = 1,
-                                    .clip = 1,
-                                    .bias = 1,
-                                    .lambda = 0.01,
-                                    .steps = 500,
-                                    .tolerance = 0.01,
-                                    .noise = "gaussian",
-                                    .max_grad_norm = 1,
-                                    .cross = 1};
+    *r = (struct sotto_head_recipe){0};
+    sotto_options_defaults(r, sotto_head_recipe_options());
 }
 
 sotto_status head_recipe_check(struct sotto_head_recipe *r)

@@ -1,20 +1,21 @@
 /* What the recipes of several trainers have in common. */
 #include "head/model/head_trainer.h"
 
+#include "sotto/option.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+sotto_status head_recipe_check_ranges(const struct sotto_head_recipe *r, const char *members)
+{
+    return sotto_options_check(r, sotto_head_recipe_options(), members);
+}
+
 sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r)
 {
-    sotto_status status = SOTTO_OK;
-    REQUIRE(r->epochs >= 1 && r->epochs <= UINT32_MAX, "epochs must be at least 1 (got %zu)", r->epochs);
-    REQUIRE(r->batch >= 1, "batch must be at least 1 (got %zu)", r->batch);
-    REQUIRE(r->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
-            (unsigned long long)r->seed);
-done:
-    return status;
+    return head_recipe_check_ranges(r, "epochs|batch|seed");
 }
 
 sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
@@ -29,7 +30,7 @@ sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
         REQUIRE(r->hidden[i] >= 1 && r->hidden[i] <= 1u << 20,
                 "hidden width %zu is out of range; expected 1 to %u", r->hidden[i], 1u << 20);
     TRY(head_recipe_check_epochs(r));
-    REQUIRE(isfinite(r->lr) && r->lr > 0, "lr must be finite and > 0 (got %g)", r->lr);
+    TRY(head_recipe_check_ranges(r, "lr"));
 done:
     return status;
 }

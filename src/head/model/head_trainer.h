@@ -39,6 +39,8 @@ const struct head_trainer *head_trainer_at(size_t i);
 const struct head_trainer *head_trainer_of(const struct sotto_head_recipe *r);
 
 /* Parts of a recipe that trainers share. */
+/** Members ("clip|bias") against the ranges of sotto_head_recipe_options(). */
+sotto_status head_recipe_check_ranges(const struct sotto_head_recipe *r, const char *members);
 sotto_status head_recipe_check_epochs(const struct sotto_head_recipe *r);
 /** epochs, batch, seed, hidden widths and learning rate. */
 sotto_status head_recipe_check_batches(struct sotto_head_recipe *r);

@@ -430,12 +430,7 @@ static sotto_status check(struct sotto_head_recipe *r)
     REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
             "noise '%s' is not known; expected gaussian or logistic", r->noise);
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
-    REQUIRE(r->max_grad_norm >= 1e-6 && r->max_grad_norm <= 1e6,
-            "max_grad_norm must be within 1e-6 and 1e6 (got %g)", r->max_grad_norm);
-    REQUIRE(isfinite(r->noise_multiplier) && r->noise_multiplier > 0,
-            "noise_multiplier must be finite and > 0 (got %g)", r->noise_multiplier);
-    REQUIRE(r->momentum >= 0 && r->momentum < 1, "momentum must be at least 0 and below 1 (got %g)",
-            r->momentum);
+    TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
             "momentum belongs to trainer dp-sgd; %s has its own", r->trainer);
     status = head_recipe_check_batches(r);

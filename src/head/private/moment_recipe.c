@@ -19,13 +19,12 @@ sotto_status moment_recipe_check(struct sotto_head_recipe *r)
     REQUIRE(r->noise, "noise '%s' is not known; expected gaussian, logistic or laplace", asked);
     REQUIRE(r->hidden_count == 0, "trainer %s makes a linear head only (got %zu hidden layers)", t->name,
             r->hidden_count);
-    REQUIRE(r->clip >= 1e-6 && r->clip <= 1e6, "clip must be within 1e-6 and 1e6 (got %g)", r->clip);
+    TRY(head_recipe_check_ranges(r, "clip|lambda"));
     REQUIRE(r->bias >= 0 && r->bias <= 1, "bias constant must be within 0 and 1, in units of clip (got %g)",
             r->bias);
-    REQUIRE(r->lambda >= 0 && r->lambda <= 1e9, "lambda must be within 0 and 1e9 (got %g)", r->lambda);
     bool weighted = t->weighted;
-    REQUIRE(!weighted || (r->cross >= 1e-3 && r->cross <= 1e3),
-            "cross weight must be within 0.001 and 1000 (got %g)", r->cross);
+    if (weighted)
+        TRY(head_recipe_check_ranges(r, "cross"));
     REQUIRE(r->noise_multiplier >= 0 && isfinite(r->noise_multiplier),
             "noise_multiplier must be finite and > 0 (got %g)", r->noise_multiplier);
     /* What has no influence has one value. */

@@ -1,5 +1,5 @@
-/* One value against one row. An interval is written as in mathematics: "[1,inf)" includes 1, "(0,1)" excludes
- * both. */
+/* One value against one row. */
+#include "io/text/number_interval.h"
 #include "io/text/number.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_private.h"
@@ -8,33 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct interval {
-    double low, high;
-    bool low_open, high_open;
-};
-
-static struct interval parse_range(const char *range)
-{
-    struct interval r = {-INFINITY, INFINITY, false, false};
-    if (!range)
-        return r;
-    const char *comma = strchr(range, ',');
-    size_t length = strlen(range);
-    assert(comma && length >= 5);
-    bool good = number_real(&r.low, range + 1, (size_t)(comma - range - 1)) &&
-                number_real(&r.high, comma + 1, (size_t)(range + length - 1 - (comma + 1)));
-    assert(good && "a row's range is written like [1,inf)");
-    (void)good;
-    r.low_open = range[0] == '(';
-    r.high_open = range[length - 1] == ')';
-    return r;
-}
-
-static bool inside(const struct interval *r, double x)
-{
-    return (r->low_open ? x > r->low : x >= r->low) && (r->high_open ? x < r->high : x <= r->high);
-}
 
 const char *config_expected(char out[CONFIG_PATH_LIMIT], const struct config_row *row)
 {
@@ -52,7 +25,7 @@ const char *config_expected(char out[CONFIG_PATH_LIMIT], const struct config_row
                                    : snprintf(out + used, CONFIG_PATH_LIMIT - used, last ? " or " : ", "));
         }
     } else {
-        struct interval r = parse_range(row->range);
+        struct interval r = interval_read(row->range);
         const char *what = kind == CONFIG_WHOLE ? "a whole number" : "a number";
         if (kind == CONFIG_WHOLE && r.low < 0)
             r.low = 0;
@@ -110,11 +83,11 @@ static bool scalar_fits(const struct yaml_node *node, const struct config_row *r
     case CONFIG_FLAG:
         return strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0;
     case CONFIG_WHOLE:
-        r = parse_range(row->range);
-        return number_whole(&whole, node->text, length) && inside(&r, (double)whole);
+        r = interval_read(row->range);
+        return number_whole(&whole, node->text, length) && interval_holds(&r, (double)whole);
     default:
-        r = parse_range(row->range);
-        return number_real(&real, node->text, length) && isfinite(real) && inside(&r, real);
+        r = interval_read(row->range);
+        return number_real(&real, node->text, length) && isfinite(real) && interval_holds(&r, real);
     }
 }
 

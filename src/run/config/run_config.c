@@ -3,50 +3,46 @@
  * sections. */
 #include "run/config/run_config.h"
 
+#include "run/config/config_members.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "io/yaml/yaml_config.h"
 #include "sotto/fine_tune.h"
 
-#define CASE_ROWS(prefix)                                                                                    \
-    {prefix "head.hidden", CONFIG_WHOLES, .fallback = "[]", .range = "[1,65536]",                            \
-     .help = "ReLU widths; [] is a linear head"},                                                            \
-        {prefix "head.trainer", CONFIG_TEXT, .fallback = "adam",                                             \
-         .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",                                                 \
-         .help = "convex ones have a proved sensitivity"},                                                   \
-        {prefix "head.epochs", CONFIG_WHOLE, .fallback = "20", .range = "[1,1000000]"},                      \
-        {prefix "head.batch", CONFIG_WHOLE, .fallback = "25", .range = "[1,1000000]"},                       \
-        {prefix "head.lr", CONFIG_REAL, .fallback = "0.001", .range = "(0,1000)"},                           \
-        {prefix "head.clip", CONFIG_REAL, .fallback = "1", .range = "(0,inf)", .help = "convex: L2 norm"},   \
-        {prefix "head.bias", CONFIG_REAL, .fallback = "1", .range = "[0,inf)", .help = "convex"},            \
-        {prefix "head.lambda", CONFIG_REAL, .fallback = "0.01", .range = "(0,inf)", .help = "convex"},       \
-        {prefix "head.steps", CONFIG_WHOLE, .fallback = "500", .range = "[1,1000000]", .help = "convex"},    \
-        {prefix "head.step_size", CONFIG_REAL, .fallback = "0", .range = "[0,inf)",                          \
-         .help = "convex, convex-sgd; 0: the largest that the proof allows"},                                \
-        {prefix "head.fine_tune", CONFIG_FLAG, .fallback = "false",                                          \
-         .help = "train the encoder on the private records too: measured only, no privacy statement"},       \
-        {prefix "sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",                  \
-         .help = "replace-one pairs of the sensitivity sampler; 0: none"},                                   \
-        {prefix "protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"}, \
-        {prefix "protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "of the noise; or epsilon"},     \
-        {prefix "protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},                                       \
-        {prefix "protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},                          \
-        {prefix "protect[].l1", CONFIG_REAL, .range = "(0,inf)", .help = "stated instead of sampled"},       \
-        {prefix "protect[].l2", CONFIG_REAL, .range = "(0,inf)"},                                            \
-        {prefix "shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",                          \
-         .help = "shadow heads on random halves, for LiRA and RMIA; even; 0: none"},                         \
-        {prefix "sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},              \
-        {prefix "sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",                        \
-         .help = "measured over draws, never released"},                                                     \
-        {prefix "sweep.scales", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)"},                         \
-        {prefix "sweep.delta", CONFIG_REAL, .fallback = "1e-5", .range = "(0,1)"},                           \
-    {                                                                                                        \
-        prefix "sweep.paper_norms", CONFIG_FLAG, .fallback = "false"                                         \
-    }
+static const struct config_members pretrain_members = {
+    "pretrain.", sotto_pretrain_option_table,
+    "method|encoder|epochs|batch|lr|schedule|temperature|loss|min_area|brightness|jitter|augmentation|"
+    "vertical_flip|grey|blur|dtype|backend"};
+static const struct config_members head_members = {"head.", sotto_head_recipe_options,
+                                                   "hidden|epochs|batch|lr|clip|bias|lambda|steps|step_size"};
 
-static const struct config_row rows[] = {
+/* Top-level, or in each of `cases`. */
+static const struct config_row case_rows[] = {
+    {"head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",
+     .help = "convex ones have a proved sensitivity"},
+    {"head.fine_tune", CONFIG_FLAG, .fallback = "false",
+     .help = "train the encoder on the private records too: measured only, no privacy statement"},
+    {"sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",
+     .help = "replace-one pairs of the sensitivity sampler; 0: none"},
+    {"protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"},
+    {"protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "of the noise; or epsilon"},
+    {"protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},
+    {"protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},
+    {"protect[].l1", CONFIG_REAL, .range = "(0,inf)", .help = "stated instead of sampled"},
+    {"protect[].l2", CONFIG_REAL, .range = "(0,inf)"},
+    {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
+     .help = "shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
+    {"sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},
+    {"sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",
+     .help = "measured over draws, never released"},
+    {"sweep.scales", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)"},
+    {"sweep.delta", CONFIG_REAL, .fallback = "1e-5", .range = "(0,1)"},
+    {"sweep.paper_norms", CONFIG_FLAG, .fallback = "false"},
+    {.path = NULL}};
+
+static const struct config_row first_rows[] = {
     {"name", CONFIG_TEXT, .required = true, .help = "folder below runs/"},
     {"title", CONFIG_TEXT, .help = "of the report"},
     {"seed", CONFIG_WHOLE, .fallback = "1",
@@ -59,38 +55,42 @@ static const struct config_row rows[] = {
     {"data.private", CONFIG_WHOLE, .fallback = "1000", .range = "[2,inf)"},
     {"data.heldout", CONFIG_WHOLE, .fallback = "10000", .range = "[2,inf)"},
     {"data.shadow", CONFIG_WHOLE, .fallback = "0"},
-    {"pretrain.method", CONFIG_TEXT, .fallback = "simclr", .names = "simclr|rotation"},
-    {"pretrain.encoder", CONFIG_TEXT, .fallback = "keras-simclr"},
-    {"pretrain.epochs", CONFIG_WHOLE, .fallback = "10", .range = "[1,1000000]"},
-    {"pretrain.batch", CONFIG_WHOLE, .fallback = "256", .range = "[2,1000000]",
-     .help = "images, two views each"},
-    {"pretrain.lr", CONFIG_REAL, .fallback = "0.001", .range = "(0,1000)"},
-    {"pretrain.schedule", CONFIG_TEXT, .fallback = "constant", .names = "constant|cosine"},
-    {"pretrain.temperature", CONFIG_REAL, .fallback = "0.1", .range = "(0,1000)"},
-    {"pretrain.loss", CONFIG_TEXT, .fallback = "keras", .names = "keras|simclr"},
-    {"pretrain.min_area", CONFIG_REAL, .fallback = "0.25", .range = "(0,1]"},
-    {"pretrain.brightness", CONFIG_REAL, .fallback = "0.6", .range = "[0,1]"},
-    {"pretrain.jitter", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]"},
-    {"pretrain.augmentation", CONFIG_TEXT, .fallback = "keras", .names = "keras|simclr"},
-    {"pretrain.vertical_flip", CONFIG_FLAG, .fallback = "false", .help = "augmentation simclr"},
-    {"pretrain.grey", CONFIG_REAL, .fallback = "0.2", .range = "[0,1]", .help = "augmentation simclr"},
-    {"pretrain.blur", CONFIG_REAL, .fallback = "0.5", .range = "[0,1]", .help = "augmentation simclr"},
-    {"pretrain.dtype", CONFIG_TEXT, .fallback = "auto", .names = "auto|f32|bf16"},
-    {"pretrain.backend", CONFIG_TEXT, .fallback = "auto", .names = "auto|winograd|dnnl|ref"},
+    {.path = NULL}};
+static const struct config_row encoder_rows[] = {
     {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
      .help = "k-NN and linear probe, private part against held-out part"},
-    CASE_ROWS(""),
+    {.path = NULL}};
+static const struct config_row list_rows[] = {
     {"cases[].name", CONFIG_TEXT, .required = true},
     {"cases[].title", CONFIG_TEXT, .help = "of its rows in the report"},
     {"cases[].records", CONFIG_WHOLE, .required = true, .range = "[2,inf)",
      .help = "slice of the private part"},
-    CASE_ROWS("cases[]."),
+    {.path = NULL}};
+static const struct config_row last_rows[] = {
     {"attack.names", CONFIG_TEXTS, .fallback = "[loss, confidence, entropy, modified-entropy]"},
     {"evaluate.draws", CONFIG_WHOLE, .fallback = "20", .range = "[0,100000]",
      .help = "noise draws per setting, to measure the spread"},
     {"report.fpr", CONFIG_REALS, .fallback = "[0.01, 0.001]", .range = "(0,1)"},
     {"report.confidence", CONFIG_REAL, .fallback = "0.95", .range = "(0,1)"},
     {.path = NULL}};
+
+static void add_case_rows(struct config_rows *out, const char *prefix)
+{
+    config_rows_add_members(out, prefix, &head_members);
+    config_rows_add(out, prefix, case_rows);
+}
+
+static void all_rows(struct config_rows *out)
+{
+    out->count = 0;
+    config_rows_add(out, "", first_rows);
+    config_rows_add_members(out, "", &pretrain_members);
+    config_rows_add(out, "", encoder_rows);
+    add_case_rows(out, "");
+    config_rows_add(out, "", list_rows);
+    add_case_rows(out, "cases[].");
+    config_rows_add(out, "", last_rows);
+}
 
 /* Texts go into fixed arrays; a longer one is an error, never cut. */
 static sotto_status copy(char *out, size_t capacity, const struct config *c, const char *path)
@@ -113,31 +113,11 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     sotto_status status = SOTTO_OK;
     struct sotto_pretrain_options *p = &out->pretrain;
     sotto_pretrain_defaults(p);
-    TRY(copy(out->method, sizeof out->method, c, "pretrain.method"));
-    TRY(copy(out->encoder, sizeof out->encoder, c, "pretrain.encoder"));
-    TRY(copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
+    TRY(config_members_read(p, out->pretrain_texts, c, "", &pretrain_members));
     TRY(copy(out->dtype, sizeof out->dtype, c, "pretrain.dtype"));
-    TRY(copy(out->loss, sizeof out->loss, c, "pretrain.loss"));
-    TRY(copy(out->schedule, sizeof out->schedule, c, "pretrain.schedule"));
-    p->method = out->method;
-    p->encoder = out->encoder;
-    p->backend = out->backend;
-    p->dtype = out->dtype;
-    p->loss = out->loss;
-    p->schedule = out->schedule;
+    TRY(copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
+    p->dtype = out->dtype, p->backend = out->backend;
     p->seed = out->seed;
-    p->epochs = config_whole(c, "pretrain.epochs");
-    p->batch = config_whole(c, "pretrain.batch");
-    p->lr = config_real(c, "pretrain.lr");
-    p->temperature = config_real(c, "pretrain.temperature");
-    p->min_area = config_real(c, "pretrain.min_area");
-    p->brightness = config_real(c, "pretrain.brightness");
-    p->jitter = config_real(c, "pretrain.jitter");
-    TRY(copy(out->augmentation, sizeof out->augmentation, c, "pretrain.augmentation"));
-    p->augmentation = out->augmentation;
-    p->vertical_flip = config_flag(c, "pretrain.vertical_flip");
-    p->grey = config_real(c, "pretrain.grey");
-    p->blur = config_real(c, "pretrain.blur");
     if (p->batch > out->sizes[SOTTO_PUBLIC])
         TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public holds only %zu images",
                         p->batch, out->sizes[SOTTO_PUBLIC]));
@@ -250,22 +230,7 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
         if (strcmp(trainer, trainers[i]) == 0)
             recipe->trainer = trainers[i];
-    recipe->hidden_count = config_length(c, "%shead.hidden", prefix);
-    if (recipe->hidden_count > SOTTO_MAX_HIDDEN) {
-        snprintf(path, sizeof path, "%shead.hidden", prefix);
-        TRY(config_fail(c, path, "%s has %zu layers; at most %d", path, recipe->hidden_count,
-                        SOTTO_MAX_HIDDEN));
-    }
-    for (size_t i = 0; i < recipe->hidden_count; i++)
-        recipe->hidden[i] = config_whole(c, "%shead.hidden[%zu]", prefix, i);
-    recipe->epochs = config_whole(c, "%shead.epochs", prefix);
-    recipe->batch = config_whole(c, "%shead.batch", prefix);
-    recipe->lr = config_real(c, "%shead.lr", prefix);
-    recipe->clip = config_real(c, "%shead.clip", prefix);
-    recipe->bias = config_real(c, "%shead.bias", prefix);
-    recipe->lambda = config_real(c, "%shead.lambda", prefix);
-    recipe->steps = config_whole(c, "%shead.steps", prefix);
-    recipe->step_size = config_real(c, "%shead.step_size", prefix);
+    TRY(config_members_read(recipe, NULL, c, prefix, &head_members));
     recipe->seed = config->seed;
     out->pairs = config_whole(c, "%ssensitivity.pairs", prefix);
     double distinct = (double)out->records * ((double)out->records - 1) / 2;
@@ -297,7 +262,8 @@ done:
 
 /* A resolved config writes the top-level sections out as well, so "used" means "differs from the defaults".
  */
-static sotto_status is_default(bool *out, const struct config *c, const char *section)
+static sotto_status is_default(bool *out, const struct config *c, const struct config_row *rows,
+                               const char *section)
 {
     sotto_status status = SOTTO_OK;
     static const char empty[] = "name: x";
@@ -324,7 +290,7 @@ done:
     return status;
 }
 
-static sotto_status read_cases(struct run_config *out, const struct config *c)
+static sotto_status read_cases(struct run_config *out, const struct config *c, const struct config_row *rows)
 {
     sotto_status status = SOTTO_OK;
     static const char *const single_sections[] = {"head", "sensitivity", "protect", "shadow", "sweep"};
@@ -332,7 +298,7 @@ static sotto_status read_cases(struct run_config *out, const struct config *c)
     bool single = false;
     for (size_t i = 0; i < sizeof single_sections / sizeof *single_sections; i++) {
         bool unused;
-        TRY(is_default(&unused, c, single_sections[i]));
+        TRY(is_default(&unused, c, rows, single_sections[i]));
         single |= !unused;
     }
     if (count > RUN_CASES)
@@ -409,12 +375,14 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
 {
     sotto_status status = SOTTO_OK;
     struct config *c = NULL;
+    struct config_rows rows;
     static const char *const parts[SOTTO_PARTS] = {"data.public", "data.private", "data.heldout",
                                                    "data.shadow"};
+    all_rows(&rows);
     if (path)
-        TRY(config_read_file(&c, path, rows, overrides));
+        TRY(config_read_file(&c, path, rows.row, overrides));
     else
-        TRY(config_read(&c, text, strlen(text), name, rows, overrides));
+        TRY(config_read(&c, text, strlen(text), name, rows.row, overrides));
     *out = (struct run_config){.seed = config_whole(c, "seed")};
     TRY(copy(out->name, sizeof out->name, c, "name"));
     if (!is_plain_name(out->name))
@@ -427,7 +395,7 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
     for (int part = 0; part < SOTTO_PARTS; part++)
         out->sizes[part] = config_whole(c, "%s", parts[part]);
     TRY(read_pretrain(out, c));
-    TRY(read_cases(out, c));
+    TRY(read_cases(out, c, rows.row));
     TRY(read_rest(out, c));
     TRY(config_dump(resolved, c));
 done:

@@ -54,7 +54,8 @@ struct run_config {
     char data_set[512], public_set[512]; /* the latter "" for a part of the former */
     size_t sizes[SOTTO_PARTS];
     struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
-    char method[32], encoder[32], backend[16], dtype[16], loss[16], schedule[16], augmentation[16];
+    char pretrain_texts[8][32];
+    char dtype[16], backend[16]; /* of pre-training; "auto" until a stage has chosen */
     int evaluate_encoder; /* k-NN and a linear probe on the private part */
     struct run_case cases[RUN_CASES];
     size_t case_count;

@@ -37,8 +37,8 @@ static sotto_status resolve_auto(struct run *r)
     json_put_text(&key, "asked_backend", c->backend);
     json_put_text(&key, "asked_dtype", c->dtype);
     json_put_text(&key, "machine", nn_backend_title(machine));
-    json_put_text(&key, "method", c->method);
-    json_put_text(&key, "encoder", c->encoder);
+    json_put_text(&key, "method", c->pretrain.method);
+    json_put_text(&key, "encoder", c->pretrain.encoder);
     json_put_integer(&key, "batch", (int64_t)c->pretrain.batch);
     json_put_integer(&key, "epochs", (int64_t)c->pretrain.epochs);
     TRY(run_stage_begin(&stage, &r->folder, "autotune", key));

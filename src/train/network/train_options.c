@@ -3,22 +3,16 @@
 #include "io/json/json.h"
 #include "train/network/network.h"
 
+#include "sotto/option.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 void sotto_train_defaults(struct sotto_train_options *o)
 {
-    *o = (struct sotto_train_options){.model = "cnn",
-                                      .norm = "batch",
-                                      .optimizer = "adam",
-                                      .lr = 1e-3,
-                                      .schedule = "constant",
-                                      .epochs = 20,
-                                      .batch = 64,
-                                      .seed = 1,
-                                      .dtype = "auto",
-                                      .backend = "auto"};
+    *o = (struct sotto_train_options){0};
+    sotto_options_defaults(o, sotto_train_option_table());
 }
 
 /* The static text that equals `asked`; NULL means the first. */
@@ -41,18 +35,8 @@ static sotto_status check_numbers(const struct sotto_train_options *o)
     for (size_t i = 0; i < o->hidden_count; i++)
         REQUIRE(o->hidden[i] >= 1 && o->hidden[i] <= 1u << 16,
                 "hidden width %zu is out of range; expected 1 to %u", o->hidden[i], 1u << 16);
-    REQUIRE(isfinite(o->lr) && o->lr > 0, "lr must be finite and > 0 (got %g)", o->lr);
-    REQUIRE(o->momentum >= 0 && o->momentum < 1, "momentum must be at least 0 and below 1 (got %g)",
-            o->momentum);
-    REQUIRE(o->weight_decay >= 0 && isfinite(o->weight_decay),
-            "weight_decay must be finite and >= 0 (got %g)", o->weight_decay);
-    REQUIRE(o->epochs >= 1 && o->epochs <= 1000000, "epochs must be at least 1 and at most 1000000 (got %zu)",
-            o->epochs);
-    REQUIRE(o->batch >= 1 && o->batch <= 1 << 20, "batch must be at least 1 and at most %d (got %zu)",
-            1 << 20, o->batch);
-    REQUIRE(o->crop <= 256, "crop must be at most 256 pixels (got %zu)", o->crop);
-    REQUIRE(o->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
-            (unsigned long long)o->seed);
+    TRY(sotto_options_check(o, sotto_train_option_table(),
+                            "lr|momentum|weight_decay|epochs|batch|crop|seed"));
 done:
     return status;
 }

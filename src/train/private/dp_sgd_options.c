@@ -1,6 +1,8 @@
 /* Options of private training: defaults, checks, calibration. */
 #include "train/private/dp_sgd.h"
 
+#include "sotto/option.h"
+
 #include "base/status.h"
 
 #include <math.h>
@@ -9,12 +11,8 @@
 
 void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
-    *p = (struct sotto_train_privacy){.target = {NAN, NAN},
-                                      .noise = "gaussian",
-                                      .max_grad_norm = 1,
-                                      .clipping = "flat",
-                                      .quantile = 0.5,
-                                      .views = 1};
+    *p = (struct sotto_train_privacy){0};
+    sotto_options_defaults(p, sotto_train_privacy_options());
 }
 
 static const char *const clippings[] = {"flat", "automatic", "layers", "quantile"};
@@ -65,16 +63,11 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
-    REQUIRE(isfinite(p->max_grad_norm) && p->max_grad_norm > 0,
-            "max_grad_norm must be finite and > 0 (got %g)", p->max_grad_norm);
+    TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
     REQUIRE(p->max_grad_norm <= DP_SGD_LARGEST_CLIP, "max_grad_norm must be at most %g (got %g)",
             DP_SGD_LARGEST_CLIP, p->max_grad_norm);
-    REQUIRE(p->quantile > 0 && p->quantile < 1, "quantile must be above 0 and below 1 (got %g)", p->quantile);
-    REQUIRE(p->views >= 1 && p->views <= 256, "views must be at least 1 and at most 256 (got %zu)", p->views);
     REQUIRE(p->views == 1 || o->flip || o->crop,
             "views: %zu views without flip or crop are all the same; augment, or take 1", p->views);
-    REQUIRE(p->average >= 0 && p->average < 1, "average must be at least 0 and below 1 (got %g)", p->average);
-    REQUIRE(p->part <= 1 << 20, "part must be at most %d (got %zu)", 1 << 20, p->part);
     REQUIRE(o->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
             o->batch, n);
     REQUIRE(n <= UINT32_MAX, "%zu records; at most %u are supported", n, UINT32_MAX);
@@ -90,8 +83,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
         p->reserve = p->steps;
     if (!isnan(p->target.epsilon))
         TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n)));
-    REQUIRE(isfinite(p->noise_multiplier) && p->noise_multiplier > 0,
-            "noise_multiplier must be finite and > 0 (got %g)", p->noise_multiplier);
+    TRY(sotto_options_check(p, sotto_train_privacy_options(), "noise_multiplier"));
 done:
     return status;
 }

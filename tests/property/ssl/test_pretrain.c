@@ -129,15 +129,15 @@ static void bad_options_are_one_clear_line(void **state)
     expect_error(&o, SOTTO_EINVAL,
                  "batch must be at least 2 (got 1): a contrastive loss needs at least one negative");
     o = tiny(), o.batch = 0;
-    expect_error(&o, SOTTO_EINVAL, "batch must be at least 1 (got 0)");
+    expect_error(&o, SOTTO_EINVAL, "batch must be at least 1 and at most 1048576 (got 0)");
     o = tiny(), o.epochs = 0;
-    expect_error(&o, SOTTO_EINVAL, "epochs must be at least 1 (got 0)");
+    expect_error(&o, SOTTO_EINVAL, "epochs must be at least 1 and at most 1000000 (got 0)");
     o = tiny(), o.temperature = 0;
-    expect_error(&o, SOTTO_EINVAL, "temperature must be > 0 (got 0)");
+    expect_error(&o, SOTTO_EINVAL, "temperature must be finite and > 0 (got 0)");
     o = tiny(), o.temperature = NAN;
-    expect_error(&o, SOTTO_EINVAL, "temperature must be > 0 (got nan)");
+    expect_error(&o, SOTTO_EINVAL, "temperature must be finite and > 0 (got nan)");
     o = tiny(), o.lr = -1;
-    expect_error(&o, SOTTO_EINVAL, "lr must be > 0 (got -1)");
+    expect_error(&o, SOTTO_EINVAL, "lr must be finite and > 0 (got -1)");
     o = tiny(), o.min_area = 1.5;
     expect_error(&o, SOTTO_EINVAL, "min_area must be in (0, 1] (got 1.5)");
     o = tiny(), o.method = "simclear";

@@ -232,7 +232,7 @@ static void what_cannot_be_proved_is_refused(void **state)
     r = good, r.clip = -1;
     expect(SOTTO_EINVAL, "clip must be", r, N);
     r = good, r.bias = NAN;
-    expect(SOTTO_EINVAL, "bias constant must be", r, N);
+    expect(SOTTO_EINVAL, "bias must be", r, N);
     r = good, r.steps = 0;
     expect(SOTTO_EINVAL, "steps must be", r, N);
     r = good, r.step_size = good.step_size * 1.001;

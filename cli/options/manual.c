@@ -1,0 +1,163 @@
+/* Man pages in the man(7) macros. */
+#include "options/manual.h"
+#include "options/manual_file.h"
+
+#include <string.h>
+
+/* Text of a line; a dot or quote at its beginning would be a request. */
+static void put(FILE *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text; text++)
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '\'')
+            fputs("\\(aq", out);
+        else if (*text == '^')
+            fputs("\\(ha", out);
+        else if (*text == '~')
+            fputs("\\(ti", out);
+        else
+            fputc(*text, out);
+}
+
+static void put_upper(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
+}
+
+static void put_option(FILE *out, const struct option_row *row)
+{
+    fputs(".TP\n\\fB\\-\\-", out);
+    put(out, row->name);
+    fputs("\\fR", out);
+    if (option_short(row))
+        fprintf(out, ", \\fB\\-%s\\fR", option_short(row));
+    const char *word, *list = row->aliases;
+    for (size_t n; (n = option_word(&word, &list));) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)n, word);
+        fputs(", \\fB\\-\\-", out);
+        put(out, name);
+        fputs("\\fR", out);
+    }
+    if (row->value) {
+        fputs(" \\fI", out);
+        put(out, row->value);
+        fputs("\\fR", out);
+    }
+    fputc('\n', out);
+    put(out, row->help);
+    if (row->fallback) {
+        fputs(" (default: ", out);
+        put(out, row->fallback);
+        fputc(')', out);
+    }
+    fputc('\n', out);
+}
+
+static void put_options(FILE *out, const struct option_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!option_opens_group(rows, i))
+            continue;
+        fputs(".SS ", out);
+        put(out, rows->row[i].group);
+        fputc('\n', out);
+        for (size_t k = i; k < rows->count; k++)
+            if (strcmp(rows->row[k].group, rows->row[i].group) == 0)
+                put_option(out, &rows->row[k]);
+    }
+}
+
+static void put_examples(FILE *out, const char *examples)
+{
+    fputs(".SH EXAMPLES\n.nf\n", out);
+    while (*examples) {
+        char line[512];
+        size_t length = strcspn(examples, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, examples);
+        put(out, line);
+        fputc('\n', out);
+        examples += length + (examples[length] == '\n');
+    }
+    fputs(".fi\n", out);
+}
+
+static void put_head(FILE *out, const char *verb)
+{
+    fputs(".TH SOTTO", out);
+    if (verb) {
+        fputs("\\-", out);
+        put_upper(out, verb);
+    }
+    fprintf(out, " 1 \"\" \"sotto %s\" \"sotto\"\n.SH NAME\nsotto", sotto_version());
+    if (verb) {
+        fputs("\\-", out);
+        put(out, verb);
+    }
+    fputs(" \\- ", out);
+}
+
+static void put_verb(FILE *out, const struct verb *verb)
+{
+    static struct option_rows rows;
+    option_rows_of(&rows, verb);
+    put_head(out, verb->name);
+    put(out, verb->summary);
+    fputs("\n.SH SYNOPSIS\n\\fBsotto ", out);
+    put(out, verb->name);
+    fputs("\\fR ", out);
+    put(out, verb->arguments);
+    fputs(" [options]\n", out);
+    put_examples(out, verb->examples);
+    fputs(".SH OPTIONS\n", out);
+    put_options(out, &rows);
+    fputs(".SH SEE ALSO\n.BR sotto (1)\n", out);
+}
+
+static void put_overview(FILE *out, const struct verb *const *verbs, size_t count)
+{
+    put_head(out, NULL);
+    fputs("private self\\-supervised learning\n.SH SYNOPSIS\n\\fBsotto\\fR \\fIVERB\\fR [options]\n"
+          ".SH VERBS\nEach has a page of its own, such as\n.BR sotto\\-audit (1).\n",
+          out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(".TP\n\\fB", out);
+        put(out, verbs[i]->name);
+        fputs("\\fR\n", out);
+        put(out, verbs[i]->summary);
+        fputc('\n', out);
+    }
+    fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n"
+          "64: wrong use of options.\n65: values or files that are not valid.\n66: an input does not exist.\n"
+          "69: not built in, or not possible on this machine.\n70: a defect of sotto.\n71: out of memory.\n"
+          "73, 74: an output cannot be created or written.\n75: a lock is held by another process.\n"
+          "77: the privacy budget would be exceeded.\n78: an error in a configuration file.\n"
+          "130, 143: stopped by a signal.\n",
+          out);
+}
+
+sotto_status manual_write(const char *folder, const struct verb *const *verbs, size_t count)
+{
+    FILE *out;
+    sotto_status status = manual_file_open(&out, folder, "sotto.1");
+    if (status != SOTTO_OK)
+        return status;
+    put_overview(out, verbs, count);
+    status = manual_file_close(out, "sotto.1");
+    for (size_t i = 0; status == SOTTO_OK && i < count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "sotto-%s.1", verbs[i]->name);
+        status = manual_file_open(&out, folder, name);
+        if (status != SOTTO_OK)
+            return status;
+        put_verb(out, verbs[i]);
+        status = manual_file_close(out, name);
+    }
+    return status;
+}

@@ -1,0 +1,100 @@
+/* The rows of a verb: headings, shared rows and tables of the library become one list. */
+#include "options/options_private.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct option_row common_rows[] = {
+    OPTION_GROUP("Common"),
+    {"json", OPTION_FLAG, NULL, NULL, "exactly one JSON object on stdout; errors as JSON on stderr"},
+    {"threads", OPTION_COUNT, "N", NULL, "threads (default: the CPUs that this process may use)"},
+    {"progress", OPTION_TEXT, "WHEN", "auto", "progress on stderr: auto, always or never"},
+    {"color", OPTION_TEXT, "WHEN", "auto", "colours: auto, always or never (NO_COLOR is honoured)"},
+    {"quiet", OPTION_FLAG, NULL, NULL, "no progress and no log lines"},
+    {"alone", OPTION_FLAG, NULL, NULL, "this process by itself: the launcher (mpirun, srun) is ignored"},
+    {"help", OPTION_FLAG, NULL, NULL, "this text"},
+    OPTION_END};
+
+size_t option_word(const char **word, const char **list)
+{
+    if (!*list || !**list)
+        return 0;
+    size_t length = strcspn(*list, "|");
+    *word = *list;
+    *list += length + ((*list)[length] == '|');
+    return length;
+}
+
+bool option_listed(const char *list, const char *name, size_t length)
+{
+    const char *word;
+    for (size_t n; (n = option_word(&word, &list));)
+        if (n == length && strncmp(word, name, n) == 0)
+            return true;
+    return false;
+}
+
+static struct option_row of_member(const struct sotto_option *m)
+{
+    static const enum option_kind kinds[] = {
+        [SOTTO_OPTION_FLAG] = OPTION_FLAG,   [SOTTO_OPTION_TEXT] = OPTION_TEXT,
+        [SOTTO_OPTION_COUNT] = OPTION_COUNT, [SOTTO_OPTION_SEED] = OPTION_COUNT,
+        [SOTTO_OPTION_REAL] = OPTION_REAL,   [SOTTO_OPTION_SIZES] = OPTION_TEXT};
+    bool given = m->value && m->type != SOTTO_OPTION_FLAG && strcmp(m->value, "nan") != 0;
+    return (struct option_row){.name = m->name,
+                               .kind = kinds[m->type],
+                               .value = m->unit,
+                               .fallback = given ? m->value : NULL,
+                               .help = m->help,
+                               .aliases = m->aliases,
+                               .old_names = m->old_names,
+                               .group = m->group,
+                               .member = m};
+}
+
+static void add(struct option_rows *out, struct option_row row)
+{
+    assert(out->count < OPTION_ROWS_MOST && row.group && "an option stands below a heading");
+    out->row[out->count++] = row;
+}
+
+/* Returns the heading that now holds. */
+static const char *add_all(struct option_rows *out, const struct option_row *rows, const char *group)
+{
+    for (; rows->name; rows++) {
+        struct option_row row = *rows;
+        if (row.kind == OPTION_GROUP) {
+            group = row.help;
+        } else if (row.kind == OPTION_ROWS) {
+            group = add_all(out, row.rows, group);
+        } else if (row.kind == OPTION_TABLE) {
+            for (const struct sotto_option *m = row.table(); m->name; m++)
+                if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
+                    add(out, of_member(m));
+        } else {
+            row.group = group;
+            add(out, row);
+        }
+    }
+    return group;
+}
+
+void option_rows_of(struct option_rows *out, const struct verb *verb)
+{
+    out->count = 0;
+    add_all(out, verb->options, NULL);
+    add_all(out, common_rows, NULL);
+}
+
+bool option_opens_group(const struct option_rows *rows, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(rows->row[k].group, rows->row[i].group) == 0)
+            return false;
+    return true;
+}
+
+const char *option_short(const struct option_row *row)
+{
+    return strcmp(row->name, "output") == 0 ? "o" : strcmp(row->name, "set") == 0 ? "s" : NULL;
+}

@@ -1,0 +1,18 @@
+/* option_row.h - shorthand for the rows of one struct's table; define OPTIONS_OF to the struct first. */
+#ifndef OPTIONS_OPTION_ROW_H
+#define OPTIONS_OPTION_ROW_H
+
+#include "sotto/option.h"
+
+#define MEMBER(member) .key = #member, .offset = offsetof(OPTIONS_OF, member)
+#define FLAG(member) .type = SOTTO_OPTION_FLAG, MEMBER(member)
+#define TEXT(member, u) .type = SOTTO_OPTION_TEXT, .unit = u, MEMBER(member)
+#define COUNT(member, u) .type = SOTTO_OPTION_COUNT, .unit = u, MEMBER(member)
+#define SEED(member)                                                                                         \
+    .type = SOTTO_OPTION_SEED, .unit = "N", .range = "[0,9223372036854775807]", MEMBER(member)
+#define REAL(member, u) .type = SOTTO_OPTION_REAL, .unit = u, MEMBER(member)
+#define SIZES(member, n, most)                                                                               \
+    .type = SOTTO_OPTION_SIZES, .unit = "WIDTHS", .count = offsetof(OPTIONS_OF, n), .capacity = most,        \
+    MEMBER(member)
+
+#endif

@@ -1,0 +1,104 @@
+#include "run/config/config_members.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(struct config_rows *out, const char *prefix, const char *section, struct config_row row)
+{
+    size_t i = out->count++;
+    assert(i < CONFIG_ROWS);
+    int length = snprintf(out->path[i], CONFIG_KEY, "%s%s%s", prefix, section, row.path);
+    assert(length > 0 && length < CONFIG_KEY);
+    (void)length;
+    row.path = out->path[i];
+    out->row[i] = row;
+    out->row[i + 1].path = NULL;
+}
+
+void config_rows_add(struct config_rows *out, const char *prefix, const struct config_row *rows)
+{
+    for (; rows->path; rows++)
+        add(out, prefix, "", *rows);
+}
+
+static struct config_row row_of(const struct sotto_option *m)
+{
+    static const enum config_kind kinds[] = {
+        [SOTTO_OPTION_FLAG] = CONFIG_FLAG,   [SOTTO_OPTION_TEXT] = CONFIG_TEXT,
+        [SOTTO_OPTION_COUNT] = CONFIG_WHOLE, [SOTTO_OPTION_SEED] = CONFIG_WHOLE,
+        [SOTTO_OPTION_REAL] = CONFIG_REAL,   [SOTTO_OPTION_SIZES] = CONFIG_WHOLES};
+    bool text = m->type == SOTTO_OPTION_TEXT;
+    return (struct config_row){.path = m->key,
+                               .kind = kinds[m->type],
+                               .fallback = m->type == SOTTO_OPTION_SIZES  ? "[]"
+                                           : m->type == SOTTO_OPTION_FLAG ? "false"
+                                                                          : m->value,
+                               .range = text ? NULL : m->range,
+                               .names = text ? m->range : NULL,
+                               .help = m->help};
+}
+
+/* The next of "epochs|lr" and its row; NULL behind the last. */
+static const struct sotto_option *next(const char **keys, const struct config_members *m)
+{
+    char key[CONFIG_KEY];
+    size_t length = strcspn(*keys, "|");
+    if (!length)
+        return NULL;
+    snprintf(key, sizeof key, "%.*s", (int)length, *keys);
+    *keys += length + ((*keys)[length] == '|');
+    const struct sotto_option *row = sotto_option_find(m->table(), key);
+    assert(row);
+    return row;
+}
+
+void config_rows_add_members(struct config_rows *out, const char *prefix, const struct config_members *m)
+{
+    const char *keys = m->keys;
+    for (const struct sotto_option *row; (row = next(&keys, m));)
+        add(out, prefix, m->section, row_of(row));
+}
+
+static sotto_status read_sizes(char *out, const struct sotto_option *row, const struct config *c,
+                               const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = config_length(c, "%s", path);
+    if (n > row->capacity)
+        TRY(config_fail(c, path, "%s has %zu entries; at most %zu", path, n, row->capacity));
+    for (size_t i = 0; i < n; i++)
+        ((size_t *)(void *)(out + row->offset))[i] = config_whole(c, "%s[%zu]", path, i);
+    *(size_t *)(void *)(out + row->count) = n;
+done:
+    return status;
+}
+
+sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], const struct config *c,
+                                 const char *prefix, const struct config_members *m)
+{
+    sotto_status status = SOTTO_OK;
+    const char *keys = m->keys;
+    for (const struct sotto_option *row; (row = next(&keys, m));) {
+        char path[128];
+        void *to = (char *)out + row->offset;
+        snprintf(path, sizeof path, "%s%s%s", prefix, m->section, row->key);
+        const char *text = row->type == SOTTO_OPTION_TEXT ? config_text(c, "%s", path) : NULL;
+        if (text && strlen(text) >= CONFIG_MEMBER_TEXT)
+            TRY(config_fail(c, path, "%s is longer than %d bytes", path, CONFIG_MEMBER_TEXT - 1));
+        if (text) {
+            strcpy(*texts, text);
+            *(const char **)to = *texts++;
+        } else if (row->type == SOTTO_OPTION_FLAG) {
+            *(int *)to = config_flag(c, "%s", path);
+        } else if (row->type == SOTTO_OPTION_REAL) {
+            *(double *)to = config_real(c, "%s", path);
+        } else if (row->type == SOTTO_OPTION_COUNT) {
+            *(size_t *)to = config_whole(c, "%s", path);
+        } else if (row->type == SOTTO_OPTION_SIZES) {
+            TRY(read_sizes(out, row, c, path));
+        }
+    }
+done:
+    return status;
+}

@@ -1,0 +1,30 @@
+/* config_members.h - keys of the experiment file that are members of a public options struct (sotto/option.h). */
+#ifndef RUN_CONFIG_CONFIG_MEMBERS_H
+#define RUN_CONFIG_CONFIG_MEMBERS_H
+
+#include "io/yaml/yaml_config.h"
+#include "sotto/option.h"
+
+/** These members below a section: {"pretrain.", sotto_pretrain_option_table, "epochs|lr"}. */
+struct config_members {
+    const char *section;
+    const struct sotto_option *(*table)(void);
+    const char *keys; /* in the order of the file */
+};
+
+enum { CONFIG_ROWS = 128, CONFIG_KEY = 48, CONFIG_MEMBER_TEXT = 32 };
+/** A table that is put together. */
+struct config_rows {
+    size_t count;
+    struct config_row row[CONFIG_ROWS + 1];
+    char path[CONFIG_ROWS][CONFIG_KEY];
+};
+/** Appends rows with `prefix` ("cases[].") in front of their paths. */
+void config_rows_add(struct config_rows *out, const char *prefix, const struct config_row *rows);
+void config_rows_add_members(struct config_rows *out, const char *prefix, const struct config_members *m);
+
+/** Reads the members into *out. Texts are copied to texts[0], texts[1], ...; ECONFIG: too long, or too many widths. */
+sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], const struct config *c,
+                                 const char *prefix, const struct config_members *m);
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# Help, man pages and completions are loops over one table: each names every option of every verb.
+
+setup() {
+  mkdir "$BATS_TEST_TMPDIR/man" "$BATS_TEST_TMPDIR/completion"
+  "$SOTTO" help --man "$BATS_TEST_TMPDIR/man"
+  "$SOTTO" help --completion "$BATS_TEST_TMPDIR/completion"
+  man=$BATS_TEST_TMPDIR/man completion=$BATS_TEST_TMPDIR/completion
+}
+verbs() { "$SOTTO" help | sed -n 's/^  sotto \([a-z-]*\) .*/\1/p'; }
+options() { "$SOTTO" "$1" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'; }
+
+@test "man pages and completions name every option of every verb" {
+  for verb in $(verbs); do
+    bash_words=" $(sed -n "s/^        $verb) words='\(.*\)' ;;/\1/p" "$completion/sotto.bash") "
+    sed -n "/^  $verb)/,/;;/p" "$completion/_sotto" > "$BATS_TEST_TMPDIR/zsh"
+    grep -q "fB$verb" "$man/sotto.1"
+    [ "$(options "$verb" | wc -l)" -ge 7 ]
+    for option in $(options "$verb"); do
+      grep -qF -- "--${option//-/\\-}\\fR" <(sed 's/\\-\\-/--/' "$man/sotto-$verb.1") || { echo "man: $verb $option"; return 1; }
+      [[ $bash_words == *" --$option "* ]] || { echo "bash: $verb $option"; return 1; }
+      grep -qF -- "--$option[" "$BATS_TEST_TMPDIR/zsh" || { echo "zsh: $verb $option"; return 1; }
+      grep -q -- "from $verb' -l $option " "$completion/sotto.fish" || { echo "fish: $verb $option"; return 1; }
+    done
+  done
+}
+
+@test "shells read the completions" {
+  bash -n "$completion/sotto.bash"
+  ! command -v zsh || zsh -n "$completion/_sotto"
+  ! command -v fish || fish -n "$completion/sotto.fish"
+}
+
+@test "bash completes verbs and options" {
+  run bash -c 'source "$0"; COMP_WORDS=(sotto aud); COMP_CWORD=1; _sotto; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(sotto train --eps); COMP_CWORD=2; _sotto; echo "${COMPREPLY[*]}"' "$completion/sotto.bash"
+  [ "$output" = $'audit\n--epsilon' ]
+}
+
+@test "man pages have no warnings" {
+  command -v groff || skip
+  for page in "$man"/*.1; do
+    run groff -man -Tutf8 -ww -z "$page"
+    [ -z "$output" ] || { echo "$page: $output"; return 1; }
+  done
+}
+
+@test "help is at most 100 columns wide, and as narrow as COLUMNS" {
+  for verb in $(verbs); do
+    [ -z "$("$SOTTO" "$verb" --help | awk 'length > 100')" ]
+    [ -z "$(COLUMNS=70 "$SOTTO" "$verb" --help | awk 'length > 70 && !/^  --/ && NF > 1')" ] ||
+      { COLUMNS=70 "$SOTTO" "$verb" --help | awk 'length > 70'; return 1; }
+  done
+}
+
+@test "a folder that does not exist is an error" {
+  run "$SOTTO" help --man "$BATS_TEST_TMPDIR/none"
+  [ "$status" -eq 73 ]
+}
