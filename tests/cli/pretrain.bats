@@ -76,7 +76,7 @@ expect() {
   expect 65 "batch 256 is larger than the 28 images to train on"
   expect 65 "batch must be at least 2 (got 1)" --batch 1
   expect 65 "epochs must be at least 1 and at most 1000000 (got 0)" --batch 4 --epochs 0
-  expect 65 "temperature must be > 0 (got 0)" --batch 4 --temperature 0
+  expect 65 "temperature must be finite and > 0 (got 0)" --batch 4 --temperature 0
   expect 65 "model 'keras-simcrl' is unknown; expected one of: " --batch 4 --encoder keras-simcrl
   expect 65 "method 'sim' is unknown; expected one of: rotation, simclr" --batch 4 --method sim
   expect 64 "--indices and --split both choose rows" --indices x.npy --split test

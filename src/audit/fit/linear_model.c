@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-
 struct problem {
     const struct linear_rows *in;
     const struct linear_model *m;

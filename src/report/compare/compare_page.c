@@ -28,13 +28,11 @@ static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k
 
 static void table(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(
-        p,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All "
-        "models\"><table>\n<caption>Every "
-        "number with its interval. Better: the whole interval lies beyond that of the first line; worse: the "
-        "estimate does. On the front: nobody is as good on every axis that all have, and better on "
-        "one.</caption>\n<thead><tr><th scope=\"col\">Model</th>");
+    page_table(p, "All models",
+               "Every number with its interval. Better: the whole interval lies beyond that of the first "
+               "line; worse: the estimate does. On the front: nobody is as good on every axis that all have, "
+               "and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
+               NULL);
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">");
         page_html(p, compare_axes[k].title);
@@ -54,7 +52,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
                                  : "<td>no</td>");
         page_html(p, "</tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 /* For whom several rows are one defence at several strengths. */

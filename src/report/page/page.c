@@ -227,3 +227,48 @@ double allowed_tpr(double epsilon, double delta, double fpr)
     double above = exp(epsilon) * fpr + delta, below = 1 - exp(-epsilon) * (1 - delta - fpr);
     return fmin(1, fmin(above, below));
 }
+
+void page_table(struct page *p, const char *label, const char *caption, const char *columns)
+{
+    page_format(p,
+                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<caption>",
+                label);
+    page_html(p, caption);
+    if (columns)
+        page_columns(p, columns);
+}
+
+/* One title, from `from` to before `end`. */
+static void column(struct page *p, const char *from, const char *end)
+{
+    page_html(p, "<th scope=\"col\"");
+    if (*from == '^') {
+        const char *name = ++from, *mark = memchr(from, '^', (size_t)(end - from));
+        page_html(p, " class=\"number");
+        if (mark) {
+            page_html(p, " ");
+            page_bytes(p, name, (size_t)(mark - name));
+            from = mark + 1;
+        }
+        page_html(p, "\"");
+    }
+    page_html(p, ">");
+    page_bytes(p, from, (size_t)(end - from));
+    page_html(p, "</th>");
+}
+
+void page_columns(struct page *p, const char *columns)
+{
+    page_html(p, "</caption>\n<thead><tr>");
+    while (*columns) {
+        size_t length = strcspn(columns, "|");
+        column(p, columns, columns + length);
+        columns += length + (columns[length] == '|');
+    }
+    page_html(p, "</tr></thead>\n<tbody>\n");
+}
+
+void page_table_end(struct page *p)
+{
+    page_html(p, "</tbody></table></div>\n");
+}

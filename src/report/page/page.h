@@ -34,6 +34,14 @@ void page_rounded_up(struct page *p, double x);
 void page_estimate(struct page *p, const struct estimate *e);
 void page_percent_estimate(struct page *p, const struct estimate *e);
 
+/** A table that scrolls sideways. `columns` as below; NULL: the caption goes on, until page_columns(). Label,
+ * caption and columns are trusted HTML. */
+void page_table(struct page *p, const char *label, const char *caption, const char *columns);
+/** Ends the caption and starts the body. Titles with | between them; "^Title": of numbers; "^NAME^Title": of
+ * numbers of the class NAME. */
+void page_columns(struct page *p, const char *columns);
+void page_table_end(struct page *p);
+
 /** The whole page of a document into an empty p; free p->text with base_free() also after a failure. */
 sotto_status report_build(struct page *p, const char *json, size_t size);
 /* The same of a document that was read. */

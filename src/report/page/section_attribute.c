@@ -47,13 +47,9 @@ static void curve(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
-    page_html(
-        p,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Learning "
-        "curve\"><table>\n<caption>How "
-        "much the attacker must know: accuracy with a part of the known records.</caption>\n<thead><tr><th "
-        "scope=\"col\">Part</th><th scope=\"col\" class=\"number\">Records</th><th scope=\"col\" "
-        "class=\"number\">Accuracy</th></tr></thead>\n<tbody>\n");
+    page_table(p, "Learning curve",
+               "How much the attacker must know: accuracy with a part of the known records.",
+               "Part|^Records|^Accuracy");
     for (size_t i = 0; i < json_count(list); i++) {
         page_html(p, "<tr><th scope=\"row\">");
         page_percent_plain(p, part_number(json_at(list, i), "share"));
@@ -63,7 +59,7 @@ static void curve(struct page *p, const struct json *list)
         cell(p, json_at(list, i));
         page_html(p, "</tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 /* Only where networks of several depths were asked for. */
@@ -71,11 +67,9 @@ static void depths(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
-    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Depth of the attack's "
-                 "network\"><table>\n<caption>Whether a deeper network would say more, taught by all known "
-                 "records.</caption>\n<thead><tr><th scope=\"col\">Dense layers</th><th scope=\"col\" "
-                 "class=\"number\">Accuracy</th><th scope=\"col\" class=\"number\">Balanced accuracy</th><th "
-                 "scope=\"col\" class=\"number\">Macro F1</th></tr></thead>\n<tbody>\n");
+    page_table(p, "Depth of the attack's network",
+               "Whether a deeper network would say more, taught by all known records.",
+               "Dense layers|^Accuracy|^Balanced accuracy|^Macro F1");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         page_html(p, "<tr><th scope=\"row\">");
@@ -86,7 +80,7 @@ static void depths(struct page *p, const struct json *list)
         cell(p, part(one, "macro_f1"));
         page_html(p, "</tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 void section_attribute(struct page *p, const struct report *r)
@@ -103,17 +97,14 @@ void section_attribute(struct page *p, const struct report *r)
     page_count(p, part_number(a, "n_known"));
     page_html(p, " records and is tested on ");
     page_count(p, part_number(a, "n_test"));
-    page_html(p, " others.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Attribute "
-                 "inference\"><table>\n<caption>The better of logistic regression and a network, chosen on "
-                 "records that were "
-                 "not tested, beside guesses that need no model. Balanced: mean over the attribute's values. "
-                 "Intervals at ");
+    page_html(p, " others.</p>\n");
+    page_table(p, "Attribute inference",
+               "The better of logistic regression and a network, chosen on records that were not tested, "
+               "beside guesses that need no model. Balanced: mean over the attribute's values. Intervals at ",
+               NULL);
     page_percent_plain(p, part_number(a, "confidence"));
-    page_html(p,
-              ", bootstrap over the tested records.</caption>\n<thead><tr><th scope=\"col\">Guess by</th><th "
-              "scope=\"col\" class=\"number\">Accuracy</th><th scope=\"col\" class=\"number\">Balanced "
-              "accuracy</th><th "
-              "scope=\"col\" class=\"number\">Macro F1</th></tr></thead>\n<tbody>\n");
+    page_html(p, ", bootstrap over the tested records.");
+    page_columns(p, "Guess by|^Accuracy|^Balanced accuracy|^Macro F1");
     line(p, part(a, "attack"), " <span class=\"ci\">(the attack)</span>");
     for (size_t i = 0; i < json_count(part(a, "baselines")); i++) {
         const struct json *one = json_at(part(a, "baselines"), i);
@@ -122,7 +113,7 @@ void section_attribute(struct page *p, const struct report *r)
              asks ? " <span class=\"ci\">(sees nothing else)</span>"
                   : " <span class=\"ci\">(no model needed)</span>");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
     gain(p, a);
     depths(p, part(a, "depths"));
     curve(p, part(a, "learning_curve"));

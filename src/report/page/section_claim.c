@@ -167,23 +167,16 @@ void section_claim(struct page *p, const struct report *r)
                  "<strong>Conditional</strong> is the "
                  "\xce\xb5 that would hold <em>if</em> the sensitivity seen in a sample were the true one: "
                  "that is not a guarantee.</p>\n");
-    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                 "aria-label=\"Claims\"><table>\n<caption>Claims for each "
-                 "protected setting. The last column is what the proof leaves to any attacker who accepts "
-                 "1&#8239;% false "
-                 "alarms (guessing: 1&#8239;%).</caption>\n<thead><tr><th scope=\"col\">Setting</th><th "
-                 "scope=\"col\">Mechanism</th><th "
-                 "scope=\"col\" class=\"number\">Scale</th><th scope=\"col\">Sensitivity</th><th "
-                 "scope=\"col\" class=\"number "
-                 "proved\">Proved \xce\xb5</th><th scope=\"col\" class=\"number conditional\">Conditional "
-                 "\xce\xb5<br>(on the sampled "
-                 "sensitivity)</th><th scope=\"col\" class=\"number\">\xce\xb4</th><th scope=\"col\" "
-                 "class=\"number proved\">TPR "
-                 "possible at 1&#8239;% FPR</th></tr></thead>\n<tbody>\n");
+    page_table(p, "Claims",
+               "Claims for each protected setting. The last column is what the proof leaves to any attacker "
+               "who accepts 1&#8239;% false alarms (guessing: 1&#8239;%).",
+               "Setting|Mechanism|^Scale|Sensitivity|^proved^Proved \xce\xb5|^conditional^Conditional "
+               "\xce\xb5<br>(on the sampled sensitivity)|^\xce\xb4|^proved^TPR possible at 1&#8239;% FPR");
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
             row_cells(p, &r->rows[i]);
-    page_html(p, "</tbody></table></div>\n<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
+    page_table_end(p);
+    page_html(p, "<h3>Assumptions</h3>\n<div class=\"pairs\">\n");
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
             assumptions(p, &r->rows[i]);

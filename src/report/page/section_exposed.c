@@ -42,14 +42,6 @@ static void count_cell(struct page *p, const struct json *j, const char *member)
     page_html(p, "</td>");
 }
 
-static void open_table(struct page *p, const char *label, const char *caption)
-{
-    page_format(p,
-                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<caption>",
-                label);
-    page_html(p, caption);
-}
-
 static const struct json *find_attack(const struct json *audit, const char *name)
 {
     const struct json *list = part(audit, "attacks");
@@ -70,20 +62,13 @@ static void flags(struct page *p, const struct json *audit, const char *name)
                       *resampled = part(attack, "tpr_at_fpr_bootstrap");
     if (!rates)
         return;
-    open_table(p, "What a flag means", "What a flag means, for the attack '");
+    page_table(p, "What a flag means", "What a flag means, for the attack '", NULL);
     page_name(p, name);
-    page_html(p,
-              "': how many of those it flags are members, if half, a tenth or a hundredth of all people are. "
-              "Resampled: "
-              "2 000 draws of the records (or as many as were asked for), the threshold chosen again in "
-              "each. Detectable: "
-              "the smallest true-positive rate that four audits of five of this size would have told from "
-              "guessing.</caption>\n<thead><tr><th scope=\"col\">False-positive rate</th><th scope=\"col\" "
-              "class=\"number\">TPR</th><th scope=\"col\" class=\"number\">Resampled</th><th scope=\"col\" "
-              "class=\"number\">Detectable</th><th scope=\"col\" class=\"number\">Right at 1/2</th><th "
-              "scope=\"col\" "
-              "class=\"number\">at 1/10</th><th scope=\"col\" class=\"number\">at "
-              "1/100</th></tr></thead>\n<tbody>\n");
+    page_html(p, "': how many of those it flags are members, if half, a tenth or a hundredth of all people "
+                 "are. Resampled: 2 000 draws of the records (or as many as were asked for), the threshold "
+                 "chosen again in each. Detectable: the smallest true-positive rate that four audits of five "
+                 "of this size would have told from guessing.");
+    page_columns(p, "False-positive rate|^TPR|^Resampled|^Detectable|^Right at 1/2|^at 1/10|^at 1/100");
     for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
         const struct json *rate = json_member(rates, key), *ppv = part(rate, "ppv");
         page_html(p, "<tr><th scope=\"row\">");
@@ -98,7 +83,7 @@ static void flags(struct page *p, const struct json *audit, const char *name)
             percent_cell(p, json_member(ppv, priors[i]));
         page_html(p, "</tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 static void slices(struct page *p, const struct json *s)
@@ -106,13 +91,10 @@ static void slices(struct page *p, const struct json *s)
     const struct json *list = part(s, "rows");
     if (!json_count(list))
         return;
-    open_table(p, "Slices",
+    page_table(p, "Slices",
                "Parts of the records, same attack, same threshold. Intervals hold for all parts at once; a "
-               "part with fewer than 30 records on a side is refused.</caption>\n<thead><tr><th "
-               "scope=\"col\">Part</th><th scope=\"col\" class=\"number\">Members</th><th scope=\"col\" "
-               "class=\"number\">Non-members</th><th scope=\"col\" class=\"number\">AUC</th><th "
-               "scope=\"col\" class=\"number\">Members flagged</th><th scope=\"col\" "
-               "class=\"number\">Non-members flagged</th></tr></thead>\n<tbody>\n");
+               "part with fewer than 30 records on a side is refused.",
+               "Part|^Members|^Non-members|^AUC|^Members flagged|^Non-members flagged");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         page_html(p, "<tr><th scope=\"row\">");
@@ -125,7 +107,7 @@ static void slices(struct page *p, const struct json *s)
         percent_cell(p, part(one, "fpr"));
         page_html(p, "</tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 static void found_again(struct page *p, const struct json *r)
@@ -149,20 +131,15 @@ static void members(struct page *p, const struct json *e)
     const struct json *list = part(e, "members");
     if (!json_count(list))
         return;
-    open_table(p, "Most exposed members",
-               "The members this attack is surest of. As high: non-members with at least this "
-               "score, of ");
+    page_table(p, "Most exposed members",
+               "The members this attack is surest of. As high: non-members with at least this score, of ",
+               NULL);
     page_count(p, part_number(e, "n_nonmember"));
     page_html(
-        p,
-        ". Separation: distance of the two means of the reference models' signals, in sums of "
-        "spreads. Statistics: the record's own, or those of its class or of everybody where it has too few "
-        "models. Found again: by trainings of reference models that saw it; wrongly: by those that did "
-        "not.</caption>\n"
-        "<thead><tr><th scope=\"col\">Row</th><th scope=\"col\" class=\"number\">Score</th><th scope=\"col\" "
-        "class=\"number\">As high</th><th scope=\"col\" "
-        "class=\"number\">Separation</th><th scope=\"col\">Statistics</th><th scope=\"col\">Found "
-        "again</th></tr></thead>\n<tbody>\n");
+        p, ". Separation: distance of the two means of the reference models' signals, in sums of spreads. "
+           "Statistics: the record's own, or those of its class or of everybody where it has too few models. "
+           "Found again: by trainings of reference models that saw it; wrongly: by those that did not.");
+    page_columns(p, "Row|^Score|^As high|^Separation|Statistics|Found again");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         page_html(p, "<tr><th scope=\"row\">");
@@ -180,21 +157,18 @@ static void members(struct page *p, const struct json *e)
         found_again(p, part(one, "repeats"));
         page_html(p, "</td></tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 static void spread(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
-    open_table(p, "Between models",
-               "Between models: each reference model played the target once. The intervals above say how "
-               "sure the numbers of this model are; this says how much they differ from one training "
-               "to the next.</caption>\n<thead><tr><th scope=\"col\">Attack</th><th scope=\"col\" "
-               "class=\"number\">Targets</th><th scope=\"col\" class=\"number\">AUC, mean</th><th "
-               "scope=\"col\" class=\"number\">Standard deviation</th><th scope=\"col\" "
-               "class=\"number\">Lowest</th><th scope=\"col\" "
-               "class=\"number\">Highest</th></tr></thead>\n<tbody>\n");
+    page_table(
+        p, "Between models",
+        "Between models: each reference model played the target once. The intervals above say how sure the "
+        "numbers of this model are; this says how much they differ from one training to the next.",
+        "Attack|^Targets|^AUC, mean|^Standard deviation|^Lowest|^Highest");
     for (size_t i = 0; i < json_count(list); i++) {
         static const char *const members_of[] = {"auc.mean", "auc.deviation", "auc.lowest", "auc.highest"};
         const struct json *one = json_at(list, i);
@@ -209,7 +183,7 @@ static void spread(struct page *p, const struct json *list)
         }
         page_html(p, "</tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 /* Whether an attack flags the same people when the model is trained again. */
@@ -244,15 +218,10 @@ static void transferred(struct page *p, const struct json *list)
         const struct json *rates = part(json_at(list, i), "transferred");
         for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
             if (!any)
-                open_table(
-                    p, "Transferred thresholds",
-                    "Thresholds from the reference models alone (the median over them), on all records of "
-                    "the audited model: what an attacker gets who never sees its "
-                    "members.</caption>\n<thead><tr><th "
-                    "scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">Wanted FPR</th><th "
-                    "scope=\"col\" "
-                    "class=\"number\">Members flagged</th><th scope=\"col\" class=\"number\">Non-members "
-                    "flagged</th></tr></thead>\n<tbody>\n");
+                page_table(p, "Transferred thresholds",
+                           "Thresholds from the reference models alone (the median over them), on all "
+                           "records of the audited model: what an attacker gets who never sees its members.",
+                           "Attack|^Wanted FPR|^Members flagged|^Non-members flagged");
             any = true;
             page_html(p, "<tr><th scope=\"row\">");
             page_name(p, part_text(json_at(list, i), "name"));
@@ -265,7 +234,7 @@ static void transferred(struct page *p, const struct json *list)
         }
     }
     if (any)
-        page_html(p, "</tbody></table></div>\n");
+        page_table_end(p);
 }
 
 /* Decisions that the attacker reached without the target's members: no half of the records was needed to
@@ -279,12 +248,10 @@ static void decisions(struct page *p, const struct json *audit)
         if (!own)
             continue;
         if (!any)
-            open_table(p, "Own decisions",
+            page_table(p, "Own decisions",
                        "Decisions by thresholds from elsewhere (a shadow model, or the attack itself), on "
-                       "all records.</caption>\n<thead><tr><th scope=\"col\">Attack</th><th "
-                       "scope=\"col\" class=\"number\">Balanced accuracy</th><th scope=\"col\" "
-                       "class=\"number\">Members flagged</th><th scope=\"col\" "
-                       "class=\"number\">Non-members flagged</th></tr></thead>\n<tbody>\n");
+                       "all records.",
+                       "Attack|^Balanced accuracy|^Members flagged|^Non-members flagged");
         any = true;
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, part_text(json_at(list, i), "title"));
@@ -295,7 +262,7 @@ static void decisions(struct page *p, const struct json *audit)
         page_html(p, "</tr>\n");
     }
     if (any)
-        page_html(p, "</tbody></table></div>\n");
+        page_table_end(p);
 }
 
 /* Attacks for which some records had no statistics of their own. */
@@ -308,12 +275,10 @@ static void stand_ins(struct page *p, const struct json *audit)
         if (!(part_number(f, "member") + part_number(f, "nonmember") > 0))
             continue;
         if (!any)
-            open_table(
-                p, "Records without statistics of their own",
-                "Records without statistics of their own (too few reference models, or too rare a class), "
-                "for which those of their class or of everybody stood in.</caption>\n<thead><tr><th "
-                "scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">Members</th><th scope=\"col\" "
-                "class=\"number\">Non-members</th></tr></thead>\n<tbody>\n");
+            page_table(p, "Records without statistics of their own",
+                       "Records without statistics of their own (too few reference models, or too rare a "
+                       "class), for which those of their class or of everybody stood in.",
+                       "Attack|^Members|^Non-members");
         any = true;
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, part_text(one, "name"));
@@ -323,7 +288,7 @@ static void stand_ins(struct page *p, const struct json *audit)
         page_html(p, "</tr>\n");
     }
     if (any)
-        page_html(p, "</tbody></table></div>\n");
+        page_table_end(p);
 }
 
 void section_most_vulnerable(struct page *p, const struct report *r)

@@ -159,7 +159,7 @@ static void glance(struct page *p, const struct report *r)
                  "scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < r->row_count; i++)
         glance_row(p, &r->rows[i], conditional);
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 /* Three sentences: what leaks without noise, what is proved and at what price, what is only measured. */

@@ -34,13 +34,10 @@ static void splits(struct page *p, const struct report *r)
     const struct json *list = part(r->doc, "splits");
     if (json_count(list) == 0)
         return;
-    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                 "aria-label=\"Splits\"><table>\n<caption>Disjoint parts, drawn at random "
-                 "from one pool: members and non-members come from the same distribution, never train file "
-                 "against test file."
-                 "</caption>\n<thead><tr><th scope=\"col\">Part</th><th scope=\"col\" "
-                 "class=\"number\">Records</th><th "
-                 "scope=\"col\">Use</th></tr></thead>\n<tbody>\n");
+    page_table(p, "Splits",
+               "Disjoint parts, drawn at random from one pool: members and non-members come from the same "
+               "distribution, never train file against test file.",
+               "Part|^Records|Use");
     for (size_t i = 0; i < json_count(list); i++) {
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, part_text(json_at(list, i), "name"));
@@ -50,7 +47,7 @@ static void splits(struct page *p, const struct report *r)
         page_name(p, part_text(json_at(list, i), "use"));
         page_html(p, "</td></tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 static void texts(struct page *p, const struct json *list)
@@ -125,9 +122,7 @@ static void inputs(struct page *p, const struct json *list)
 {
     if (json_count(list) == 0)
         return;
-    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                 "aria-label=\"Inputs\"><table>\n<caption>Inputs.</caption>\n<thead><tr><th "
-                 "scope=\"col\">Input</th><th scope=\"col\">SHA-256</th></tr></thead>\n<tbody>\n");
+    page_table(p, "Inputs", "Inputs.", "Input|SHA-256");
     for (size_t i = 0; i < json_count(list); i++) {
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, part_text(json_at(list, i), "name"));
@@ -135,7 +130,7 @@ static void inputs(struct page *p, const struct json *list)
         page_text(p, part_text(json_at(list, i), "sha256"));
         page_html(p, "</code></td></tr>\n");
     }
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 static void block(struct page *p, const char *label, const char *text)

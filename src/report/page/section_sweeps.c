@@ -130,7 +130,7 @@ static void case_table(struct page *p, const struct sweeps *s, size_t first)
     for (size_t i = first; i < s->count && (i == first || !is_first(s, i)); i++)
         for (size_t k = 0; k < s->curves[i].count; k++)
             point_line(p, s, &s->curves[i], &s->curves[i].points[k]);
-    page_html(p, "</tbody></table></div>\n");
+    page_table_end(p);
 }
 
 void section_sweeps(struct page *p, const struct report *r)

@@ -67,24 +67,18 @@ void section_utility(struct page *p, const struct report *r)
         group_title(p, r, g.first[k]);
         page_html(p, "</figcaption></figure>\n");
     }
-    page_html(p, "</div>\n<p class=\"note\">Plot B. Accuracy and attack AUC against the scale of the noise; "
-                 "bars are the intervals of the "
-                 "tables. Dashed: the same model without noise. Dotted: guessing.</p>\n<div class=\"scroll\" "
-                 "tabindex=\"0\" "
-                 "role=\"region\" aria-label=\"Utility\"><table>\n<caption>Accuracy on held-out records that "
-                 "no model was trained on, with "
-                 "Clopper-Pearson intervals, and what the noise took away.</caption>\n<thead><tr><th "
-                 "scope=\"col\">Setting</th><th "
-                 "scope=\"col\" class=\"number\">Accuracy</th><th scope=\"col\" "
-                 "class=\"number\">Records</th><th scope=\"col\" "
-                 "class=\"number\">Without noise</th><th scope=\"col\" class=\"number\">Change</th><th "
-                 "scope=\"col\" class=\"number\">On its "
-                 "own training records</th><th scope=\"col\" class=\"number\">Guessing</th><th scope=\"col\" "
-                 "class=\"number\">Over noise "
-                 "draws</th></tr></thead>\n<tbody>\n");
+    page_html(
+        p, "</div>\n<p class=\"note\">Plot B. Accuracy and attack AUC against the scale of the noise; bars "
+           "are the intervals of the tables. Dashed: the same model without noise. Dotted: guessing.</p>\n");
+    page_table(p, "Utility",
+               "Accuracy on held-out records that no model was trained on, with Clopper-Pearson intervals, "
+               "and what the noise took away.",
+               "Setting|^Accuracy|^Records|^Without noise|^Change|^On its own training "
+               "records|^Guessing|^Over noise draws");
     for (size_t i = 0; i < r->row_count; i++)
         utility_line(p, &r->rows[i]);
-    page_html(p, "</tbody></table></div>\n</section>\n");
+    page_table_end(p);
+    page_html(p, "</section>\n");
 }
 
 static void training_lines(struct page *p, const struct json *chart)
@@ -130,13 +124,10 @@ void section_training(struct page *p, const struct report *r)
         page_name(p, part_text(json_at(training, i), "title"));
         page_html(p, "</figcaption></figure>\n");
     }
-    page_html(p, "</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                 "aria-label=\"Training\"><table>\n<caption>First and last value "
-                 "of each curve.</caption>\n<thead><tr><th scope=\"col\">Curve</th><th scope=\"col\" "
-                 "class=\"number\">First</th><th "
-                 "scope=\"col\" class=\"number\">Last</th><th scope=\"col\" "
-                 "class=\"number\">At</th></tr></thead>\n<tbody>\n");
+    page_html(p, "</div>\n");
+    page_table(p, "Training", "First and last value of each curve.", "Curve|^First|^Last|^At");
     for (size_t i = 0; i < json_count(training); i++)
         training_lines(p, json_at(training, i));
-    page_html(p, "</tbody></table></div>\n</section>\n");
+    page_table_end(p);
+    page_html(p, "</section>\n");
 }
