@@ -42,12 +42,12 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
             "\"parameters\": %zu, \"train_accuracy\": %.9g, \"recipe_hash\": \"%s\", \"data_fingerprint\": "
             "\"%s\"}\n",
             in->n, in->d, in->classes, parameters, accuracy, sotto_head_recipe_hash(h),
-            sotto_head_fingerprint(h));
+            sotto_head_data_sha256(h));
     else
         printf("%s: %zu parameters, trained on %zu records of %zu classes, training accuracy %.4f\n"
                "recipe %.16s..., data %.16s...\n",
                output, parameters, in->n, in->classes, accuracy, sotto_head_recipe_hash(h),
-               sotto_head_fingerprint(h));
+               sotto_head_data_sha256(h));
 }
 
 static const char *const private_options[] = {
@@ -71,19 +71,12 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){
         .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : NAN, option_real(o, "delta")},
-        .ledger = option_text(o, "ledger"),
-        .purpose = option_text(o, "purpose"),
-        .insecure = option_given(o, "insecure-noise-seed"),
-        .insecure_seed = option_count(o, "insecure-noise-seed"),
-        .provenance = &in->provenance,
         .classes_by = in->classes_by};
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
         status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
-    if (option_given(o, "budget-epsilon"))
-        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
 }
 
@@ -125,9 +118,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     if (status == SOTTO_OK)
         status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK) {
-        privacy.fingerprint = set.dataset_id;
-        privacy.provenance = set.provenance;
-        privacy.source = &set.source;
+        privacy.spend = set.spend;
         privacy.output = output;
         privacy.checkpoint = checkpoint;
         if (option_flag(o, "fresh"))

@@ -75,12 +75,11 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     if (sample->proved)
         return sotto_sensitivity_of_head(p, sample);
     sotto_sensitivity_of(s, sample);
-    p->sensitivity_data = sample->fingerprint;
+    p->sensitivity_data = sample->data_sha256;
     return SOTTO_OK;
 }
 
-static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
-                         const struct options *o)
+static sotto_status fill(struct sotto_protect *p, const struct options *o)
 {
     struct sotto_release *r = &p->release;
     if (option_given(o, "head") == option_given(o, "vector"))
@@ -93,23 +92,10 @@ static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sampl
     r->scale = option_real(o, "scale");
     double delta = option_real(o, "delta");
     r->target = (struct sotto_dp){option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
-    r->ledger = option_text(o, "ledger");
-    r->purpose = option_text(o, "purpose");
     r->records = (size_t)option_count(o, "records");
-    if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "protect: --budget-delta goes with --budget-epsilon");
-    if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
-        return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
-    if (option_given(o, "budget-epsilon"))
-        r->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     r->constant_time = option_given(o, "constant-time");
     p->classes = (size_t)option_count(o, "classes");
-    r->insecure = option_given(o, "insecure-noise-seed");
-    r->insecure_seed = option_count(o, "insecure-noise-seed");
-    sotto_status status = sensitivity_from(p, sample, o);
-    if (option_given(o, "value-step"))
-        r->sensitivity.value_step = option_real(o, "value-step");
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -121,15 +107,19 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     char *certificate = NULL;
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
-        status = fill(&p, &sample, o);
+        status = fill(&p, o);
+    if (status == SOTTO_OK)
+        status = sensitivity_from(&p, &sample, o);
+    if (option_given(o, "value-step"))
+        p.release.sensitivity.value_step = option_real(o, "value-step");
     if (status == SOTTO_OK)
         status = sotto_provenance_load(&whose, p.input);
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &whose, "protect", p.input);
     if (status == SOTTO_OK)
         status = private_set_look_up(&set, ctx);
-    p.release.fingerprint = set.dataset_id;
-    p.release.source = &set.source;
+    set.spend.condition = p.release.spend.condition;
+    p.release.spend = set.spend;
     if (status == SOTTO_OK)
         status = sotto_protect_file(&certificate, &p, ctx);
     private_set_clear(&set);

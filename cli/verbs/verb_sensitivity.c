@@ -112,8 +112,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
                                        (size_t)option_count(o, "pairs"), ctx);
-    if (status == SOTTO_OK && h && sotto_head_fingerprint(h)[0])
-        sample.on_private_data = strcmp(sotto_head_fingerprint(h), sample.fingerprint) == 0 ? 1 : -1;
+    if (status == SOTTO_OK && h && sotto_head_data_sha256(h)[0])
+        sample.on_private_data = strcmp(sotto_head_data_sha256(h), sample.data_sha256) == 0 ? 1 : -1;
     if (status == SOTTO_OK)
         status = sotto_sensitivity_save(output, &sample);
     if (status == SOTTO_OK)

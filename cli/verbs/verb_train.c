@@ -138,9 +138,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
     if (status == SOTTO_OK)
         status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
-    privacy.fingerprint = charged.dataset_id;
-    privacy.provenance = &whose;
-    privacy.source = &charged.source;
+    privacy.spend = charged.spend;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, &data, chosen->data, chosen->count, options, &privacy, ctx);

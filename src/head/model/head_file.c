@@ -23,7 +23,7 @@ void head_checksum(char out[SHA256_HEX], const struct sotto_head *h)
     struct sha256 sum;
     int length =
         snprintf(text, sizeof text, "sotto head 1: recipe %s, records %zu, data %s, encoder %s, values %zu\n",
-                 h->recipe_hash, h->records, h->fingerprint, h->encoder, h->count);
+                 h->recipe_hash, h->records, h->data_sha256, h->encoder, h->count);
     sha256_init(&sum);
     sha256_update(&sum, text, (size_t)length);
     sha256_update(&sum, h->parameters, h->count * sizeof *h->parameters);
@@ -45,7 +45,7 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, format_key, format_name));
     TRY(set_known(t, "recipe", recipe));
     TRY(set_known(t, "recipe_hash", h->recipe_hash));
-    TRY(set_known(t, "data_fingerprint", h->fingerprint));
+    TRY(set_known(t, "data_fingerprint", h->data_sha256));
     TRY(set_known(t, "encoder_sha256", h->encoder));
     TRY(set_known(t, "encoding", h->encoding ? h->encoding : ""));
     TRY(set_known(t, "records", records));
@@ -235,7 +235,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
         TRY(copy_tensor(weights + w->count, b, path, name));
     }
     TRY(copy_hash(h->recipe_hash, t, "recipe_hash", path));
-    TRY(copy_hash(h->fingerprint, t, "data_fingerprint", path));
+    TRY(copy_hash(h->data_sha256, t, "data_fingerprint", path));
     TRY(copy_hash(h->encoder, t, "encoder_sha256", path));
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 
 #include <math.h>
@@ -37,17 +37,10 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
                                           .scale = account->scale,
                                           .target = {NAN, p->target.delta},
                                           .sensitivity = *sensitivity,
-                                          .fingerprint = p->fingerprint,
-                                          .ledger = p->ledger,
+                                          .spend =
+                                              spend_complete(&p->spend, NULL, "head by second moments", 0),
                                           .input_sha256 = input,
-                                          .purpose = p->purpose ? p->purpose : "head by second moments",
-                                          .records = data->n,
-                                          .budget = p->budget,
-                                          .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed,
-                                          .provenance = p->provenance,
-                                          .source = p->source,
-                                          .condition = p->condition};
+                                          .records = data->n};
     return sotto_dp_release(certificate, vector, dimension, &request, ctx);
 }
 

@@ -61,7 +61,7 @@ sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const
     REQUIRE(h->records > 0, "the head does not say how many records trained it; nothing can be proved");
     TRY(check_ball(h));
     TRY(sensitivity_prove(out, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));
-    memcpy(out->fingerprint, h->fingerprint, sizeof out->fingerprint);
+    memcpy(out->data_sha256, h->data_sha256, sizeof out->data_sha256);
 done:
     return status;
 }
@@ -85,9 +85,9 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     if (!sample->proved)
         *sample = proof;
     sotto_sensitivity_of(&p->release.sensitivity, sample);
-    p->sensitivity_data = sample->fingerprint;
-    if (!h->bound && !p->release.condition)
-        p->release.condition =
+    p->sensitivity_data = sample->data_sha256;
+    if (!h->bound && !p->release.spend.condition)
+        p->release.spend.condition =
             "what its file says of recipe and records (an early version binds its weights to "
             "neither)";
 done:

@@ -394,12 +394,11 @@ static void a_budget_refuses_before_the_first_entry(void **state)
     double scores[2] = {0, 1};
     size_t chosen;
     char *certificate = NULL, *before = NULL, *after = NULL;
-    struct sotto_release first = {.mechanism = "exponential",
-                                  .scale = 2,
-                                  .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-                                  .fingerprint = "people",
-                                  .ledger = options.ledger,
-                                  .budget = {1, 0}};
+    struct sotto_release first = {
+        .mechanism = "exponential",
+        .scale = 2,
+        .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
+        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, 0}}};
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
     sotto_text_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));

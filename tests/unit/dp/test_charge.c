@@ -51,14 +51,12 @@ static sotto_status charge_for(const char *id, const char *ledger, const struct 
 {
     char *certificate = NULL;
     float v[2] = {0};
-    const struct sotto_release r = {.mechanism = "laplace",
-                                    .scale = 1,
-                                    .target = {NAN, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = id,
-                                    .ledger = ledger,
-                                    .source = source,
-                                    .budget = budget};
+    const struct sotto_release r = {
+        .mechanism = "laplace",
+        .scale = 1,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = id, .ledger = ledger, .source = source, .budget = budget}};
     told[0] = '\0';
     sotto_status status = sotto_dp_release(&certificate, v, 2, &r, &ctx);
     assert_true(status == SOTTO_OK ? certificate != NULL : v[0] == 0 && v[1] == 0);

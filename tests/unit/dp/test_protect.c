@@ -56,14 +56,12 @@ static struct sotto_protect ordinary(void)
         .input = head,
         .output = out,
         .sensitivity_file = "s.json",
-        .release = {.mechanism = "gaussian",
-                    .scale = NAN,
-                    .target = {1, 1e-5},
-                    .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = ledger,
-                    .purpose = "test"}};
+        .release = {
+            .mechanism = "gaussian",
+            .scale = NAN,
+            .target = {1, 1e-5},
+            .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
+            .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}}};
 }
 
 static void all_tensors_are_noised_and_the_certificate_verifies(void **state)

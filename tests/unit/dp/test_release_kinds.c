@@ -41,9 +41,7 @@ static struct sotto_protect ordinary(const char *mechanism)
                     .scale = NAN,
                     .target = {1, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = path_of("ledger.jsonl")}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}}};
 }
 
 static void every_kind_verifies(void **state)
@@ -94,7 +92,7 @@ static void every_kind_verifies(void **state)
         assert_true((strstr(statement, "note: ") != NULL) ==
                     (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
-        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.ledger);
+        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -129,7 +127,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
         p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
-        p.release.insecure = strcmp(changes[i].check, "sampler") == 0;
+        p.release.spend.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
         sotto_text_free(certificate);
@@ -216,7 +214,7 @@ static void wrong_inputs_are_refused(void **state)
         if (status != w->status || !strstr(sotto_error_text(), w->text))
             fail_msg("case %zu: status %d, '%s'", i, (int)status, sotto_error_text());
         assert_false(file_exists(p.output));
-        assert_false(file_exists(p.release.ledger));
+        assert_false(file_exists(p.release.spend.ledger));
     }
     /* one array only */
     struct sotto_protect p = ordinary("exponential");

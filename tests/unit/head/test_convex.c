@@ -365,7 +365,7 @@ static void proofs_are_derived_again_when_read(void **state)
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_sensitivity_prove(&s, h), SOTTO_OK);
     assert_true(s.proved && s.records == N && s.pairs == 0 && s.l1 > s.l2);
-    assert_string_equal(s.fingerprint, sotto_head_fingerprint(h));
+    assert_string_equal(s.data_sha256, sotto_head_data_sha256(h));
     sotto_sensitivity_of(&release, &s);
     assert_int_equal(release.source, SOTTO_SENSITIVITY_PROVED);
     assert_string_equal(release.evidence, sotto_head_recipe_hash(h));

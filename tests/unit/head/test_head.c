@@ -102,26 +102,26 @@ static void same_inputs_same_bits(void **state)
     struct sotto_head *c = train(&r);
     assert_memory_not_equal(pa, sotto_head_parameters(c, &count), count * sizeof *pa);
     assert_string_not_equal(sotto_head_recipe_hash(a), sotto_head_recipe_hash(c));
-    assert_string_equal(sotto_head_fingerprint(a), sotto_head_fingerprint(c));
+    assert_string_equal(sotto_head_data_sha256(a), sotto_head_data_sha256(c));
     sotto_head_free(a);
     sotto_head_free(b);
     sotto_head_free(c);
 }
 
-static void fingerprint_sees_values_and_shapes(void **state)
+static void hash_sees_values_and_shapes(void **state)
 {
     (void)state;
     char first[SHA256_HEX], second[SHA256_HEX];
     struct head_data data = {x, y, 10, 4, K};
-    head_data_fingerprint(first, &data);
+    head_data_sha256(first, &data);
     data.n = 20, data.d = 2;
-    head_data_fingerprint(second, &data);
+    head_data_sha256(second, &data);
     assert_string_not_equal(first, second);
     float other[40];
     memcpy(other, x, sizeof other);
     other[39] += 1;
     data = (struct head_data){other, y, 10, 4, K};
-    head_data_fingerprint(second, &data);
+    head_data_sha256(second, &data);
     assert_string_not_equal(first, second);
 }
 
@@ -286,7 +286,7 @@ static void copies_are_independent(void **state)
     assert_memory_equal(a, b, count * sizeof *a);
     b[0] += 1;
     assert_true(a[0] != b[0]);
-    assert_string_equal(sotto_head_fingerprint(h), sotto_head_fingerprint(copy));
+    assert_string_equal(sotto_head_data_sha256(h), sotto_head_data_sha256(copy));
     sotto_head_free(h);
     assert_true(b[1] == b[1]);
     sotto_head_free(copy);
@@ -348,7 +348,7 @@ int main(void)
         cmocka_unit_test(heads_learn_blobs),
         cmocka_unit_test(permuted_labels_cannot_be_learned),
         cmocka_unit_test(same_inputs_same_bits),
-        cmocka_unit_test(fingerprint_sees_values_and_shapes),
+        cmocka_unit_test(hash_sees_values_and_shapes),
         cmocka_unit_test(predictions_follow_the_parameters),
         cmocka_unit_test(probabilities_survive_huge_logits),
         cmocka_unit_test(training_allocates_nothing),

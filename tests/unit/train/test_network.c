@@ -395,8 +395,7 @@ static void protect_refuses_a_network(void **state)
                               .release = {.mechanism = "logistic",
                                           .scale = 1,
                                           .sensitivity = {.l1 = 1, .l2 = NAN},
-                                          .fingerprint = "test",
-                                          .source = &exercise}};
+                                          .spend = {.dataset_id = "test", .source = &exercise}}};
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
     sotto_network_free(n);
