@@ -136,6 +136,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const 
  *  EFORMAT: names or shapes do not chain, a weight is not finite, or weights, recipe, records, data or
  * encoder are not those of the checksum that training wrote. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out, const char *path);
+/** The bytes of that file, to memory and from memory.
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_head_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "head in memory" */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_bytes(void **bytes, size_t *size,
+                                                              const struct sotto_head *h);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes,
+                                                              size_t size);
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);

@@ -181,6 +181,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(const char *p
  * or shapes, weights that are not finite or do not match their checksum. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save(const char *path, const struct sotto_network *n);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load(struct sotto_network **out, const char *path);
+/** The bytes of that file, to memory and from memory.
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_network_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "network in memory" */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_bytes(void **bytes, size_t *size,
+                                                                 const struct sotto_network *n);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load_bytes(struct sotto_network **out,
+                                                                 const void *bytes, size_t size);
 SOTTO_API void sotto_network_free(struct sotto_network *n);
 /** Numbers in a record, channels * height * width. */
 SOTTO_API size_t sotto_network_inputs(const struct sotto_network *n);

@@ -77,6 +77,11 @@ done:
     return status;
 }
 
+void sotto_bytes_free(void *bytes)
+{
+    base_free(bytes);
+}
+
 void sotto_array_clear(struct sotto_array *a)
 {
     if (!a)
