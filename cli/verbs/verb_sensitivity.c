@@ -7,8 +7,8 @@ static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     OPTION_GROUP("Sampling"),
     {"head", OPTION_TEXT, "FILE", NULL,
-     "head with the recipe to sample, instead of the options of a recipe below"},
-    {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train"},
+     "head of which the recipe is sampled, instead of the recipe options below"},
+    {"pairs", OPTION_COUNT, "M", NULL, "number of pairs of heads to train"},
     OPTION_TABLE(sotto_head_recipe_options,
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
     OPTION_GROUP("Output"),
@@ -132,7 +132,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_sensitivity = {
     .name = "sensitivity",
-    .summary = "how far one record moves a head's weights: sampled (evidence), or proved (convex trainers)",
+    .summary = "find the sensitivity of a head's weights to one record: sampled (evidence) or proved (convex "
+               "trainers)",
     .arguments = "",
     .examples =
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"
