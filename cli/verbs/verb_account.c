@@ -327,7 +327,7 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
                certificate, a->accountant);
     }
     if (!json && status == SOTTO_OK)
-        printf("least noise: %s\n", accounts[0].mechanism);
+        printf("smallest noise: %s\n", accounts[0].mechanism);
     if (json)
         printf("]}\n");
     return status;

@@ -180,7 +180,7 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
                in->n, in->d, in->classes, parameters, sotto_head_recipe_hash(*h));
     else
         printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds "
-               "the noise that its proved sensitivity asks for\nrecipe %.16s...\n",
+               "the noise that the proved sensitivity requires\nrecipe %.16s...\n",
                output, parameters, in->n, in->classes, sotto_head_recipe_hash(*h));
     return SOTTO_OK;
 }

@@ -67,7 +67,7 @@ static const struct option_row demo_rows[] = {
 static void print_sde(const struct sotto_sde_run *runs, const char *folder, int json)
 {
     printf(json ? "{\"schema\": \"sotto.sde/1\", \"folder\": \"%s\", \"runs\": ["
-                : "%s: pictures and sde.json\n",
+                : "%s: images and sde.json\n",
            folder);
     if (!json)
         printf("%-20s %-22s %s\n", "run", "RMSE of recovered", "by the noise alone");
@@ -82,9 +82,8 @@ static void print_sde(const struct sotto_sde_run *runs, const char *folder, int 
     if (json)
         printf("]}\n");
     else
-        printf("Not privacy: that this procedure cannot undo the noise does not mean that nobody can. An "
-               "attacker may "
-               "take a posterior mean, or ask again and average.\n");
+        printf("This is no privacy guarantee: another procedure may remove the noise, for example a "
+               "posterior mean, or an average over repeated queries.\n");
 }
 
 /* An image through the equations behind residual perturbation, and back. */
@@ -95,7 +94,7 @@ static sotto_status run_sde(const struct options *o, const struct sotto_context 
     const char *name = option_text(o, "data"), *folder = option_text(o, "output");
     sotto_status status = sotto_dataset_open(&data, name ? name : "fashion-mnist", ctx);
     if (status == SOTTO_ENOENT && !name) {
-        cli_warn("%s; the synthetic set stands in", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead", sotto_error_text());
         status = sotto_dataset_open(&data, "synthetic-images", ctx);
     }
     if (status != SOTTO_OK)
@@ -128,7 +127,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     }
     struct sotto_dataset *data = NULL;
     if (!chosen && sotto_dataset_open(&data, "fashion-mnist", ctx) == SOTTO_ENOENT) {
-        cli_warn("%s; the synthetic set stands in, and the report says so", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead, as the report states", sotto_error_text());
         overrides[count] = "data.set=synthetic-images";
     }
     sotto_dataset_free(data);

@@ -25,8 +25,7 @@ static void print_table(const struct sotto_selftest *t)
         printf("  %-4s  %-62s %s\n", c->ok ? "ok" : "FAIL", c->name, c->detail);
     }
     if (t->falsifier_tests)
-        printf("falsifier: %zu tests on %zu draws per input; a correct build is accused with probability "
-               "below %g\n",
+        printf("falsifier: %zu tests on %zu draws per input; probability of a false alarm below %g\n",
                t->falsifier_tests, t->falsifier_draws, t->falsifier_alarm);
     printf("%zu checks, %zu failed\n", t->count, t->failed);
 }

@@ -45,25 +45,25 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
 
 static void print_text(const struct sotto_sensitivity_sample *s, const char *output)
 {
-    printf("%s: empirical sensitivity over %zu replace-one pairs (not differential privacy)\n", output,
-           s->pairs);
+    printf("%s: empirical sensitivity over %zu replace-one pairs (evidence, not differential privacy)\n",
+           output, s->pairs);
     printf("  L1 %.6g   L2 %.6g   Linf %.6g   (means: L1 %.6g, L2 %.6g)\n", s->l1, s->l2, s->linf, s->mean_l1,
            s->mean_l2);
-    printf("  share of pairs that may exceed it: %.4g (DKW, as published), %.4g (exchangeability, on "
-           "average), %.4g "
-           "(with %.0f %% confidence)\n",
+    printf("  share of pairs with a larger change: at most %.4g (DKW, as published), %.4g (exchangeability, "
+           "on average), %.4g (with %.0f %% confidence)\n",
            s->gamma_dkw, s->gamma_exchangeable, s->gamma_tolerance, 100 * s->confidence);
-    printf("  what the published 1-norm and 2-norm may have meant (no guarantee follows from these):\n");
+    printf("  possible meanings of the published 1-norm and 2-norm (no guarantee follows from these):\n");
     for (int i = 0; i < SOTTO_PAPER_NORMS; i++)
         printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", sotto_paper_norm_title((enum sotto_paper_norm)i),
                s->paper[i].one, s->paper[i].two, s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : 0);
-    printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", "entrywise (what the theorem needs)", s->l1, s->l2,
+    printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", "entrywise (as the theorem requires)", s->l1, s->l2,
            s->l2 > 0 ? s->l1 / s->l2 : 0);
     if (s->on_private_data > 0)
-        printf("  sampled on the head's own private data: a scale derived from it depends on that data\n");
+        printf(
+            "  sampled on the head's own private data: a noise scale derived from it depends on that data\n");
     else if (s->on_private_data < 0)
-        printf("  sampled on other data than the head was trained on: it says nothing certain about the "
-               "head's data\n");
+        printf("  sampled on other data than the head's training data: it proves nothing about the head's "
+               "data\n");
 }
 
 /* Without records to sample from: what is proved about the head. */
