@@ -5,17 +5,19 @@
 
 const struct option_row private_set_rows[] = {
     OPTION_GROUP("Ledger"),
-    {"dataset-id", OPTION_TEXT, "NAME", NULL, "identity of the private data set, for inputs that carry none"},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "identity of the private data set, for inputs without a recorded identity"},
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     {"same-people-as", OPTION_LIST, "ID", NULL,
-     "another data set with the same people; its ledger is charged too (repeatable)"},
-    {"ledger-move", OPTION_FLAG, NULL, NULL, "move of the data set's ledger to the file of --ledger"},
+     "identity of another data set about the same people; its ledger is charged too (repeatable)"},
+    {"ledger-move", OPTION_FLAG, NULL, NULL, "permission to move the data set's ledger to --ledger"},
     {"budget-epsilon", OPTION_REAL, "E", NULL,
-     "largest epsilon of all entries of the ledger together; what would exceed it is refused (exit 77)"},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: that of the guarantee)"},
+     "privacy budget: largest epsilon of all ledger entries together; a release beyond it is refused (exit "
+     "77)"},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of the privacy budget (default: delta of the release)"},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "purpose of the release, recorded in ledger and certificate"},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seed of the noise, for tests and papers: NO PRIVACY, and every output says so"},
+     "seed of the noise, for tests and papers only: NO PRIVACY; recorded in every output"},
     OPTION_END};
 
 static sotto_status read_budget(struct sotto_dp *budget, const struct options *o, const char *verb)

@@ -9,28 +9,28 @@
 
 static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
-    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features; its SHA-256 goes into the head"},
+    {"encoder", OPTION_TEXT, "FILE", NULL,
+     "encoder that made the features; its SHA-256 is stored in the head"},
     OPTION_TABLE(sotto_head_recipe_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
-    {"epsilon", OPTION_REAL, "E", NULL, "target epsilon: the smallest noise that keeps it is found", NULL,
+    {"epsilon", OPTION_REAL, "E", NULL, "target epsilon; the smallest noise that meets it is found", NULL,
      "target-epsilon"},
     {"delta", OPTION_REAL, "D", NULL,
      "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
     {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record counts as nothing; also: "
+     "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record has no effect; alias "
      "add-remove)"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement (replace-one "
      "adjacency)"},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "noise generator: exact, or fast (a hundred times faster, without defence against floating-point "
-     "attacks)"},
+     "noise generator: exact, or fast (a hundred times faster, not safe against floating-point attacks)"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Output"),
     {"fresh", OPTION_FLAG, NULL, NULL,
-     "start from step 0 although an interrupted run left OUTPUT.checkpoint (dp-sgd, dp-adam)"},
+     "fresh start at step 0, although an interrupted run left OUTPUT.checkpoint (dp-sgd, dp-adam)"},
     {"output", OPTION_TEXT, "FILE", NULL,
-     "head.safetensors to write, with the names of PyTorch's nn.Sequential"},
+     "head.safetensors to write, tensors named as in PyTorch's nn.Sequential"},
     OPTION_END};
 
 static void print_result(const struct sotto_head *h, const struct head_inputs *in, double accuracy,
@@ -171,7 +171,7 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
                in->n, in->d, in->classes, parameters, sotto_head_recipe_hash(*h));
     else
         printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds "
-               "the noise that its proved sensitivity asks for\nrecipe %.16s...\n",
+               "the noise that the proved sensitivity requires\nrecipe %.16s...\n",
                output, parameters, in->n, in->classes, sotto_head_recipe_hash(*h));
     return SOTTO_OK;
 }

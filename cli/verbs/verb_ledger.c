@@ -12,11 +12,12 @@ static const struct option_row rows[] = {
      "identity of the private data set ('sotto data info NAME' shows it)"},
     {"ledger", OPTION_TEXT, "FILE", NULL,
      "ledger file (init; default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
-    OPTION_GROUP("A new ledger (init)"),
+    OPTION_GROUP("New ledger (init)"),
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
-     "largest epsilon and delta of all releases together, such as 2 or 2,1e-6; a trainer cannot widen it"},
+     "privacy budget: largest epsilon and delta of all releases together, such as 2 or 2,1e-6; trainers "
+     "cannot raise it"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
-     "person or office responsible for the data set, which is recorded"},
+     "person or office responsible for the data set, recorded in the ledger"},
     OPTION_END};
 
 static sotto_status read_budget(struct sotto_dp *out, const char *text)
@@ -100,7 +101,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_ledger = {
     .name = "ledger",
-    .summary = "the record of what was released about a private data set: open it with a budget, show it",
+    .summary = "create or show the ledger, which records all releases from a private data set and its budget",
     .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE]",
     .min_arguments = 1,
     .max_arguments = 2,

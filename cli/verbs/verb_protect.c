@@ -7,9 +7,10 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("What is released"),
-    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to ALL its tensors"},
-    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy instead of a head"},
-    {"records", OPTION_COUNT, "N", NULL, "records in the private data set (a warning if delta >= 1/N)"},
+    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to all its tensors"},
+    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy file instead of a head"},
+    {"records", OPTION_COUNT, "N", NULL,
+     "number of records in the private data set; a warning is printed if delta >= 1/N"},
     OPTION_GROUP("Mechanism"),
     {"mechanism", OPTION_TEXT, "NAME", "logistic",
      "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
@@ -17,14 +18,14 @@ static const struct option_row rows[] = {
      "exponential (scores in, one index out); randomised-response (labels)"},
     {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the values", "sigma"},
     {"epsilon", OPTION_REAL, "E", NULL,
-     "target epsilon, instead of a scale: the smallest scale that keeps it", NULL, "target-epsilon"},
-    {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP, by L1"},
+     "target epsilon instead of --scale; the smallest scale that meets it is found", NULL, "target-epsilon"},
+    {"delta", OPTION_REAL, "D", NULL,
+     "delta of (epsilon, delta)-DP; omit for pure epsilon-DP, which needs the L1 sensitivity"},
     {"value-step", OPTION_REAL, "R", "1",
-     "unit of which the values are whole multiples, a power of two (discrete mechanisms)"},
-    {"classes", OPTION_COUNT, "K", "0", "number of classes of labels 0 to K - 1 (randomised-response)"},
+     "step of the grid that all values lie on, a power of two (discrete mechanisms)"},
+    {"classes", OPTION_COUNT, "K", "0", "number of classes, with labels 0 to K - 1 (randomised-response)"},
     {"constant-time", OPTION_FLAG, NULL, NULL,
-     "noise in a fixed number of steps (logistic, laplace); not exact, so without pure epsilon: needs "
-     "--delta"},
+     "noise drawn in a constant number of steps (logistic, laplace); not exact, so it needs --delta"},
     OPTION_GROUP("Sensitivity"),
     {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by the caller and not checked"},
@@ -141,7 +142,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_protect = {
     .name = "protect",
-    .summary = "one private release: noise on all tensors of a head, with ledger entry and certificate",
+    .summary = "make one private release: noise on all tensors of a head, with ledger entry and certificate",
     .arguments = "",
     .examples =
         "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "

@@ -22,12 +22,12 @@
 
 enum { ALPHA, RECONSTRUCTION, EPOCHS, RATE, BATCH, TURNS };
 static const struct parameter params[] = {
-    {"alpha", "weight of hiding the attribute against the task", 0.7, 0, 1, false},
-    {"reconstruct", "weight of staying near the embedding", 0.1, 0, 1e6, false},
+    {"alpha", "weight of the adversary's loss relative to the task's", 0.7, 0, 1, false},
+    {"reconstruct", "weight of the reconstruction error", 0.1, 0, 1e6, false},
     {"epochs", "passes over the known rows", 100, 1, 1e6, true},
-    {"lr", "learning rate of all three (Adam)", 1e-3, 1e-9, 10, false},
-    {"batch", "rows of a step", 128, 1, 65536, true},
-    {"turns", "steps of the adversary for one of the others", 1, 1, 1000, true},
+    {"lr", "learning rate of auto-encoder, task and adversary (Adam)", 1e-3, 1e-9, 10, false},
+    {"batch", "rows per step", 128, 1, 65536, true},
+    {"turns", "steps of the adversary for each step of the auto-encoder", 1, 1, 1000, true},
     {0}};
 
 /* One of the three, in training: f32, no ReLU after the last layer. */
@@ -362,9 +362,10 @@ done:
 
 const struct defence defence_olympus = {
     .name = "olympus",
-    .title = "embeddings through an auto-encoder trained against an adversary, for a task",
+    .title = "embeddings passed through an auto-encoder trained for a task and against an adversary",
     .source = "Raval et al. 2019",
-    .unit = "largest root mean square change of a row, in deviations of the known rows' columns",
+    .unit =
+        "largest root-mean-square change of a row, in standard deviations of the columns over the known rows",
     .usual_budget = 10,
     .needs = DEFENCE_SECRETS | DEFENCE_LABELS,
     .params = params,

@@ -394,7 +394,7 @@ static void print_document(FILE *f, const struct json *doc)
         fputc('\n', f);
     }
     if (events)
-        fputs("  'sotto ledger show FILE' adds them up\n", f);
+        fputs("  'sotto ledger show FILE' adds up their epsilons\n", f);
     for (size_t i = 0; keys && i < json_count(keys); i++) {
         fputs(i == 0 ? "  keys: " : ", ", f);
         print_printable(f, json_text(json_at(keys, i)));

@@ -15,11 +15,12 @@ enum { VECTOR, SET, THRESHOLD, CONTRAST, NORM, ATTACKS, LEAST = 20 };
 static const struct {
     const char *name, *title, *source;
 } attacks[ATTACKS] = {
-    {"encoder-mi-vector", "views of a record are alike: a network on the sorted similarities",
+    {"encoder-mi-vector", "network on the sorted similarities between views of a record", "liu2021encodermi"},
+    {"encoder-mi-set", "network on the set of similarities between views of a record, in any order",
      "liu2021encodermi"},
-    {"encoder-mi-set", "the same on the set of similarities, in any order", "liu2021encodermi"},
-    {"encoder-mi-threshold", "the mean similarity of a record's views", "liu2021encodermi"},
-    {"encoder-contrastive", "how far two views of a record stand out among other records", "chen2020simclr"},
+    {"encoder-mi-threshold", "mean similarity between views of a record", "liu2021encodermi"},
+    {"encoder-contrastive", "contrastive loss of two views of a record among other records",
+     "chen2020simclr"},
     {"encoder-norm-ratio", "likelihood ratio of the embedding's norm", "lpla"},
 };
 

@@ -214,7 +214,8 @@ static sotto_status run_lira(double *scores, struct query_result *result, const 
 }
 
 const struct query_attack query_lira = {.name = "lira",
-                                        .title = "LiRA, online, shadows trained on halves of the records",
+                                        .title =
+                                            "LiRA, online, shadow models trained on halves of the records",
                                         .source = "Carlini et al. 2022",
                                         .needs = QUERY_REFERENCE_NEEDS,
                                         .default_shadows = QUERY_REFERENCES,
@@ -228,7 +229,7 @@ static sotto_status run_lira_offline(double *scores, struct query_result *result
 
 const struct query_attack query_lira_offline = {
     .name = "lira-offline",
-    .title = "LiRA, offline, shadows trained on the attacker's records",
+    .title = "LiRA, offline, shadow models trained on the attacker's records",
     .source = "Carlini et al. 2022",
     .needs = QUERY_OFFLINE_NEEDS,
     .default_shadows = QUERY_REFERENCES,
@@ -240,7 +241,8 @@ static sotto_status run_rmia(double *scores, struct query_result *result, const 
 }
 
 const struct query_attack query_rmia = {.name = "rmia",
-                                        .title = "RMIA, online, shadows trained on halves of the records",
+                                        .title =
+                                            "RMIA, online, shadow models trained on halves of the records",
                                         .source = "Zarifzadeh, Liu and Shokri 2024",
                                         .needs = QUERY_REFERENCE_NEEDS,
                                         .default_shadows = QUERY_REFERENCES,
@@ -254,7 +256,7 @@ static sotto_status run_rmia_offline(double *scores, struct query_result *result
 
 const struct query_attack query_rmia_offline = {
     .name = "rmia-offline",
-    .title = "RMIA, offline, shadows trained on the attacker's records",
+    .title = "RMIA, offline, shadow models trained on the attacker's records",
     .source = "Zarifzadeh, Liu and Shokri 2024",
     .needs = QUERY_OFFLINE_NEEDS,
     .default_shadows = QUERY_REFERENCES,

@@ -193,14 +193,14 @@ static void leave_what_nothing_checks(struct verification *v)
     static const char *const unknown[] = {"signature", "signatures", "key", "public_key"};
     const struct certificate_claims *f = &v->claims;
     if (f->version == 1)
-        verify_leave(v, "what a certificate of version 1 lacks: number of records, condition, identity of "
-                        "the data set");
+        verify_leave(v, "number of records, condition and identity of the data set: a certificate of version "
+                        "1 does not state them");
     if (strcmp(f->source, "given") == 0)
-        verify_leave(v, "the sensitivity: it is as its caller stated it");
+        verify_leave(v, "the sensitivity: stated by the caller");
     else if (strcmp(f->source, "sampled") == 0)
-        verify_leave(v, "the sensitivity: it was measured, which is evidence and no bound");
+        verify_leave(v, "the sensitivity: measured, which is evidence and not a bound");
     else
-        verify_leave(v, "that the program which made the file did what its recipe says");
+        verify_leave(v, "whether the program that made the file followed the recipe");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (json_member(v->certificate, unknown[i]))
             verify_leave(v, "the member '%s': this version knows no signatures", unknown[i]);

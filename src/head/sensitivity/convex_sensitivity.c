@@ -88,8 +88,8 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     p->sensitivity_data = sample->data_sha256;
     if (!h->bound && !p->release.spend.condition)
         p->release.spend.condition =
-            "what its file says of recipe and records (an early version binds its weights to "
-            "neither)";
+            "the recipe and the number of records in its file (an early version of the "
+            "format does not bind them to the weights)";
 done:
     sotto_head_free(h);
     return status;

@@ -45,7 +45,8 @@ static sotto_status check_convex(struct verification *v, const struct sotto_head
         check_proof(v, h->recipe_hash, h->records, bound.l1, bound.l2);
     else
         verify_check(v, "proof", false, "%s", sotto_error_text());
-    verify_leave(v, "whether the weights before the noise were in the proof's ball (protect looked)");
+    verify_leave(v, "whether the weights before the noise were within the bounds of the proof ('sotto "
+                    "protect' checked this)");
     return SOTTO_OK;
 }
 
