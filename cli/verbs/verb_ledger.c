@@ -30,7 +30,8 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text)
         good = end != second && *end == '\0';
     }
     return good ? SOTTO_OK
-                : cli_fail(SOTTO_EUSAGE, "ledger init: --budget '%s'; expected EPSILON or EPSILON,DELTA",
+                : cli_fail(SOTTO_EUSAGE,
+                           "ledger init: --budget: '%s' is not a budget; expected EPSILON or EPSILON,DELTA",
                            text);
 }
 
@@ -73,9 +74,10 @@ static sotto_status run_show(const struct options *o, int json)
     char *path = NULL, *text = NULL;
     for (size_t i = 1; rows[i].name; i++)
         if (option_given(o, rows[i].name))
-            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s belongs to 'ledger init'", rows[i].name);
+            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s is only an option of 'ledger init'",
+                            rows[i].name);
     if ((file != NULL) == (id != NULL))
-        return cli_fail(SOTTO_EUSAGE, "ledger show: give either FILE or --dataset-id");
+        return cli_fail(SOTTO_EUSAGE, "ledger show: give exactly one of FILE and --dataset-id");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
     if (status == SOTTO_OK)
         status =

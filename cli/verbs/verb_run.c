@@ -95,7 +95,7 @@ static sotto_status run_sde(const struct options *o, const struct sotto_context 
     const char *name = option_text(o, "data"), *folder = option_text(o, "output");
     sotto_status status = sotto_dataset_open(&data, name ? name : "fashion-mnist", ctx);
     if (status == SOTTO_ENOENT && !name) {
-        cli_warn("%s; the synthetic set stands in", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead", sotto_error_text());
         status = sotto_dataset_open(&data, "synthetic-images", ctx);
     }
     if (status != SOTTO_OK)
@@ -116,7 +116,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     if (option_argument_count(o) > 0 && strcmp(option_argument(o, 0), "sde") == 0)
         return run_sde(o, ctx, json);
     if (option_argument_count(o) > 0)
-        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or nothing",
+        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or no name",
                         option_argument(o, 0));
     const char *overrides[MOST + 2] = {NULL};
     const char *const *given = option_list(o, "set");
@@ -128,7 +128,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     }
     struct sotto_dataset *data = NULL;
     if (!chosen && sotto_dataset_open(&data, "fashion-mnist", ctx) == SOTTO_ENOENT) {
-        cli_warn("%s; the synthetic set stands in, and the report says so", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead, and the report says so", sotto_error_text());
         overrides[count] = "data.set=synthetic-images";
     }
     sotto_dataset_free(data);
