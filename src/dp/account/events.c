@@ -171,7 +171,7 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
     REQUIRE(group <= 64, "the group in sampled steps is %g; expected at most 64", group);
     TRY(mechanism_require(&p->m, e->mechanism));
     REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1,
-            "clipping %d is unknown; expected SOTTO_CLIP_L1 or SOTTO_CLIP_L2", (int)e->clipping);
+            "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)e->clipping);
     if (!scalar_curve_holds(p->m, e->clipping) && !p->m->renyi_ball)
         FAIL(SOTTO_ENOTSUP,
              "mechanism '%s' has no bound for sampled steps; expected gaussian or logistic, or laplace with "
