@@ -44,19 +44,20 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
             "data set with --dataset-id",
             verb, what);
     if (given && carried[0] && strcmp(given, carried) != 0)
-        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; leave --dataset-id out",
-                        verb, what, carried, given);
+        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; omit --dataset-id", verb,
+                        what, carried, given);
     if (!carried[0] && sotto_dataset_is_public(given))
         return cli_fail(SOTTO_EUSAGE,
-                        "%s: --dataset-id '%s' stands for a public set, and %s does not come from it; choose "
-                        "another name",
+                        "%s: --dataset-id '%s' is the name of a public set, and %s does not come from it; "
+                        "choose another name",
                         verb, given, what);
     s->source =
         (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
                                       .move_ledger = option_flag(o, "ledger-move"),
                                       .public_set = sotto_dataset_is_public(carried[0] ? carried : given)};
     if (s->source.move_ledger && !option_given(o, "ledger"))
-        return cli_fail(SOTTO_EUSAGE, "%s: --ledger-move needs the new place: --ledger FILE", verb);
+        return cli_fail(SOTTO_EUSAGE,
+                        "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
     s->spend = (struct sotto_spend){.dataset_id = carried[0] ? carried : given,
                                     .ledger = option_text(o, "ledger"),
                                     .purpose = option_text(o, "purpose"),

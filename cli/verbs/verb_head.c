@@ -64,9 +64,8 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
     if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
                     option_given(o, "noise-mode") || option_given(o, "sampling")))
-        return cli_fail(SOTTO_EUSAGE,
-                        "head: --momentum, --max-grad-norm, --noise-mode and --sampling belong to --trainer "
-                        "dp-sgd and dp-adam");
+        return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm, --noise-mode and --sampling need "
+                                      "--trainer dp-sgd or dp-adam");
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){
@@ -112,7 +111,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     sotto_status status = read_privacy(&privacy, r, in, o);
     if (status == SOTTO_OK &&
         (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
-        status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
+        status = cli_fail(SOTTO_EUSAGE, "head: the path of --output is too long");
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
     if (status == SOTTO_OK)
@@ -182,7 +181,7 @@ static sotto_status refuse_private_options(const struct options *o, const char *
         if (option_given(o, private_options[i]))
             return cli_fail(
                 SOTTO_EUSAGE,
-                "head: --%s belongs to trainers with noise (dp-sgd, covariance, ...); %s draws none",
+                "head: --%s needs a trainer with noise (dp-sgd, covariance, ...); trainer %s adds none",
                 private_options[i], trainer);
     return SOTTO_OK;
 }

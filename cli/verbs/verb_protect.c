@@ -45,9 +45,9 @@ static sotto_status sensitivity_of_head(struct sotto_protect *p, struct sotto_se
     if (option_given(o, "head"))
         status = sotto_head_load(&h, option_text(o, "head"));
     if (status == SOTTO_OK && (!h || sotto_head_records(h) == 0))
-        status = cli_fail(SOTTO_EUSAGE,
-                          "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms "
-                          "(only a head by a convex trainer brings its own)");
+        status =
+            cli_fail(SOTTO_EUSAGE, "protect: the sensitivity is missing; give --sensitivity FILE, --l1, --l2 "
+                                   "or both norms (it can be omitted only for a head by a convex trainer)");
     sotto_head_free(h);
     return status == SOTTO_OK ? sotto_sensitivity_of_head(p, sample) : status;
 }
@@ -65,14 +65,14 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
         return SOTTO_OK;
     if (!isnan(s->l1) || !isnan(s->l2))
         return cli_fail(SOTTO_EUSAGE,
-                        "protect: --sensitivity and --l1/--l2 contradict each other; give one of them");
+                        "protect: --sensitivity cannot be combined with --l1 or --l2; give only one of them");
     sotto_status status = sotto_sensitivity_load(sample, file);
     if (status != SOTTO_OK)
         return status;
     p->sensitivity_file = file;
     if (sample->proved && !option_given(o, "head"))
         return cli_fail(SOTTO_EUSAGE,
-                        "protect: %s proves the sensitivity of a head; give that head as --head", file);
+                        "protect: %s proves the sensitivity of a head; give that head by --head", file);
     if (sample->proved)
         return sotto_sensitivity_of_head(p, sample);
     sotto_sensitivity_of(s, sample);

@@ -80,7 +80,7 @@ static sotto_status check_manifest(const struct json *doc, const struct json *ex
         const char *text;
         TRY(json_get_text(&text, doc, path, members[i]));
         if (strcmp(text, json_text(json_member(expected, members[i]))) != 0)
-            FAIL(SOTTO_EFORMAT, "%s: '%s' is not what the file's name stands for; remove the file", path,
+            FAIL(SOTTO_EFORMAT, "%s: '%s' does not match the name of the file; remove the file", path,
                  members[i]);
     }
 done:
@@ -107,7 +107,7 @@ sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char wei
     TRY(json_get_real_or_null(&f.test_accuracy, doc, path, "test_accuracy"));
     TRY(sha256_file(hash, weights));
     if (strcmp(hash, recorded) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: its SHA-256 is not the one in %s; remove both", weights, path);
+        FAIL(SOTTO_EFORMAT, "%s: its SHA-256 differs from the one in %s; remove both files", weights, path);
     *facts = f;
 done:
     json_free(doc);

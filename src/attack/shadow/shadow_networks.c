@@ -193,7 +193,7 @@ static sotto_status fetch(bool *found, struct network_trainer *t, size_t model,
         goto done;
     TRY(sotto_network_load(&n, path));
     if (sotto_network_inputs(n) != t->plan->data->d || sotto_network_classes(n) != t->plan->data->classes)
-        FAIL(SOTTO_EFORMAT, "%s: is a network of %zu inputs and %zu classes; expected %zu and %zu", path,
+        FAIL(SOTTO_EFORMAT, "%s: the network has %zu inputs and %zu classes; expected %zu and %zu", path,
              sotto_network_inputs(n), sotto_network_classes(n), t->plan->data->d, t->plan->data->classes);
     keep(t->pool, model, n, &facts);
     t->pool->reused++;

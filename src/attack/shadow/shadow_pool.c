@@ -367,7 +367,7 @@ static sotto_status ask_noised(float *logits, const struct query *a, size_t mode
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL;
-    REQUIRE(!a->pool->networks, "shadows: noise belongs to heads; these are networks");
+    REQUIRE(!a->pool->networks, "shadows: noise can be added to heads only, but these shadows are networks");
     TRY(shadow_pool_head(&head, a->pool, model));
     TRY(sotto_noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
                              a->noise->seed, model));

@@ -17,9 +17,9 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
     double scale = r->scale, delta = r->target.delta;
     double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
     REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
-            "release: neither a scale nor a target epsilon is given");
+            "release: neither a scale nor a target epsilon is given; give one of them");
     if (r->constant_time && !m->fixed)
-        FAIL(SOTTO_EINVAL, "mechanism '%s' has no sampler of constant time; logistic and laplace have",
+        FAIL(SOTTO_EINVAL, "mechanism '%s' has no constant-time sampler; expected logistic or laplace",
              m->name);
     if (isnan(scale))
         TRY(sotto_calibrate(&scale, m->name, sensitivity,
@@ -90,8 +90,9 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
             other_doors[p.mechanism->kind]);
     REQUIRE((unsigned)r->sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
-            "release: unknown source of the sensitivity");
-    REQUIRE(n > 0, "release: there is nothing to release (0 values)");
+            "release: the source of the sensitivity is unknown; expected a value of enum "
+            "sotto_sensitivity_source");
+    REQUIRE(n > 0, "release: 0 values; expected at least one");
     TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
     TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
     *plan = p;

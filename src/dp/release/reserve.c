@@ -84,22 +84,20 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
     TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
-    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
+    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; expected at least 1");
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
             r->first_step);
-    REQUIRE(!r->inputs_only || r->sampled.replace_one,
-            "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
+    REQUIRE(!r->inputs_only || r->sampled.replace_one, "reserve: inputs_only needs replace-one adjacency");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.replace_one,
-            "reserve: samples of a fixed size are accounted for a replaced record: expected replace-one "
-            "adjacency, or poisson sampling");
+            "reserve: fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
-            "reserve: samples of a fixed size need the number of records");
+            "reserve: fixed sampling needs the number of records");
     REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
-            "reserve: labels that were released belong to a run that protects inputs; expected the hash of "
-            "their entry");
-    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST,
+            "reserve: noise_mode %d is unknown; expected SOTTO_NOISE_EXACT or SOTTO_NOISE_FAST",
             (int)r->noise_mode);
 done:
     return status;
@@ -158,7 +156,8 @@ static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sott
     if (!r->labels)
         goto done;
     TRY(run_labels_read(&labels, ledger, r->labels));
-    REQUIRE(labels.count == r->records, "reserve: %zu labels were released, of %zu records", labels.count,
+    REQUIRE(labels.count == r->records,
+            "reserve: %zu labels were released for %zu records; expected one label per record", labels.count,
             r->records);
     memcpy(s->label_entry, r->labels, sizeof s->label_entry);
     s->facts.label_scale = labels.scale;
@@ -178,10 +177,14 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     bool seeded = s->run.seeded || r->spend.insecure;
     if (r->run) {
         TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
-        REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
+        REQUIRE(
+            s->run.charged > 0,
+            "run %s has no reservation in %s, so it cannot continue; use the ledger in which it was recorded",
+            r->run, ledger);
         REQUIRE(r->first_step <= s->run.charged,
-                "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
-                r->first_step, ledger, s->run.charged);
+                "the checkpoint of run %s is at step %zu but ledger %s records only %zu; use the ledger in "
+                "which it was recorded",
+                r->run, r->first_step, ledger, s->run.charged);
     } else {
         s->run.reservations = json_make_array();
         TRY(name_run(s->run.id));
@@ -279,8 +282,7 @@ done:
 static sotto_status check_left(const struct sotto_dpsgd_session *s)
 {
     if (s->used == s->reserved)
-        return status_fail(SOTTO_EBUDGET,
-                           "step: all %zu reserved steps are used; reserve more before drawing noise",
+        return status_fail(SOTTO_EBUDGET, "step: all %zu reserved steps are used; reserve more steps first",
                            s->reserved);
     return SOTTO_OK;
 }
@@ -289,10 +291,10 @@ sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size
 {
     sotto_status status = SOTTO_OK;
     TRY(check_left(s));
-    REQUIRE(!s->sampled, "step: it was sampled already; a second sample would be a choice");
-    REQUIRE(n <= UINT32_MAX, "step: %zu records; at most %u are supported", n, UINT32_MAX);
+    REQUIRE(!s->sampled, "sotto_dp_sample() was already called for this step; call sotto_dp_step() first");
+    REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
     REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
-            "step: %zu records; %zu were reserved for", n, s->fixed.records);
+            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, s->fixed.records);
     s->sampled = true;
     if (s->everyone) {
         for (size_t i = 0; i < n; i++)
@@ -361,7 +363,8 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool sin
     sotto_status status = SOTTO_OK;
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
-    REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
+    REQUIRE(s->sampled || s->everyone,
+            "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()");
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     if (fast)

@@ -299,8 +299,9 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
     if (!file_exists(r->checkpoint))
         goto done;
     TRY(head_checkpoint_load(&r->state, r->checkpoint));
-    REQUIRE(r->state.step <= steps_of(r->recipe, data->n), "%s: stands at step %zu of %zu", r->checkpoint,
-            r->state.step, steps_of(r->recipe, data->n));
+    REQUIRE(r->state.step <= steps_of(r->recipe, data->n),
+            "%s: is at step %zu, beyond the %zu steps of the run; give the options of the interrupted run",
+            r->checkpoint, r->state.step, steps_of(r->recipe, data->n));
     show_weights(t);
 done:
     return status;
@@ -332,9 +333,8 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
         snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));
     if (status == SOTTO_OK && first > 0)
         context_log(ctx, SOTTO_LOG_WARNING,
-                    "head: goes on from step %zu of %zu; steps that the interrupted run had reserved stay "
-                    "charged, and "
-                    "those that follow are charged anew",
+                    "head: continues from step %zu of %zu; the steps that the interrupted run had reserved "
+                    "stay charged, and the remaining steps are charged again",
                     first, steps);
     return status;
 }
@@ -345,7 +345,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
     sotto_status status = SOTTO_OK;
     if (isnan(p->target.epsilon))
         goto done;
-    REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+    REQUIRE(r->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
                                           .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
@@ -381,7 +381,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
         own.target.delta = sotto_default_delta(n);
     TRY(calibrate(&r, n, &own));
     TRY(head_recipe_check(&r));
-    REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
+    REQUIRE(r.batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records", r.batch,
             n);
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
@@ -420,11 +420,11 @@ static sotto_status check(struct sotto_head_recipe *r)
     sotto_status status = SOTTO_OK;
     bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
     REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
-            "noise '%s' is not known; expected gaussian or logistic", r->noise);
+            "noise '%s' is unknown; expected gaussian or logistic", r->noise);
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
     TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
-            "momentum belongs to trainer dp-sgd; %s has its own", r->trainer);
+            "momentum cannot be given for trainer %s; expected trainer dp-sgd", r->trainer);
     status = head_recipe_check_batches(r);
 done:
     return status;

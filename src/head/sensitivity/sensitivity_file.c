@@ -140,18 +140,18 @@ static sotto_status read_proved(struct sotto_sensitivity_sample *s, const struct
     TRY(head_recipe_parse(&r, &inputs, &classes, recipe, path));
     if (!head_recipe_convex(&r) || records < 1 || inputs < 1 || classes < 2 || inputs > INT32_MAX ||
         classes > INT32_MAX)
-        FAIL(SOTTO_EFORMAT, "%s: 'recipe' and 'records' describe nothing that is proved", path);
+        FAIL(SOTTO_EFORMAT, "%s: nothing is proved for its 'recipe' and 'records'", path);
     if (sensitivity_prove(s, &r, records, inputs, classes) != SOTTO_OK) {
         status_prefix(path);
         status = SOTTO_EFORMAT;
         goto done;
     }
     if (strcmp(s->recipe, recipe) != 0 || strcmp(s->recipe_hash, hash) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'recipe_hash' is not that of 'recipe'", path);
+        FAIL(SOTTO_EFORMAT, "%s: 'recipe_hash' does not match 'recipe'", path);
     if (!(fabs(l1 - s->l1) <= 1e-12 * s->l1) || !(fabs(l2 - s->l2) <= 1e-12 * s->l2))
         FAIL(SOTTO_EFORMAT,
-             "%s: claims a proof of l1 %.9g and l2 %.9g; its recipe and %zu records give %.9g and %.9g", path,
-             l1, l2, records, s->l1, s->l2);
+             "%s: states a proof of l1 %.9g and l2 %.9g, but its recipe and %zu records give %.9g and %.9g",
+             path, l1, l2, records, s->l1, s->l2);
     TRY(json_get_text_into(s->data_sha256, sizeof s->data_sha256, doc, path, "data_fingerprint"));
 done:
     return status;

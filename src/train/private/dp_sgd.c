@@ -229,10 +229,9 @@ static sotto_status run(struct private_run *r)
     supervised_announce(&r->t, &r->loop);
     TRY(reserve(r, r->loop.progress.step));
     if (r->loop.resumed)
-        context_log(
-            r->t.ctx, SOTTO_LOG_WARNING,
-            "train: the steps that the interrupted run had reserved stay charged; the ledger is charged "
-            "anew for those that follow");
+        context_log(r->t.ctx, SOTTO_LOG_WARNING,
+                    "train: the steps that the interrupted run had reserved stay charged; the remaining "
+                    "steps are charged again");
     TRY(training_loop_run(&r->loop));
     average(r, r->loop.progress.step);
     if (r->state.average)

@@ -60,7 +60,7 @@ static sotto_status read_real(double *out, const struct lines *l, const char *ke
     size_t length;
     TRY(find(&value, &length, l, key));
     if (!number_real(out, value, length))
-        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is no number", l->where, key,
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is not a number", l->where, key,
              (int)fmin((double)length, 40), value);
 done:
     return status;
@@ -74,7 +74,7 @@ static sotto_status read_size(size_t *out, const struct lines *l, const char *ke
     int64_t whole;
     TRY(find(&value, &length, l, key));
     if (!number_whole(&whole, value, length))
-        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is no whole number", l->where, key,
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is not a whole number", l->where, key,
              (int)fmin((double)length, 40), value);
     *out = (size_t)whole;
 done:

@@ -162,21 +162,21 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
     const struct sotto_residual_noise *a = &o->residual;
     bool target = !isnan(r->p.target.epsilon);
     REQUIRE(a->radius > 0 && isfinite(a->radius),
-            "a certificate for inputs needs a radius that they are clipped to (got %g)", a->radius);
+            "a certificate for inputs needs a radius > 0 for clipping (got %g)", a->radius);
     REQUIRE(target != (a->input_noise > 0),
-            "a certificate for inputs needs either input noise above 0 or a target epsilon");
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
     REQUIRE(!target || r->p.target.epsilon > 0, "epsilon must be > 0 (got %g)", r->p.target.epsilon);
     REQUIRE(r->p.label_epsilon >= 0 && isfinite(r->p.label_epsilon),
-            "the labels' epsilon must be 0 (they are public) or above (got %g)", r->p.label_epsilon);
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got %g)",
+            r->p.label_epsilon);
     REQUIRE(!target || r->p.label_epsilon < r->p.target.epsilon,
-            "the labels alone would take epsilon %g of the target of %g; nothing is left for the inputs",
+            "the labels alone need epsilon %g of the target %g; give a larger target epsilon",
             r->p.label_epsilon, r->p.target.epsilon);
-    REQUIRE(
-        !a->separate_inputs && !a->independent,
-        "members that read noisy copies of their own would each be a release; a certificate counts on one "
-        "copy that all share");
-    REQUIRE(r->p.reserve <= o->epochs, "reserve: %zu epochs at a time are more than the run's %zu",
-            r->p.reserve, o->epochs);
+    REQUIRE(!a->separate_inputs && !a->independent,
+            "a certificate for inputs needs one noisy copy that all members share; omit separate inputs and "
+            "independent training");
+    REQUIRE(r->p.reserve <= o->epochs,
+            "reserve: %zu epochs at a time are more than the %zu epochs of the run", r->p.reserve, o->epochs);
 done:
     return status;
 }
@@ -296,10 +296,9 @@ static sotto_status run(struct noisy_run *r)
         TRY(release_labels(r));
     TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
     if (r->loop.resumed)
-        context_log(
-            r->t.ctx, SOTTO_LOG_WARNING,
-            "train: the epochs that the interrupted run had reserved stay charged; the ledger is charged "
-            "anew for those that follow, the interrupted one included");
+        context_log(r->t.ctx, SOTTO_LOG_WARNING,
+                    "train: the epochs that the interrupted run had reserved stay charged; the remaining "
+                    "epochs, with the interrupted one, are charged again");
     TRY(training_loop_run(&r->loop));
 done:
     return status;

@@ -135,7 +135,8 @@ static void a_step_is_sampled_once(void **state)
     double sum = 0;
     struct sotto_dpsgd_session *s = reserve(0.5, 1);
     assert_int_equal(sotto_dp_step(s, &sum), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "was not sampled"));
+    assert_non_null(strstr(sotto_error_text(),
+                           "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()"));
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
     count = 77;
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);

@@ -300,7 +300,7 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.sampled.mechanism = "logistic", "another mechanism, scale");
     REFUSED(r.sampled.clipping = SOTTO_NORM_L1, "another mechanism, scale");
     REFUSED(r.inputs_only = 1; r.sampled.replace_one = 1, "another mechanism, scale");
-    REFUSED(r.inputs_only = 1, "inputs_only needs replace_one");
+    REFUSED(r.inputs_only = 1, "reserve: inputs_only needs replace-one adjacency");
     REFUSED(r.first_step = (size_t)1 << 60, "first_step must be at most 2^52");
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);

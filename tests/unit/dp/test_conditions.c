@@ -162,7 +162,7 @@ static void a_condition_makes_a_run_conditional(void **state)
     long_text[599] = 0;
     r.spend.condition = long_text;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; at most 511"));
+    assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; expected at most 511"));
     free(long_text);
 }
 

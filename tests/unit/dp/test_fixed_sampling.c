@@ -177,7 +177,9 @@ static void others_are_refused(void **state)
     struct sotto_sampled s = steps_of("gaussian", 1, 0.1, 10);
     s.replace_one = 0;
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "expected replace-one adjacency"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling"));
     s = steps_of("gaussian", 1, 0.1, 10);
     s.sampling = (enum sotto_sampling)7;
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
@@ -331,7 +333,7 @@ static void reservations_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "number of records"));
     r.records = 2;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "are empty"));
+    assert_non_null(strstr(sotto_error_text(), "records gives empty samples; give a larger sample_rate"));
     r.records = 23;
     r.sampled.replace_one = 0;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);

@@ -219,11 +219,13 @@ static void what_does_not_fit_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_null(s);                                                                                      \
     } while (0)
-    REFUSED(r.inputs_only = 0, "belong to a run that protects inputs");
-    REFUSED(r.labels = "feed", "expected the hash of their entry");
-    REFUSED(r.labels = elsewhere, "another ledger paid for it");
-    REFUSED(r.labels = run_entry, "holds no release of labels");
-    REFUSED(r.records = RECORDS + 1, "4 labels were released, of 5 records");
+    REFUSED(r.inputs_only = 0,
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REFUSED(r.labels = "feed",
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REFUSED(r.labels = elsewhere, "...; use the ledger in which it was recorded");
+    REFUSED(r.labels = run_entry, "contains no release of labels with the hash");
+    REFUSED(r.records = RECORDS + 1, "4 labels were released for 5 records; expected one label per record");
 #undef REFUSED
 }
 

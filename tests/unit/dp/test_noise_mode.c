@@ -301,13 +301,15 @@ static void names(void **state)
     assert_int_equal(sotto_noise_mode_find(&mode, "fast"), SOTTO_OK);
     assert_string_equal(sotto_noise_mode_name(mode), "fast");
     assert_int_equal(sotto_noise_mode_find(&mode, "quick"), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "noise mode 'quick' is not known; expected exact or fast");
+    assert_string_equal(sotto_error_text(), "noise mode 'quick' is unknown; expected exact or fast");
     assert_string_equal(sotto_noise_mode_name((enum sotto_noise_mode)2), "unknown");
     struct sotto_dpsgd_request r = reserve_of("gaussian", 1);
     struct sotto_dpsgd_session *s = NULL;
     r.noise_mode = (enum sotto_noise_mode)7;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "noise_mode 7 is not known"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "reserve: noise_mode 7 is unknown; expected SOTTO_NOISE_EXACT or SOTTO_NOISE_FAST"));
 }
 
 int main(void)

@@ -94,18 +94,18 @@ static void what_files_hold(void **state)
         p.release.mechanism = "exponential";
         expect(&p, SOTTO_OK, "");
         p.release.mechanism = "randomised-response";
-        expect(&p, SOTTO_EINVAL, "needs integer labels");
+        expect(&p, SOTTO_EINVAL, "expected integer labels for randomised response");
     }
     struct sotto_protect p = request("laplace", array("whole.npy", SOTTO_I8, 3), npy);
-    expect(&p, SOTTO_EINVAL, "only floating-point");
+    expect(&p, SOTTO_EINVAL, "expected floating-point tensors");
     p.release.mechanism = "discrete-laplace";
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";
-    expect(&p, SOTTO_EINVAL, "scores must be");
+    expect(&p, SOTTO_EINVAL, "expected floating-point scores");
     p.release.mechanism = "nothing";
     expect(&p, SOTTO_EINVAL, "'nothing'");
     p = request("laplace", array("empty.npy", SOTTO_F4, 0), npy);
-    expect(&p, SOTTO_EINVAL, "holds no values");
+    expect(&p, SOTTO_EINVAL, "contains no values; expected at least one");
     p = request("laplace", tensors("half.safetensors", 0, 3, nothing), safe); /* one tensor of two is empty */
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";

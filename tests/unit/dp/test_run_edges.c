@@ -142,13 +142,14 @@ static void requests_without_sense(void **state)
     REFUSED(r.spend.dataset_id = "", SOTTO_EINVAL, "has no identity");
     REFUSED(r.spend.budget.epsilon = -1, SOTTO_EINVAL, "budget epsilon");
     REFUSED((r.spend.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must lie in [0, 1)");
-    REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is not known");
+    REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is unknown");
     REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
     REFUSED(r.spend.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
     good.sampled =
         (struct sotto_sampled){"logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, 0, SOTTO_SAMPLING_POISSON};
     REFUSED((r.spend.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
-    REFUSED((r.spend.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET, "can only be tightened");
+    REFUSED((r.spend.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET,
+            "expected a budget that is not larger (got");
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
     assert_int_equal(l.entries, 1); /* the budget */
@@ -167,7 +168,8 @@ static void steps_out_of_turn(void **state)
     sotto_dpsgd_session_close(NULL);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "was not sampled"));
+    assert_non_null(strstr(sotto_error_text(),
+                           "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()"));
     assert_int_equal(sotto_dp_sample(s, rows, &count, (size_t)UINT32_MAX + 1), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "4294967296 records"));
     assert_int_equal(count, 99);
@@ -175,7 +177,9 @@ static void steps_out_of_turn(void **state)
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
         assert_true(count <= 8);
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
-        assert_non_null(strstr(sotto_error_text(), "sampled already"));
+        assert_non_null(
+            strstr(sotto_error_text(),
+                   "sotto_dp_sample() was already called for this step; call sotto_dp_step() first"));
         assert_int_equal(sotto_dpsgd_session_used(s), i);
         sum[1] = i ? NAN : 1e300; /* whatever the records do, the step goes on */
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
@@ -259,8 +263,8 @@ static void a_certificate_of_a_run_that_is_wrong(void **state)
         {"\"lattice_exponent\": ", "\"lattice_exponent\": 9, \"was\": ", "lattice"},
         {"\"source\": \"clipped\"", "\"source\": \"given\"", "wording"},
         {"\"source\": \"clipped\"", "\"source\": \"guessed\"", "wording"},
-        {"\"conditional\": ", "\"was\": ", "lacks 'proved' or 'conditional'"},
-        {"\"proved\": {", "\"was\": {", "lacks 'proved' or 'conditional'"},
+        {"\"conditional\": ", "\"was\": ", "guarantee' has neither 'proved' nor 'conditional'"},
+        {"\"proved\": {", "\"was\": {", "guarantee' has neither 'proved' nor 'conditional'"},
         {"\"pure_epsilon\": ", "\"pure_epsilon\": 1, \"was\": ", "pure epsilon"},
         {"\"zcdp_rho\": ", "\"zcdp_rho\": true, \"was\": ", "'zcdp_rho' is true"},
         {"\"output_sha256\": ", "\"was\": ", "'output_sha256' is missing"},
@@ -401,7 +405,7 @@ static void releases_of_all_kinds(void **state)
     char *report = NULL;
     assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger), SOTTO_OK);
     assert_null(strstr(report, "\"check\": \"released file\""));
-    assert_non_null(strstr(report, "the released file: none was given"));
+    assert_non_null(strstr(report, "the released file, as none was given"));
     sotto_text_free(report);
 }
 

@@ -54,13 +54,13 @@ static void names_of_files(void **state)
     says(certificate, NULL, SOTTO_OK, "the file names this release");
     snprintf(other, sizeof other, "%s/c.json", folder);
     run_shell("cp '%s' '%s'", certificate, other);
-    says(other, NULL, SOTTO_OK, "the released file: none was given");
+    says(other, NULL, SOTTO_OK, "the released file, as none was given");
     assert_int_equal(sotto_verify(&report, other, released, NULL), SOTTO_OK);
     sotto_text_free(report);
     assert_int_equal(sotto_verify(&report, other, path_of("gone"), NULL), SOTTO_ENOENT);
     assert_int_equal(sotto_verify(&report, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
     unlink(released);
-    says(certificate, NULL, SOTTO_OK, "the released file: none was given");
+    says(certificate, NULL, SOTTO_OK, "the released file, as none was given");
 }
 
 /* A file that cannot be read is no released file, whatever its hash. */
@@ -93,7 +93,7 @@ static void tensors_of_no_kind(void **state)
     sotto_tensors_clear(&t);
     struct sotto_protect p = protect_of(path_of("t.safetensors"), released, path_of("t.jsonl"));
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, p.release.spend.ledger, SOTTO_OK, "as its caller stated it");
+    says(released, p.release.spend.ledger, SOTTO_OK, "the sensitivity, which was stated by the caller");
     set_metadata(released, "release", NULL);
     match_output();
     says(released, NULL, SOTTO_EGATE, "origin: these are tensors of no known kind");
@@ -110,7 +110,7 @@ static void heads_without_recipe(void **state)
     set_metadata(plain, "recipe", NULL);
     struct sotto_protect p = protect_of(plain, released, path_of("plain.jsonl"));
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, NULL, SOTTO_OK, "the file's recipe: it has none");
+    says(released, NULL, SOTTO_OK, "the file's recipe, as it has none");
     set_metadata(released, "release", NULL);
     match_output();
     says(released, NULL, SOTTO_EGATE, "origin: the head has no recipe");
@@ -138,7 +138,7 @@ static void heads_by_second_moments(void **state)
     edit("\"records\": 60", "\"records\": 6000");
     says(released, NULL, SOTTO_EGATE, "proof: ");
     edit("\"records\": 6000", "\"records\": null");
-    says(released, NULL, SOTTO_OK, "the sensitivity: the number of records is not known");
+    says(released, NULL, SOTTO_OK, "the sensitivity, as the number of records is unknown");
     /* noise in every step is not one release */
     lay_out('B');
     run_shell("cp '%s' '%s'", path_of("D.safetensors"), released);
@@ -146,7 +146,7 @@ static void heads_by_second_moments(void **state)
     says(released, NULL, SOTTO_EGATE, "noisy steps: ");
     lay_out('D');
     edit("\"records\": 60", "\"records\": null");
-    says(released, NULL, SOTTO_OK, "sampling rate and steps: the number of records is not known");
+    says(released, NULL, SOTTO_OK, "sampling rate and steps, as the number of records is unknown");
 }
 
 static void certificates_that_lack_members(void **state)

@@ -218,10 +218,11 @@ static void bad_data_is_refused_in_one_line(void **state)
     bad[40 * D] = -INFINITY;
     expect_failure(SOTTO_EINVAL, "2 of 203 rows contain NaN or infinity (first: row 17, column 2)", bad, y, N,
                    D, K, &r);
-    expect_failure(SOTTO_EINVAL, "all 203 records are of class 0", x, labels, N, D, K, &r);
+    expect_failure(SOTTO_EINVAL, "labels: all 203 records have class 0", x, labels, N, D, K, &r);
     for (size_t i = 0; i < N * D; i++)
         bad[i] = (float)(i % D);
-    expect_failure(SOTTO_EINVAL, "constant features", bad, y, N, D, K, &r);
+    expect_failure(SOTTO_EINVAL, "rows are the same; expected at least two different rows", bad, y, N, D, K,
+                   &r);
     memcpy(labels, y, sizeof labels);
     labels[9] = K;
     expect_failure(SOTTO_EINVAL, "row 9 holds 5; expected 0 to 4", x, labels, N, D, K, &r);
@@ -230,7 +231,7 @@ static void bad_data_is_refused_in_one_line(void **state)
     expect_failure(SOTTO_EINVAL, "4 records for 5 classes", x, y, 4, D, K, &r);
     expect_failure(SOTTO_EINVAL, "1 records", x, y, 1, D, 2, &r);
     expect_failure(SOTTO_EINVAL, "at least 2 classes", x, y, N, D, 1, &r);
-    expect_failure(SOTTO_EINVAL, "second dimension is 0", x, y, N, 0, K, &r);
+    expect_failure(SOTTO_EINVAL, "features: there are no columns; expected at least 1", x, y, N, 0, K, &r);
 }
 
 static void bad_recipes_name_the_member(void **state)
@@ -254,7 +255,7 @@ static void bad_recipes_name_the_member(void **state)
     r = recipe(0), r.hidden_count = 9;
     expect_failure(SOTTO_EINVAL, "9 hidden layers", x, y, N, D, K, &r);
     r = recipe(8), r.lr = 1e30, r.trainer = "sgd";
-    expect_failure(SOTTO_EDIVERGED, "not finite in epoch", x, y, N, D, K, &r);
+    expect_failure(SOTTO_EDIVERGED, "head: a weight became infinite or NaN in epoch", x, y, N, D, K, &r);
 }
 
 static void wrong_width_is_refused(void **state)

@@ -155,7 +155,7 @@ static void tensors_that_are_no_head_are_refused(void **state)
 
     pytorch_tensors(&t);
     assert_int_equal(sotto_tensors_add(&t, "running_mean", SOTTO_F4, 1, four, zeros), SOTTO_OK);
-    expect_refused(&t, "'running_mean' is no part of a head of 2 linear layers");
+    expect_refused(&t, ": tensor 'running_mean' does not belong to a head of 2 linear layers");
 
     pytorch_tensors(&t);
     assert_int_equal(sotto_tensors_add(&t, "4.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
@@ -169,10 +169,10 @@ static void tensors_that_are_no_head_are_refused(void **state)
     expect_refused(&t, "'0.bias' is of another shape");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 1, four, zeros), SOTTO_OK);
-    expect_refused(&t, "expected (out, in)");
+    expect_refused(&t, "dimensions or an empty one; expected shape (out, in)");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, none, zeros), SOTTO_OK);
-    expect_refused(&t, "expected (out, in)");
+    expect_refused(&t, "dimensions or an empty one; expected shape (out, in)");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, row, zeros), SOTTO_OK);
     assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, one, zeros), SOTTO_OK);
@@ -217,7 +217,7 @@ static void metadata_that_contradicts_itself_is_refused(void **state)
     strstr(recipe, "[5]")[1] = '6';
     sotto_tensors_clear(&t);
     set(&t, "recipe", recipe);
-    expect_refused(&t, "does not belong to these tensors");
+    expect_refused(&t, "the recipe in the metadata does not match the tensors or its hash");
 }
 
 static void damaged_files_are_refused(void **state)

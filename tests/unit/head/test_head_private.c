@@ -188,17 +188,21 @@ static void bad_requests_have_one_line(void **state)
         assert_null(h);                                                                                      \
         assert_int_equal(access(path_of("none.jsonl"), F_OK), -1);                                           \
     } while (0)
-    REFUSED(r.trainer = "adam", SOTTO_EINVAL, "adam draws no noise");
-    REFUSED(r.batch = N + 1, SOTTO_EINVAL, "601 is more than the 600 records");
+    REFUSED(
+        r.trainer = "adam", SOTTO_EINVAL,
+        "adam adds no noise; expected dp-sgd, dp-adam, covariance, functional, functional-linear or taylor");
+    REFUSED(r.batch = N + 1, SOTTO_EINVAL,
+            "601, the expected size of a sample, is larger than the 600 records");
     REFUSED(r.batch = 0, SOTTO_EINVAL, "batch must be at least 1");
     REFUSED(r.noise = "laplace", SOTTO_EINVAL, "expected gaussian or logistic");
     REFUSED(r.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier");
     REFUSED(r.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier");
     REFUSED(r.max_grad_norm = -1, SOTTO_EINVAL, "max_grad_norm");
     REFUSED(r.momentum = 1, SOTTO_EINVAL, "momentum");
-    REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum belongs to");
+    REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum cannot be given for trainer");
     REFUSED(p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
-    REFUSED(p.target.epsilon = 1; r.batch = N + 1, SOTTO_EINVAL, "more than the 600 records");
+    REFUSED(p.target.epsilon = 1;
+            r.batch = N + 1, SOTTO_EINVAL, "the expected size of a sample, is larger than the 600 records");
     REFUSED(p.target.delta = 0, SOTTO_EINVAL, "delta");
     REFUSED(r.lr = INFINITY, SOTTO_EINVAL, "lr");
     /* What trains again and again refuses noise. */

@@ -216,19 +216,20 @@ static void bad_requests_have_one_line(void **state)
     (void)state;
     struct sotto_head_recipe r = recipe_of("covariance");
     r.refuse_larger = 1;
-    refused(&r, 1, "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    refused(&r, 1,
+            "refuse_larger must be 0, as a refusal would reveal records; larger records are scaled to clip");
     r = recipe_of("functional");
     r.noise = "knorm";
-    refused(&r, 1, "noise 'knorm' is not known; expected gaussian, logistic or laplace");
+    refused(&r, 1, "noise 'knorm' is unknown; expected gaussian, logistic or laplace");
     r = recipe_of("functional");
     r.hidden_count = 1;
-    refused(&r, 1, "trainer functional makes a linear head only (got 1 hidden layers)");
+    refused(&r, 1, "trainer functional supports linear heads only (got 1 hidden layers)");
     r = recipe_of("functional");
     r.clip = 0;
     refused(&r, 1, "clip must be at least 1e-06 and at most 1000000 (got 0)");
     r = recipe_of("functional");
     r.bias = 2;
-    refused(&r, 1, "bias constant must be within 0 and 1, in units of clip (got 2)");
+    refused(&r, 1, "bias constant must be between 0 and 1, in units of clip (got 2)");
     r = recipe_of("functional");
     r.lambda = -1;
     refused(&r, 1, "lambda must be at least 0 and at most 1000000000 (got -1)");
@@ -245,11 +246,11 @@ static void bad_requests_have_one_line(void **state)
     fast.noise_mode = SOTTO_NOISE_FAST;
     assert_int_equal(train(&h, &certificate, &r, &fast), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "trainer covariance draws noise once: exactly; expected noise mode exact");
+                        "trainer covariance adds noise only once; expected noise mode exact");
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "trainer covariance draws private noise: no two runs agree, and each "
-                        "is charged; expected a repeatable trainer here");
+                        "trainer covariance adds private noise, so its runs differ and each is charged; "
+                        "expected a repeatable trainer, such as adam or convex");
 }
 
 static void a_budget_is_kept(void **state)

@@ -183,7 +183,7 @@ static void a_row_counts_once(void **state)
     assert_int_equal(sotto_rows_once(NULL, 0, "indices.npy"), SOTTO_OK);
     assert_int_equal(sotto_rows_once(twice, 6, "indices.npy"), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "indices.npy: row 3 is named twice (entries 2 and 3); a record may count once");
+                        "indices.npy: row 3 is listed twice (entries 2 and 3); expected each record once");
     assert_int_equal(sotto_provenance_once(NULL), SOTTO_OK);
     assert_int_equal(sotto_provenance_once(&(struct sotto_provenance){.n = N}), SOTTO_OK);
 }
@@ -213,7 +213,7 @@ static void a_source_row_counts_once(void **state)
         assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL),
                          SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(),
-                            "survey: row 6 is named twice (entries 2 and 89); a record may count once");
+                            "survey: row 6 is listed twice (entries 2 and 89); expected each record once");
         assert_true(!h && !certificate && access(p.spend.ledger, F_OK) != 0);
     }
 }
