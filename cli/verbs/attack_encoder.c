@@ -7,9 +7,9 @@
 #include <string.h>
 
 const char attack_encoder_line[] =
-    "encoder            who pre-trained an encoder: EncoderMI (vector, set, threshold), contrastive loss, "
-    "norm\n"
-    "                   needs an encoder, a shadow encoder and rows of either's members and non-members\n";
+    "encoder            membership inference on an encoder's pre-training set: EncoderMI (vector, set, "
+    "threshold),\n                   contrastive loss, norm; needs an encoder, a shadow encoder, and rows of "
+    "members and\n                   non-members of both\n";
 
 enum { MEMBER, NONMEMBER, SHADOW_MEMBER, SHADOW_NONMEMBER, BANK, GROUPS, ATTACKS = 5 };
 static const char *const group_options[GROUPS] = {"member-indices", "nonmember-indices",

@@ -74,7 +74,7 @@ static void print_result(const struct sotto_array *x, const struct encoder_quali
     else
         printf("%zu embeddings of width %zu\n", x->shape[0], x->shape[1]);
     if (!json && q)
-        printf("k-NN (k = 20, cosine) %.4f, linear head %.4f: taught by %zu rows, asked about %zu others\n",
+        printf("k-NN (k = 20, cosine) %.4f, linear head %.4f: trained on %zu rows, tested on %zu others\n",
                q->knn, q->linear, q->train, q->test);
 }
 

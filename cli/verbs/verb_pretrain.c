@@ -101,10 +101,10 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
                path, (unsigned long long)r->steps, method, r->loss, r->accuracy, r->seconds,
                r->images_per_second, choice);
     if (!json && r->adversary_loss > 0)
-        printf("the classifier of the attribute: loss %.4f nats and accuracy %.4f over the last epoch; how "
-               "much is "
-               "left to an attacker of his own training says 'sotto audit --features --attribute'\n",
-               r->adversary_loss, r->adversary_accuracy);
+        printf(
+            "the classifier of the attribute: loss %.4f nats and accuracy %.4f over the last epoch; 'sotto "
+            "audit --features --attribute' measures what a separately trained attacker still infers\n",
+            r->adversary_loss, r->adversary_accuracy);
 }
 
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,

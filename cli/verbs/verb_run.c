@@ -82,8 +82,7 @@ static void print_sde(const struct sotto_sde_run *runs, const char *folder, int 
     if (json)
         printf("]}\n");
     else
-        printf("Not privacy: that this procedure cannot undo the noise does not mean that nobody can. An "
-               "attacker may "
+        printf("Not privacy: another procedure may undo the noise that this one cannot undo. An attacker may "
                "take a posterior mean, or ask again and average.\n");
 }
 

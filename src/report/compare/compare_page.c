@@ -28,11 +28,12 @@ static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k
 
 static void table(struct page *p, const struct sotto_compare_result *c)
 {
-    page_table(p, "All models",
-               "Every number with its interval. Better: the whole interval lies beyond that of the first "
-               "line; worse: the estimate does. On the front: nobody is as good on every axis that all have, "
-               "and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
-               NULL);
+    page_table(
+        p, "All models",
+        "Every number with its interval. Better: the whole interval lies beyond that of the first "
+        "line; worse: the estimate does. On the front: no other model is as good on every axis that all "
+        "have, and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
+        NULL);
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">");
         page_html(p, compare_axes[k].title);
@@ -58,7 +59,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
 /* For whom several rows are one defence at several strengths. */
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "<p>Mends an axis most, beyond the interval, and breaks no other: ");
+    page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, k ? "; " : "");
         page_html(p, compare_axes[k].title);
@@ -66,7 +67,7 @@ static void choices(struct page *p, const struct sotto_compare_result *c)
         if (c->choice[k])
             page_name(p, c->rows[c->choice[k]].name);
         else
-            page_html(p, "nobody");
+            page_html(p, "none");
     }
     page_html(p, ".</p>\n");
 }

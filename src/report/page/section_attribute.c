@@ -68,7 +68,7 @@ static void depths(struct page *p, const struct json *list)
     if (!json_count(list))
         return;
     page_table(p, "Depth of the attack's network",
-               "Whether a deeper network would say more, taught by all known records.",
+               "Whether a deeper network would infer more, trained on all known records.",
                "Dense layers|^Accuracy|^Balanced accuracy|^Macro F1");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);

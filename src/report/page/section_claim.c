@@ -168,8 +168,8 @@ void section_claim(struct page *p, const struct report *r)
                  "\xce\xb5 that would hold <em>if</em> the sensitivity seen in a sample were the true one: "
                  "that is not a guarantee.</p>\n");
     page_table(p, "Claims",
-               "Claims for each protected setting. The last column is what the proof leaves to any attacker "
-               "who accepts 1&#8239;% false alarms (guessing: 1&#8239;%).",
+               "Claims for each protected setting. The last column is the largest true-positive rate that "
+               "the proof allows at 1&#8239;% false alarms (guessing: 1&#8239;%).",
                "Setting|Mechanism|^Scale|Sensitivity|^proved^Proved \xce\xb5|^conditional^Conditional "
                "\xce\xb5<br>(on the sampled sensitivity)|^\xce\xb4|^proved^TPR possible at 1&#8239;% FPR");
     for (size_t i = 0; i < r->row_count; i++)

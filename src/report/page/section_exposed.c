@@ -132,7 +132,8 @@ static void members(struct page *p, const struct json *e)
     if (!json_count(list))
         return;
     page_table(p, "Most exposed members",
-               "The members this attack is surest of. As high: non-members with at least this score, of ",
+               "The members with the highest scores of this attack. As high: non-members with at least this "
+               "score, of ",
                NULL);
     page_count(p, part_number(e, "n_nonmember"));
     page_html(
@@ -166,8 +167,8 @@ static void spread(struct page *p, const struct json *list)
         return;
     page_table(
         p, "Between models",
-        "Between models: each reference model played the target once. The intervals above say how sure the "
-        "numbers of this model are; this says how much they differ from one training to the next.",
+        "Between models: each reference model was audited once in place of the target. The intervals above "
+        "hold for this one model; this table shows how much the numbers differ between trainings.",
         "Attack|^Targets|^AUC, mean|^Standard deviation|^Lowest|^Highest");
     for (size_t i = 0; i < json_count(list); i++) {
         static const char *const members_of[] = {"auc.mean", "auc.deviation", "auc.lowest", "auc.highest"};
@@ -218,10 +219,11 @@ static void transferred(struct page *p, const struct json *list)
         const struct json *rates = part(json_at(list, i), "transferred");
         for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
             if (!any)
-                page_table(p, "Transferred thresholds",
-                           "Thresholds from the reference models alone (the median over them), on all "
-                           "records of the audited model: what an attacker gets who never sees its members.",
-                           "Attack|^Wanted FPR|^Members flagged|^Non-members flagged");
+                page_table(
+                    p, "Transferred thresholds",
+                    "Thresholds from the reference models alone (the median over them), on all records of "
+                    "the audited model: the result of an attacker that never sees its members.",
+                    "Attack|^Wanted FPR|^Members flagged|^Non-members flagged");
             any = true;
             page_html(p, "<tr><th scope=\"row\">");
             page_name(p, part_text(json_at(list, i), "name"));
@@ -301,7 +303,7 @@ void section_most_vulnerable(struct page *p, const struct report *r)
         return;
     const char *name = part_text(row->audit, "slices.attack");
     name = name ? name : part_text(row->audit, "exposed.attack");
-    page_html(p, "<h3 id=\"exposed\">Who is exposed</h3>\n");
+    page_html(p, "<h3 id=\"exposed\">Most exposed members</h3>\n");
     if (r->row_count > 1) {
         page_html(p, "<p class=\"note\">Shown for ");
         page_name(p, row->title);

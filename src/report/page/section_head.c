@@ -39,8 +39,8 @@ void section_facts(struct page *p, const struct report *r)
                      "Nothing here says how a model of real data would behave.</p>\n");
     if (r->insecure_noise)
         page_html(p, "<p class=\"banner bad\" role=\"note\"><strong>Noise was seeded: no privacy "
-                     "guarantee.</strong> Whoever knows "
-                     "the seed can remove the noise. For tests and papers only.</p>\n");
+                     "guarantee.</strong> The noise can be "
+                     "removed with the seed. For tests and papers only.</p>\n");
 }
 
 /* --- verdict --- */
@@ -236,9 +236,8 @@ static void measured_line(struct page *p, const struct report *r)
         page_html(p, "<p>Nothing was attacked.</p></div>\n");
         return;
     }
-    page_format(p,
-                "<p><strong>%zu of %zu settings</strong> leak who was in the training data. Worst: ", leaking,
-                attacked);
+    page_format(p, "<p><strong>%zu of %zu settings</strong> reveal membership in the training data. Worst: ",
+                leaking, attacked);
     page_name(p, worst->title);
     strongest_attack(p, worst);
     page_html(p, ".</p></div>\n");
@@ -298,13 +297,14 @@ void section_words(struct page *p, const struct report *r)
             records = r->rows[i].records;
     page_html(p, "<section id=\"words\" aria-labelledby=\"h-words\"><h2 id=\"h-words\">1 In plain "
                  "words</h2>\n<p>The question: can "
-                 "somebody who may query a model find out <strong>whether one particular record was among "
+                 "a user who may query a model find out <strong>whether one particular record was among "
                  "those that trained "
                  "it</strong> (up to ");
     page_count(p, (double)records);
     page_html(p,
               " private records here)? For medical or financial records that alone can reveal a secret.</p>\n"
-              "<p><strong class=\"measured\">Measured.</strong> Attacks guess who was a member, on records "
+              "<p><strong class=\"measured\">Measured.</strong> Attacks guess which records are members, on "
+              "records "
               "where the answer is known, "
               "and we count how often they are right. An AUC of 0.5 is a coin toss, 1 is certainty.</p>\n"
               "<p><strong class=\"proved\">Proved.</strong> A proof, where there is one, bounds every "

@@ -72,7 +72,7 @@ void section_utility(struct page *p, const struct report *r)
            "are the intervals of the tables. Dashed: the same model without noise. Dotted: guessing.</p>\n");
     page_table(p, "Utility",
                "Accuracy on held-out records that no model was trained on, with Clopper-Pearson intervals, "
-               "and what the noise took away.",
+               "and the accuracy lost to noise.",
                "Setting|^Accuracy|^Records|^Without noise|^Change|^On its own training "
                "records|^Guessing|^Over noise draws");
     for (size_t i = 0; i < r->row_count; i++)

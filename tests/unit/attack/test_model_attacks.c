@@ -198,7 +198,7 @@ static void what_is_missing_is_named(void **state)
     in.attacker = (struct sotto_records){bad, y, 1};
     assert_int_equal(attempt(&in, &o), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "attacker's records: row 0, column 1 is not finite; features must be");
+                        "attacker's records: row 0, column 1 is not finite; features must be finite");
     in.attacker = (struct sotto_records){x, &label, 1};
     assert_int_equal(attempt(&in, &o), SOTTO_EINVAL);
     sotto_target_close(in.target);

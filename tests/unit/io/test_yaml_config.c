@@ -177,7 +177,7 @@ static void errors_say_where_and_what(void **state)
         {"name: x\nprotect: {mechanism: laplace}\n", "run.yaml:2:1: protect must be a list of sections"},
         {"name: [x]\n", "run.yaml:1:1: name must be a text (got a list)"},
         {"- x\n", "run.yaml:1:1: a configuration must be a section of keys"},
-        {"name: &a x\nseed: *a\n", "run.yaml:1:7: anchors (&name) are not read"},
+        {"name: &a x\nseed: *a\n", "run.yaml:1:7: anchors (&name) are not supported; write the value out"},
         {"name: *a\n", "run.yaml:1:7: aliases (*name) are not read"},
         {"name: !!str x\n", "run.yaml:1:7: tags (!name) are not read"},
         {"name: x\nname: y\n", "run.yaml:2:1: duplicate key 'name'"},

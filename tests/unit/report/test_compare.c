@@ -188,7 +188,7 @@ static void files_become_a_document_and_a_page(void **state)
     assert_int_equal(sotto_compare_summary(&text, &found), SOTTO_OK);
     assert_non_null(strstr(text, "0.400 [0.390, 0.410] better"));
     assert_non_null(strstr(text, "yes    yes\n"));
-    assert_non_null(strstr(text, "utility             nobody\n"));
+    assert_non_null(strstr(text, "utility             none\n"));
     assert_non_null(strstr(text, "attribute           <b>\"t\"</b>\n"));
     sotto_text_free(text);
     snprintf(path, sizeof path, "%s/out", folder);
