@@ -222,7 +222,7 @@ static void overlap_is_counted_and_said(void **state)
     int finished;
     in.attacker = (struct sotto_records){x + (N - 3) * D, y + N - 3, 3 * N}; /* the last three members too */
     assert_int_equal(attack_text(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
-    assert_non_null(strstr(text, "3 of the attacker's 240 records are also among the members"));
+    assert_non_null(strstr(text, "3 of the attacker's 240 records are also members"));
     sotto_text_free(text);
     sotto_target_close(in.target);
 }

@@ -199,7 +199,7 @@ static void metadata_that_contradicts_itself_is_refused(void **state)
     struct sotto_tensors t = {0};
     char recipe[600];
     set(&t, "format", "sotto.encoder/1");
-    expect_refused(&t, "holds sotto.encoder/1; expected sotto.head/1");
+    expect_refused(&t, "the format is sotto.encoder/1; expected sotto.head/1");
     set(&t, "recipe_hash", "beef");
     expect_refused(&t, "'recipe_hash' is not a SHA-256");
     set(&t, "recipe", "{");
