@@ -59,8 +59,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
 /* For whom several rows are one defence at several strengths. */
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "<p>Best improvement of a metric beyond its interval, without a significant loss on another "
-                 "metric: ");
+    page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, k ? "; " : "");
         page_html(p, compare_axes[k].title);

@@ -30,8 +30,7 @@ static void put_padded(struct page *p, const char *text, int width)
 
 static void put_choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "\nbest improvement of a metric beyond its interval, without a significant loss on another "
-                 "metric:\n");
+    page_html(p, "\nbest improvement per metric without a significant loss elsewhere:\n");
     for (int k = 0; k < SOTTO_AXES; k++) {
         put_padded(p, compare_axes[k].name, 20);
         page_html(p, c->choice[k] ? c->rows[c->choice[k]].name : "none");
