@@ -49,8 +49,8 @@ struct sotto_audit_input {
     /** Reference (shadow) models on the same records, for LiRA, RMIA and their relatives: (n, models) signals
      *  ln(p_y / (1 - p_y)) of the true class, or losses if `reference_losses`. NULL: none. */
     const double *member_reference, *nonmember_reference;
-    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline).
-     */
+    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record
+     * (offline). */
     const uint8_t *member_trained, *nonmember_trained;
     size_t reference_models;
     int reference_losses;
@@ -86,8 +86,7 @@ struct sotto_audit_input {
     const struct sotto_audit_scores *named;
     size_t named_count;
     /** Attribute inference, beside the attacks on membership or instead of them; adds "attribute". NULL:
-     * none.
-     */
+     * none. */
     const struct sotto_attribute_input *attribute;
     /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on
      * records of which it was trained on those with shadow_trained[i] = 1. NULL: none. */

@@ -51,8 +51,10 @@ struct sotto_defence;
  * nothing). Deterministic: same inputs and options, same bits.
  *
  *  Returns: EUSAGE  no such defence or setting, a setting out of range, or it needs rows, secrets or labels
- * that were not given EINVAL  budget negative; rows that are not what it defends (posteriors that are no
- * probabilities, not finite); a secret that has one value only what sotto_head_train() fails with; ENOMEM
+ *                   that were not given
+ *           EINVAL  budget negative; rows that are not what it defends (posteriors that are no probabilities,
+ *                   not finite); a secret that has one value only
+ *           ENOMEM; what sotto_head_train() fails with
  *  Out:  free with sotto_defence_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_fit(struct sotto_defence **out,
                                                           const struct sotto_defence_known *known,
@@ -91,8 +93,8 @@ struct sotto_defence_outcome {
     const float *before, *after; /**< (n, columns) */
     const double *cost;          /**< (n) */
     size_t n, columns;
-    /** What the task's model answers to them (n, classes); NULL: the rows themselves, if they are posteriors.
-     */
+    /** What the task's model answers to them (n, classes); NULL: the rows themselves, if they are
+     * posteriors. */
     const float *answers_before, *answers_after;
     size_t classes;
     const int64_t *label; /**< (n) true classes; NULL: unknown */

@@ -265,8 +265,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            const struct sotto_context *ctx);
 /** How the noise of an iterated mechanism is drawn. */
 enum sotto_noise_mode {
-    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
-                        */
+    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a
+                            value */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
                           precision of the sum, by vectors; a hundred times faster. Guaranteed for real
                           numbers: what floating-point arithmetic leaves in low bits, the time it takes and

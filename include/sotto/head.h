@@ -181,8 +181,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const s
                                                             size_t d);
 
 /** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism:
- * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them.
- */
+ * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from
+ * them. */
 enum sotto_paper_norm {
     SOTTO_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
     SOTTO_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */

@@ -44,8 +44,7 @@ SOTTO_API double sotto_label_keep_probability(double epsilon, size_t classes);
 /** Theorem 1 (Strategy I, additive noise) AS PUBLISHED. Its second half (gamma, and epsilon per mapping)
  * assumes that outputs of residual mappings are Gaussian with one covariance for all records, which is false
  * for ReLU networks (tests/known/train/test_residual_known.c has a counterexample); of its first half
- * sotto_residual_input() is the sound form.
- */
+ * sotto_residual_input() is the sound form. */
 struct sotto_residual_theorem1 {
     double radius, mapping_bound; /**< R of inputs, G of the mappings' expectations */
     double uses;                  /**< iterations * batch / records */

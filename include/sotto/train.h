@@ -196,8 +196,8 @@ SOTTO_API size_t sotto_network_classes(const struct sotto_network *n);
 SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
 /** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
 SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
-/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere.
- */
+/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made
+ * elsewhere. */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);

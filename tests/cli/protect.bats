@@ -65,7 +65,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   for text in "claim        epsilon 1 at delta 0, replace-one adjacency (laplace, scale 0.01)" "proved       none" \
               "conditional  on the sensitivity stated by the caller" "measured     nothing" \
               "checked      arithmetic re-derived; released file's hash matches" "the ledger: none was given" \
-              "the sensitivity: it is as its caller stated it" "signature    none"; do
+              "the sensitivity: stated by the caller" "signature    none"; do
     [[ "$output" == *"$text"* ]] || { echo "missing '$text' in $output"; return 1; }
   done
   mv out.npy elsewhere.npy
@@ -327,5 +327,5 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
   [ "$status" -eq 0 ]
   [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
-  [ "${lines[-1]}" = "least noise: discrete-laplace" ]
+  [ "${lines[-1]}" = "smallest noise: discrete-laplace" ]
 }

@@ -374,8 +374,8 @@ static void images_must_be_said_to_be_images(void **state)
     assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
 }
 
-/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for distances.
- */
+/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for
+ * distances. */
 static void combined_cuts_its_queries(void **state)
 {
     (void)state;

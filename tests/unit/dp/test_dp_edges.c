@@ -33,8 +33,8 @@ static struct interval together(const char *mechanism, enum sotto_norm norm, dou
     return e;
 }
 
-/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at all.
- */
+/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
+ * all. */
 static void releases_without_a_curve(void **state)
 {
     (void)state;
