@@ -87,8 +87,8 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     sotto_sensitivity_of(&p->release.sensitivity, sample);
     p->sensitivity_data = sample->fingerprint;
     if (!h->bound && !p->release.condition)
-        p->release.condition = "the recipe and the number of records in its file (an early version of the "
-                               "format does not bind them to the weights)";
+        p->release.condition =
+            "what its file says of recipe and records (an early version binds its weights to neither)";
 done:
     sotto_head_free(h);
     return status;

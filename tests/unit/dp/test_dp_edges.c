@@ -318,7 +318,7 @@ static void an_agreement_without_memory(void **state)
     few.epsilon_count = 1;
     assert_true(agreement_holds(&a, why, sizeof why));
     assert_false(agreement_holds(&few, why, sizeof why));
-    assert_non_null(strstr(why, "1 to epsilon"));
+    assert_non_null(strstr(why, "1 for epsilon"));
 }
 
 int main(void)

@@ -93,7 +93,7 @@ static void tensors_of_no_kind(void **state)
     sotto_tensors_clear(&t);
     struct sotto_protect p = protect_of(path_of("t.safetensors"), released, path_of("t.jsonl"));
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, p.release.ledger, SOTTO_OK, "as its caller stated it");
+    says(released, p.release.ledger, SOTTO_OK, "the sensitivity: stated by the caller");
     set_metadata(released, "release", NULL);
     match_output();
     says(released, NULL, SOTTO_EGATE, "origin: these are tensors of no known kind");
