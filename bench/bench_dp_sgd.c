@@ -212,11 +212,11 @@ static void reserve(struct bench *b, const char *ledger)
                     .delta = 1e-5},
         .max_grad_norm = b->clip.norm,
         .dimension = b->parameters,
-        .fingerprint = "benchmark",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend.dataset_id = "benchmark",
+        .spend.source = &exercise,
+        .spend.ledger = ledger,
         .noise_mode = strcmp(b->settings.noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT,
-        .purpose = "benchmark"};
+        .spend.purpose = "benchmark"};
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
 
@@ -264,9 +264,9 @@ static void head(const struct settings *s, const char *ledger)
     recipe.noise_multiplier = 1.1;
     const struct sotto_head_privacy privacy = {
         .target = {NAN, 1e-5},
-        .fingerprint = "benchmark",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend.dataset_id = "benchmark",
+        .spend.source = &exercise,
+        .spend.ledger = ledger,
         .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */

@@ -94,7 +94,8 @@ static sotto_status additive(const struct options *o, int json)
     if (searched == option_given(o, "input-noise"))
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --input-noise and --epsilon");
     if (option_given(o, "gamma") != option_given(o, "mapping-bound") && !searched)
-        return cli_fail(SOTTO_EUSAGE, "account: Theorem 1 needs both --gamma and --mapping-bound");
+        return cli_fail(SOTTO_EUSAGE,
+                        "account: --gamma and --mapping-bound must be given together (Theorem 1 needs both)");
     struct sotto_residual_input in = {.radius = option_real(o, "radius"),
                                       .noise = option_real(o, "input-noise"),
                                       .uses = (size_t)option_count(o, "uses"),
@@ -134,8 +135,7 @@ static sotto_status multiplicative(const struct options *o, int json)
     if (status != SOTTO_OK)
         return status;
     if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "account: give --gamma and --output-noise, or --epsilon instead of both");
+        return cli_fail(SOTTO_EUSAGE, "account: give either --gamma and --output-noise, or --epsilon");
     struct sotto_residual_answers in = {.branch_bound = option_real(o, "branch-bound"),
                                         .floor = option_real(o, "floor"),
                                         .weight_bound = option_real(o, "weight-bound"),
@@ -187,7 +187,7 @@ sotto_status account_residual(const struct options *o, int json)
     const char *kind = option_text(o, "residual-perturbation");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --residual-perturbation",
+            return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --residual-perturbation",
                             others[i]);
     if (strcmp(kind, "additive") == 0)
         return additive(o, json);

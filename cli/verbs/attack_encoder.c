@@ -89,8 +89,8 @@ static sotto_status check_disjoint(const struct work *w, int one, int other)
         shared += (size_t)seen[b[i]];
     free(seen);
     if (shared)
-        return cli_fail(SOTTO_EINVAL, "attack: %zu rows are in --%s and in --%s; none may be in both", shared,
-                        group_options[one], group_options[other]);
+        return cli_fail(SOTTO_EINVAL, "attack: %zu rows are in both --%s and --%s; expected no common row",
+                        shared, group_options[one], group_options[other]);
     return SOTTO_OK;
 }
 

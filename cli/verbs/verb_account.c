@@ -106,9 +106,9 @@ static sotto_status check(const struct options *o)
     if (noise_given(o, "scale") + option_given(o, "epsilon") != 1)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
-        return cli_fail(SOTTO_EUSAGE, "account: give --l1, --l2 or both");
+        return cli_fail(SOTTO_EUSAGE, "account: the sensitivity is missing; give --l1, --l2 or both");
     if (option_given(o, "clipping"))
-        return cli_fail(SOTTO_EUSAGE, "account: --clipping goes with --sample-rate and --steps");
+        return cli_fail(SOTTO_EUSAGE, "account: --clipping needs --sample-rate and --steps");
     return either(&ignored, o, "adjacency", "replace-one", "add-remove");
 }
 
@@ -125,8 +125,8 @@ static sotto_status check_sampled(const struct options *o)
     if (option_given(o, "scale") || option_given(o, "l1") || option_given(o, "l2") ||
         option_given(o, "compose"))
         return cli_fail(SOTTO_EUSAGE,
-                        "account: --scale, --l1, --l2 and --compose do not go with --sample-rate; "
-                        "the noise multiplier is relative to max_grad_norm");
+                        "account: --scale, --l1, --l2 and --compose cannot be combined with --sample-rate; "
+                        "give --noise-multiplier, which is relative to the clipping norm");
     return SOTTO_OK;
 }
 
@@ -265,7 +265,8 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
         return cli_fail(SOTTO_EUSAGE, "account: give --events or --opacus-history, not both");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --%s; the file says it", others[i],
+            return cli_fail(SOTTO_EUSAGE,
+                            "account: --%s cannot be combined with --%s, as the file contains it", others[i],
                             events ? "events" : "opacus-history");
     sotto_status status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
     if (status != SOTTO_OK)
@@ -336,9 +337,8 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
 static sotto_status choose(const struct options *o, int json)
 {
     if (option_given(o, "mechanism") || noise_given(o, "scale") || option_given(o, "sample-rate"))
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "account: --choose compares all mechanisms; give --epsilon, --delta, --l1 and --l2 only");
+        return cli_fail(SOTTO_EUSAGE, "account: --choose compares all mechanisms; expected only --epsilon, "
+                                      "--delta, --l1 and --l2 beside it");
     if (!option_given(o, "epsilon"))
         return option_require(o, "epsilon");
     struct sotto_sensitivity s = {option_real(o, "l1"),
@@ -362,7 +362,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_account account;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_flag(o, "certified") && option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --certified does not go with --%s", others[i]);
+            return cli_fail(SOTTO_EUSAGE, "account: --certified cannot be combined with --%s", others[i]);
     if (option_given(o, "residual-perturbation"))
         return account_residual(o, json);
     if (option_given(o, "verify"))

@@ -97,9 +97,9 @@ static sotto_status read_shard(struct sotto_attack_options *out, const struct op
     if (!text)
         return SOTTO_OK;
     if (sscanf(text, "%lu/%lu%c", &i, &n, &rest) != 2 || i < 1 || i > n || text[0] < '0' || text[0] > '9')
-        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part like 2/4", text);
+        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part; expected I/N such as 2/4", text);
     if (n > 1 && !out->cache)
-        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, where the other parts will look");
+        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
     out->shard = i - 1;
     out->shards = n;
     return SOTTO_OK;
@@ -115,8 +115,7 @@ static sotto_status read_kind(enum sotto_shadow_data *out, const struct options 
         }
     return cli_fail(
         SOTTO_EUSAGE,
-        "--shadow-data: '%s' is not known; expected real, synthesis, marginals, class-marginals or "
-        "noisy",
+        "--shadow-data: '%s' is unknown; expected real, synthesis, marginals, class-marginals or noisy",
         option_text(o, "shadow-data"));
 }
 

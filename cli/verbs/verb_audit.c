@@ -55,7 +55,8 @@ static sotto_status read_claim(struct sotto_audit_options *out, const struct opt
         int is_delta = length == 5 && strncmp(text, "delta", 5) == 0;
         if (!equals || end == equals + 1 || (*end && (*end != ',' || !end[1])) || !(is_epsilon || is_delta) ||
             !(x >= 0) || (is_delta && x >= 1) || x > 1e6)
-            return cli_fail(SOTTO_EUSAGE, "--claim: '%s' is not like eps=3,delta=1e-5",
+            return cli_fail(SOTTO_EUSAGE,
+                            "--claim: '%s' is not a claim; expected for example eps=3,delta=1e-5",
                             option_text(o, "claim"));
         if (is_epsilon)
             out->claim_epsilon = x, epsilon = 1;
@@ -64,7 +65,8 @@ static sotto_status read_claim(struct sotto_audit_options *out, const struct opt
         text = *end ? end + 1 : end;
     }
     if (option_given(o, "claim") && !epsilon)
-        return cli_fail(SOTTO_EUSAGE, "--claim: '%s' names no eps", option_text(o, "claim"));
+        return cli_fail(SOTTO_EUSAGE, "--claim: '%s' has no eps; expected for example eps=3,delta=1e-5",
+                        option_text(o, "claim"));
     out->has_claim = epsilon;
     return SOTTO_OK;
 }

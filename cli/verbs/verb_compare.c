@@ -39,7 +39,10 @@ static sotto_status read_model(struct model *m, const char *text)
         return cli_fail(SOTTO_ENOMEM, "compare: out of memory");
     equals = strchr(m->name, '=');
     if (!equals || equals == m->name || !equals[1])
-        return cli_fail(SOTTO_EUSAGE, "--model: '%s' is not like talos=membership.json,attribute.json", text);
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "--model: '%s' is not NAME=FILES; expected for example talos=membership.json,attribute.json",
+            text);
     *equals = '\0';
     for (char *file = equals + 1; file; m->count++) {
         char *comma = strchr(file, ',');
@@ -65,7 +68,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     while (given[count])
         count++;
     if (count < 2)
-        return cli_fail(SOTTO_EUSAGE, "compare: %zu --model given; at least two are needed", count);
+        return cli_fail(SOTTO_EUSAGE, "compare: --model is given %zu times; expected at least two models",
+                        count);
     models = calloc(count, sizeof *models);
     compared = calloc(count, sizeof *compared);
     sotto_status status = models && compared

@@ -131,7 +131,8 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
     if (end != text && (*end == 'x' || *end == 'X') && end[1] >= '0' && end[1] <= '9')
         width = strtoul(end + 1, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || height < 1 || width < 1 || height > 4096 || width > 4096)
-        return cli_fail(SOTTO_EUSAGE, "--size: '%s' is not a size like 32x32 (1 to 4096 each)", text);
+        return cli_fail(SOTTO_EUSAGE,
+                        "--size: '%s' is not a size; expected for example 32x32 (1 to 4096 each)", text);
     out->height = height;
     out->width = width;
     return SOTTO_OK;
@@ -190,8 +191,8 @@ static sotto_status ask(const struct options *o, const char *name, const struct 
         return SOTTO_OK;
     fprintf(stderr, "Download and import? [y/N] ");
     if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
-        return cli_fail(SOTTO_ESTOPPED,
-                        "data fetch: not confirmed; nothing was downloaded (--yes does not ask)");
+        return cli_fail(SOTTO_ESTOPPED, "data fetch: not confirmed, so nothing was downloaded; give --yes to "
+                                        "download without the question");
     return SOTTO_OK;
 }
 
@@ -232,9 +233,10 @@ static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *
         char *sign = strchr(text, '='), *end = NULL;
         unsigned long long n = sign && sign[1] >= '0' && sign[1] <= '9' ? strtoull(sign + 1, &end, 10) : 0;
         if (!end || (*end && *end != ',') || *count == MAX_PARTS)
-            return cli_fail(SOTTO_EUSAGE,
-                            "--parts: '%s' is not a list of at most %d parts like member=1200,other=500",
-                            text, MAX_PARTS);
+            return cli_fail(
+                SOTTO_EUSAGE,
+                "--parts: '%s' is not a list of at most %d parts; expected for example member=1200,other=500",
+                text, MAX_PARTS);
         *sign = '\0';
         parts[*count] = (struct sotto_data_part){text, (size_t)n};
         text = *end ? end + 1 : NULL;
@@ -322,7 +324,7 @@ static sotto_status check_options(const struct options *o, const struct action *
     for (size_t i = 0; i < ACTIONS; i++)
         for (const char *const *option = actions[i].options; *option; option++)
             if (option_given(o, *option) && !has(action, *option))
-                return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %s'", action->name,
+                return cli_fail(SOTTO_EUSAGE, "data %s: --%s is only an option of 'data %s'", action->name,
                                 *option, actions[i].name);
     return SOTTO_OK;
 }

@@ -58,9 +58,10 @@ static sotto_status check_options(const struct options *o)
                           : !option_text(o, "output") ? "--output PATH"
                                                       : NULL;
     if (missing)
-        return cli_fail(SOTTO_EUSAGE, "defend: %s is needed", missing);
+        return cli_fail(SOTTO_EUSAGE, "defend: %s is missing", missing);
     if (sotto_defence_of_posteriors(option_argument(o, 0)) == 1 && option_given(o, "head"))
-        return cli_fail(SOTTO_EUSAGE, "defend: --head answers embeddings; %s defends posteriors",
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: --head needs embeddings, but %s defends posteriors; omit --head",
                         option_argument(o, 0));
     if (option_flag(o, "adaptive") && !option_given(o, "attacker"))
         return cli_fail(SOTTO_EUSAGE, "defend: --adaptive needs --attacker");

@@ -130,9 +130,10 @@ static sotto_status standardise(struct sotto_array *x, const char *path)
     sotto_status status = sotto_npy_load(&public_x, path);
     if (status == SOTTO_OK &&
         (public_x.dtype != SOTTO_F4 || public_x.ndim != 2 || public_x.shape[1] != width))
-        status = cli_fail(SOTTO_EINVAL,
-                          "--standardise: %s is not (N, %zu) f4; expected embeddings by this encoder", path,
-                          width);
+        status = cli_fail(
+            SOTTO_EINVAL,
+            "--standardise: %s does not have shape (N, %zu) and type f4; expected embeddings by this encoder",
+            path, width);
     if (status == SOTTO_OK)
         status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
     sotto_array_clear(&public_x);
@@ -171,10 +172,10 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
 static sotto_status check_options(const struct options *o)
 {
     if (option_given(o, "encoder") == option_given(o, "random"))
-        return cli_fail(SOTTO_EUSAGE, "embed: give either --encoder FILE or --random NAME");
+        return cli_fail(SOTTO_EUSAGE, "embed: give exactly one of --encoder FILE and --random NAME");
     if (!fixed_features(o) &&
         (option_given(o, "groups") || option_given(o, "grid") || option_flag(o, "mirror")))
-        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror belong to --encoder scattering");
+        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror need --encoder scattering");
     if (!option_flag(o, "evaluate") && !option_given(o, "output"))
         return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
     return option_require(o, "data");

@@ -31,7 +31,8 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text)
         good = end != second && *end == '\0';
     }
     return good ? SOTTO_OK
-                : cli_fail(SOTTO_EUSAGE, "ledger init: --budget '%s'; expected EPSILON or EPSILON,DELTA",
+                : cli_fail(SOTTO_EUSAGE,
+                           "ledger init: --budget: '%s' is not a budget; expected EPSILON or EPSILON,DELTA",
                            text);
 }
 
@@ -72,11 +73,12 @@ static sotto_status run_show(const struct options *o, int json)
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
     char *path = NULL, *text = NULL;
-    for (size_t i = 1; rows[i].name; i++)
-        if (option_given(o, rows[i].name))
-            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s belongs to 'ledger init'", rows[i].name);
+    static const char *const of_init[] = {"ledger", "budget", "contact"};
+    for (size_t i = 0; i < sizeof of_init / sizeof *of_init; i++)
+        if (option_given(o, of_init[i]))
+            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s is only an option of 'ledger init'", of_init[i]);
     if ((file != NULL) == (id != NULL))
-        return cli_fail(SOTTO_EUSAGE, "ledger show: give either FILE or --dataset-id");
+        return cli_fail(SOTTO_EUSAGE, "ledger show: give exactly one of FILE and --dataset-id");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
     if (status == SOTTO_OK)
         status =

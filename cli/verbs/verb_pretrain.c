@@ -43,13 +43,12 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
         return SOTTO_OK;
     sotto_status status = sotto_npy_load(&a, path);
     if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))
-        status =
-            cli_fail(SOTTO_EINVAL,
-                     "%s: %zu values in %d dimensions; data set '%s' has %zu rows and needs one for each",
-                     path, a.count, a.ndim, data->name, data->n);
+        status = cli_fail(
+            SOTTO_EINVAL,
+            "%s: %zu values in %d dimensions; data set '%s' has %zu rows, and one value for each is expected",
+            path, a.count, a.ndim, data->name, data->n);
     if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
-        status = cli_fail(SOTTO_EINVAL,
-                          "%s: holds numbers that are not whole; an attribute must be whole numbers", path);
+        status = cli_fail(SOTTO_EINVAL, "%s: contains fractions; an attribute must be whole numbers", path);
     if (status == SOTTO_OK)
         *out = a;
     else
@@ -63,7 +62,7 @@ static sotto_status check_talos(const struct options *o)
                                       "adversary-steps", "adversary-reads", "relu-logits"};
     for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
         if (option_given(o, own[i]))
-            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --talos", own[i]);
+            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s needs --talos", own[i]);
     return SOTTO_OK;
 }
 
@@ -73,7 +72,7 @@ static sotto_status check_augmentation(const struct options *o)
     int simclr = strcmp(option_text(o, "augmentation"), "simclr") == 0;
     for (size_t i = 0; i < sizeof own / sizeof *own && !simclr; i++)
         if (option_given(o, own[i]))
-            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --augmentation simclr", own[i]);
+            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s needs --augmentation simclr", own[i]);
     return SOTTO_OK;
 }
 

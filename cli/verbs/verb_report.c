@@ -21,7 +21,7 @@ static sotto_status find_paths(char json[4096], char html[4096], const struct op
             : is_file ? snprintf(html, 4096, "%.*sreport.html", folder, given)
                       : snprintf(html, 4096, "%s/report.html", given);
     if (a >= 4096 || b >= 4096)
-        return cli_fail(SOTTO_EUSAGE, "report: the path is too long");
+        return cli_fail(SOTTO_EUSAGE, "report: the path of the page is too long");
     return SOTTO_OK;
 }
 

@@ -115,7 +115,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     if (option_argument_count(o) > 0 && strcmp(option_argument(o, 0), "sde") == 0)
         return run_sde(o, ctx, json);
     if (option_argument_count(o) > 0)
-        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or nothing",
+        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or no name",
                         option_argument(o, 0));
     const char *overrides[MOST + 2] = {NULL};
     const char *const *given = option_list(o, "set");
@@ -127,7 +127,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     }
     struct sotto_dataset *data = NULL;
     if (!chosen && sotto_dataset_open(&data, "fashion-mnist", ctx) == SOTTO_ENOENT) {
-        cli_warn("%s; the synthetic set is used instead, as the report states", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead, and the report says so", sotto_error_text());
         overrides[count] = "data.set=synthetic-images";
     }
     sotto_dataset_free(data);

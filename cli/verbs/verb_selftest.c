@@ -43,7 +43,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status;
     for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)
         if (option_given(o, with_falsify[i]) && !options.falsify)
-            return cli_fail(SOTTO_EUSAGE, "selftest: --%s goes with --falsify", with_falsify[i]);
+            return cli_fail(SOTTO_EUSAGE, "selftest: --%s needs --falsify", with_falsify[i]);
     if (option_given(o, "draws") && options.draws == 0)
         return cli_fail(SOTTO_EINVAL, "selftest: --draws must be at least 1000 (got 0)");
     if (option_given(o, "runs") && options.runs == 0)

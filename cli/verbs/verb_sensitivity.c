@@ -27,15 +27,15 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (option_given(o, members[i]))
             return cli_fail(SOTTO_EUSAGE,
-                            "--head and --%s contradict each other: the recipe comes from the head",
+                            "--head cannot be combined with --%s, as the head contains its recipe",
                             members[i]);
     if (!sotto_head_get_recipe(h))
         return cli_fail(SOTTO_EINVAL,
-                        "%s: its recipe is unknown (not written by sotto head); give the recipe's options "
-                        "instead of --head",
+                        "%s: the recipe of this head is unknown (it was not written by 'sotto head'); give "
+                        "the recipe's options instead of --head",
                         path);
     if (in->d != sotto_head_inputs(h) || in->classes > sotto_head_classes(h))
-        return cli_fail(SOTTO_EINVAL, "%s has %zu columns and %zu classes but %s expects %zu and %zu",
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns and %zu classes; %s expects %zu and %zu",
                         option_text(o, "features"), in->d, in->classes, path, sotto_head_inputs(h),
                         sotto_head_classes(h));
     in->classes = sotto_head_classes(h);
@@ -112,8 +112,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
                                        (size_t)option_count(o, "pairs"), ctx);
-    if (status == SOTTO_OK && h && sotto_head_fingerprint(h)[0])
-        sample.on_private_data = strcmp(sotto_head_fingerprint(h), sample.fingerprint) == 0 ? 1 : -1;
+    if (status == SOTTO_OK && h && sotto_head_data_sha256(h)[0])
+        sample.on_private_data = strcmp(sotto_head_data_sha256(h), sample.data_sha256) == 0 ? 1 : -1;
     if (status == SOTTO_OK)
         status = sotto_sensitivity_save(output, &sample);
     if (status == SOTTO_OK)

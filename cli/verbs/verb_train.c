@@ -135,9 +135,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
     if (status == SOTTO_OK)
         status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
-    privacy.fingerprint = charged.dataset_id;
-    privacy.provenance = &whose;
-    privacy.source = &charged.source;
+    privacy.spend = charged.spend;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, &data, chosen->data, chosen->count, options, &privacy, ctx);
@@ -212,11 +210,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     const char *data = option_text(o, "data");
     if (data && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) && sotto_dataset_is_path(data))
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may "
-            "speak of its records; 'sotto data import %s --name NAME' first",
-            data, data);
+        return cli_fail(SOTTO_EUSAGE,
+                        "train: --dp-sgd and --certify-inputs need an imported data set, as errors while "
+                        "reading %s could reveal its records; run 'sotto data import %s --name NAME' first",
+                        data, data);
     return image_training(o, ctx, json, train);
 }
 

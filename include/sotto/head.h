@@ -82,14 +82,7 @@ struct sotto_head_privacy {
     struct sotto_dp
         target; /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
                                 noise_multiplier for it is found */
-    const char *fingerprint;      /**< identity of the private data set */
-    const char *ledger, *purpose; /**< as in struct sotto_release */
-    struct sotto_dp budget;
-    int insecure;
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< as in struct sotto_release */
-    const struct sotto_source_records *source; /**< as in struct sotto_release */
-    const char *condition;
+    struct sotto_spend spend;
     const char *
         output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
@@ -137,19 +130,27 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_he
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
                                                                 const char *certificate);
 /** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata:
- *  recipe, recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
+ *  recipe, recipe hash, SHA-256 of the data, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);
-/** Also loads files written by PyTorch: then recipe, hash and fingerprint are unknown.
+/** Also loads files written by PyTorch: then recipe and hashes are unknown.
  *  EFORMAT: names or shapes do not chain, a weight is not finite, or weights, recipe, records, data or
  * encoder are not those of the checksum that training wrote. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out, const char *path);
+/** The bytes of that file, to memory and from memory.
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_head_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "head in memory" */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_bytes(void **bytes, size_t *size,
+                                                              const struct sotto_head *h);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes,
+                                                              size_t size);
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);
 /** All parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...), borrowed. */
 SOTTO_API float *sotto_head_parameters(struct sotto_head *h, size_t *count);
-/** SHA-256 over X, y and their shapes: names the private data set in ledgers. "" if unknown. */
-SOTTO_API const char *sotto_head_fingerprint(const struct sotto_head *h);
+/** SHA-256 over X, y and their shapes: "" if unknown. */
+SOTTO_API const char *sotto_head_data_sha256(const struct sotto_head *h);
 /** SHA-256 over the recipe, d and classes. "" if unknown. */
 SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
 /** How many records trained it; 0 if unknown (known for the convex trainers). */
@@ -214,7 +215,7 @@ struct sotto_sensitivity_sample {
     struct sotto_norm_pair paper[SOTTO_PAPER_NORMS]; /**< 0 in files that lack them */
     int on_private_data; /**< set by who knows: 1 sampled on the head's own private data, -1 on other data, 0
                             unknown */
-    char recipe_hash[65], fingerprint[65];
+    char recipe_hash[65], data_sha256[65];
     char recipe[512]; /**< canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it */
 
     /** 1: no sample but a PROOF for all pairs of neighbouring data sets of `records` records: l1, l2 and linf

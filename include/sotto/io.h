@@ -66,6 +66,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load(struct sotto_tens
 /** Atomic; tensors in the order given, metadata sorted: same contents = same bytes. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save(const char *path,
                                                                const struct sotto_tensors *t);
+/** The bytes of such a file, to memory and from memory. Free *bytes with sotto_bytes_free().
+ *  `name` stands in error texts where a file's path would. EFORMAT, ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save_bytes(void **bytes, size_t *size,
+                                                                     const struct sotto_tensors *t);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out,
+                                                                     const void *bytes, size_t size,
+                                                                     const char *name);
+SOTTO_API void sotto_bytes_free(void *bytes);
 /** .npz (zip of .npy; stored or deflated). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);

@@ -121,14 +121,7 @@ struct sotto_train_privacy {
     const char *
         output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
-    const char *fingerprint;      /**< identity of the private data set; [NULL: data->dataset_id] */
-    const char *ledger, *purpose; /**< as in struct sotto_release */
-    struct sotto_dp budget;
-    int insecure;
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< as in struct sotto_release */
-    const struct sotto_source_records *source; /**< as in struct sotto_release */
-    const char *condition;
+    struct sotto_spend spend; /**< dataset_id [NULL: data->dataset_id] */
     size_t classes; /**< [0: those of the data set's description] public number of classes, never read off
                        the records */
     const char *classes_by; /**< who gave it, for the certificate; [NULL: "the caller"] */
@@ -165,8 +158,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
  * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
  * then they are released too, by randomised response, before the first step, and whole records are protected
  * ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
- * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, fingerprint, ledger, purpose,
- * budget, insecure. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
+ * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
  * and charged anew; released labels are kept in the checkpoint.
  *
  * A record whose label is outside of 0 .. classes - 1 or whose features are not all finite is taken for zeros
@@ -189,6 +181,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(const char *p
  * or shapes, weights that are not finite or do not match their checksum. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save(const char *path, const struct sotto_network *n);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load(struct sotto_network **out, const char *path);
+/** The bytes of that file, to memory and from memory.
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_network_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "network in memory" */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_bytes(void **bytes, size_t *size,
+                                                                 const struct sotto_network *n);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load_bytes(struct sotto_network **out,
+                                                                 const void *bytes, size_t size);
 SOTTO_API void sotto_network_free(struct sotto_network *n);
 /** Numbers in a record, channels * height * width. */
 SOTTO_API size_t sotto_network_inputs(const struct sotto_network *n);

@@ -271,8 +271,7 @@ static sotto_status train(struct training *t)
             task = turn_of_coder(t);
         }
         if (!isfinite(against) || !isfinite(task))
-            FAIL(SOTTO_EDIVERGED, "olympus: training diverged in epoch %zu; a smaller lr may help",
-                 epoch + 1);
+            FAIL(SOTTO_EDIVERGED, "olympus: training diverged in epoch %zu; try a smaller lr", epoch + 1);
         if (context_stopped(t->in->ctx))
             FAIL(SOTTO_ESTOPPED, "olympus: stopped after epoch %zu", epoch + 1);
         context_progress(t->in->ctx, "olympus", epoch + 1, epochs, "epochs");

@@ -120,7 +120,7 @@ sotto_status sotto_defence_record(char **json, const struct sotto_defence *d,
     bool posteriors = d->kind->needs & DEFENCE_POSTERIORS;
     const struct sotto_defence_outcome *o = outcome;
     struct json *doc = NULL, *inputs = NULL, *measured = NULL;
-    REQUIRE(o->n > 0, "defend: no rows");
+    REQUIRE(o->n > 0, "defend: there are no rows; expected at least one");
     TRY(files_of(&inputs, files, file_count));
     doc = describe(d);
     json_put_integer(&doc, "rows", (int64_t)o->n);

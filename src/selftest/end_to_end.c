@@ -120,7 +120,7 @@ static sotto_status read_claim(struct release_attack *a, const char *folder)
     a->epsilon = json_number(json_find(claim, "epsilon.upper"));
     a->delta = json_number(json_find(claim, "delta"));
     if (!(a->epsilon > 0))
-        FAIL(SOTTO_EFORMAT, "%s: no epsilon is claimed", path);
+        FAIL(SOTTO_EFORMAT, "%s: the certificate has no epsilon", path);
 done:
     json_free(j);
     return status;
@@ -133,7 +133,7 @@ static sotto_status observe_first(struct release_attack *a)
     char folder[PROGRAM_PATH];
     TRY(observe(&a->first, folder, a, 0, 0));
     if (a->first.width == 0)
-        FAIL(SOTTO_EGATE, "no noisy values; %.150s", a->first.facts);
+        FAIL(SOTTO_EGATE, "there are no noisy values; %.150s", a->first.facts);
     TRY(read_claim(a, folder));
 done:
     folder_remove(folder);

@@ -363,7 +363,8 @@ static sotto_status make_driver(struct driver *v, size_t n)
         v->capacity /= 2;
     for (size_t j = 0; j < d; j++) {
         double width = (double)v->set->high[j] - (double)v->set->low[j];
-        REQUIRE(width >= 0 && isfinite(width), "hop-skip-jump: range of column %zu is [%g, %g]", j,
+        REQUIRE(width >= 0 && isfinite(width),
+                "hop-skip-jump: the range of column %zu is [%g, %g]; expected finite ends in order", j,
                 (double)v->set->low[j], (double)v->set->high[j]);
         v->range = width > v->range ? width : v->range;
     }

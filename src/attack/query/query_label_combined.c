@@ -38,7 +38,8 @@ static sotto_status cut(struct plan *p, const struct query_input *in, struct lab
     p->copies = p->copies < 1 ? 1 : p->copies > most ? most : p->copies;
     size_t others = LABEL_LEVELS * p->copies + moves, least = others + 2 * p->distances;
     if (s->queries < least)
-        FAIL(SOTTO_EBUDGET, "attack: label-combined has %zu queries for each record; expected at least %zu",
+        FAIL(SOTTO_EBUDGET,
+             "attack: label-combined has a budget of %zu queries per record; expected at least %zu",
              s->queries, least);
     p->each = (s->queries - others) / p->distances;
 done:

@@ -171,7 +171,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     size_t shadow_layers =
         shadows.pool.networks ? 1 : shadows.pool.shape->layers; /* of networks, the last alone */
     REQUIRE(shadow_layers == side.head->layers,
-            "attack: white-box needs shadows of as many layers as the target (%zu); they have %zu",
+            "attack: white-box needs shadows with as many layers as the target (%zu); they have %zu",
             side.head->layers, shadow_layers);
     TRY(learn(&known, &shadows, width));
     TRY(look_at_target(rows, &side, width));

@@ -147,9 +147,10 @@ sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, cons
     struct party p = {0};
     size_t d = t->inputs, classes = t->classes, most, cells;
     uint64_t before = t->used;
-    REQUIRE(size_multiply(&most, classes, per_class) && size_multiply(&cells, most, d) && most > 0,
-            "synthesis: %zu records of each of %zu classes; expected at least 1, and room for them",
-            per_class, classes);
+    REQUIRE(
+        size_multiply(&most, classes, per_class) && size_multiply(&cells, most, d) && most > 0,
+        "synthesis: %zu records of each of %zu classes; expected at least 1, and few enough to fit in memory",
+        per_class, classes);
     NEW(s.x, cells);
     NEW(s.y, most);
     NEW(s.made, classes);

@@ -26,8 +26,8 @@ static sotto_status open_kinds(struct dataset *d, const char *name, const struct
     char folder[4096];
     (void)ctx;
     if (!store_find(folder, sizeof folder, "cifar10")) {
-        status = status_fail(SOTTO_ENOENT, "data set '%s' is made from cifar10, which is not found", name);
-        status_hint("sotto data import PATH --name cifar10, or sotto data fetch cifar10");
+        status = status_fail(SOTTO_ENOENT, "data set '%s' is made from cifar10, which was not found", name);
+        status_hint("run 'sotto data import PATH --name cifar10' or 'sotto data fetch cifar10'");
         goto done;
     }
     TRY(store_read(d, folder));

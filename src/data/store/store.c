@@ -208,7 +208,7 @@ static sotto_status read_names(const char ***out, const struct json *list, size_
     if (json_kind(list) != JSON_KIND_ARRAY)
         goto done;
     if (json_count(list) != count)
-        FAIL(SOTTO_EFORMAT, "%s: %zu %s names for %zu of them", path, json_count(list), what, count);
+        FAIL(SOTTO_EFORMAT, "%s: has %zu %s names; expected %zu", path, json_count(list), what, count);
     NEW(names, count);
     for (size_t k = 0; k < count; k++) {
         names[k] = json_text(json_at(list, k));

@@ -37,9 +37,8 @@ sotto_status account_within(struct sotto_account *out, const char *mechanism, do
     TRY(require_delta(delta));
     if (delta == 0)
         FAIL(SOTTO_EDOMAIN,
-             "the sampler of constant time is not exact (within %.2g of its law), so it gives no pure "
-             "epsilon; "
-             "a delta > 0 is needed",
+             "the constant-time sampler is not exact (within %.2g of its law), so it gives no pure epsilon; "
+             "give a delta > 0",
              distance);
     TRY(sotto_account_release(&a, mechanism, scale, sensitivity, account_inner_delta(delta, distance), 1));
     TRY(sotto_account_release(&outer, mechanism, scale, sensitivity, fmin(delta * (1 + 2 * share), 1 - share),
@@ -47,9 +46,8 @@ sotto_status account_within(struct sotto_account *out, const char *mechanism, do
     struct interval cost = iv_scale(iv_add(iv(1), iv_exp(iv(a.epsilon.upper))), distance);
     if (!(cost.hi <= delta * share * (1 - share)))
         FAIL(SOTTO_EDOMAIN,
-             "delta %g is too small for the sampler of constant time: at epsilon %.4g its distance to the "
-             "exact "
-             "law costs %.2g of delta",
+             "delta %g is too small for the constant-time sampler; at epsilon %.4g its distance to the exact "
+             "law needs %.2g of delta",
              delta, a.epsilon.upper, cost.hi);
     a.delta = delta;
     drop_pure(&a);

@@ -148,7 +148,7 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
         goto done;
     }
     if (!list || !ends)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu kinds of release", n);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu kinds of release", n);
     for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {
         if (way == PLD_ADD && !sampled)
             break;

@@ -151,8 +151,9 @@ sotto_status verify_ledger(struct verification *v, const char *path)
     sotto_status status = SOTTO_OK;
     struct ledger l = {.fd = -1};
     if (!path) {
-        verify_leave(v,
-                     "the ledger: none was given, so it is open whether and where the release was charged");
+        verify_leave(
+            v,
+            "the ledger, as none was given: whether the release was charged, and in which ledger, is open");
         goto done;
     }
     status = ledger_read(&l, path);

@@ -16,7 +16,7 @@ struct sotto_head {
     size_t count;
     bool has_recipe;
     struct sotto_head_recipe recipe; /* trainer points to static text */
-    char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
+    char recipe_hash[SHA256_HEX], data_sha256[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
     char *encoding;      /* of the table that trained it, as JSON; NULL: none, or not to be released */
     size_t records;      /* 0: unknown */
@@ -100,6 +100,6 @@ sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const s
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa);
 void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, size_t inputs, size_t classes);
-void head_data_fingerprint(char out[SHA256_HEX], const struct head_data *data);
+void head_data_sha256(char out[SHA256_HEX], const struct head_data *data);
 
 #endif

@@ -63,7 +63,7 @@ sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, i
     struct sotto_array a = {.dtype = dtype, .ndim = ndim};
     size_t bytes;
     REQUIRE(known(dtype), "array: unknown dtype %d", (int)dtype);
-    REQUIRE(ndim >= 0 && ndim <= SOTTO_MAX_DIMS, "array: %d dimensions; at most %d are possible", ndim,
+    REQUIRE(ndim >= 0 && ndim <= SOTTO_MAX_DIMS, "array: %d dimensions; expected at most %d", ndim,
             SOTTO_MAX_DIMS);
     if (!array_bytes(&a.count, &bytes, dtype, ndim, shape))
         FAIL(SOTTO_ENOMEM, "array: its size does not fit in memory");
@@ -75,6 +75,11 @@ sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, i
     *out = a;
 done:
     return status;
+}
+
+void sotto_bytes_free(void *bytes)
+{
+    base_free(bytes);
 }
 
 void sotto_array_clear(struct sotto_array *a)

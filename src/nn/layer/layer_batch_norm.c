@@ -50,9 +50,8 @@ static sotto_status plan(struct layer_run *run)
     sotto_status status = SOTTO_OK;
     struct batch_norm *b = NULL;
     REQUIRE(!run->training || run->batch > 1,
-            "%s: batch normalisation cannot train on a batch of 1, whose mean and variance are the image's "
-            "own; use a "
-            "batch of at least 2, or group normalisation",
+            "%s: batch normalisation cannot train on a batch of 1; use a batch of at least 2, or group "
+            "normalisation",
             run->spec->path);
     NEW(b, 1);
     b->kernels = norm_kernels_best();

@@ -30,7 +30,8 @@ static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, s
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->groups > 0 && src.channels % spec->groups == 0,
-            "%s: %zu channels cannot be cut into %zu equal groups", spec->path, src.channels, spec->groups);
+            "%s: %zu channels cannot be divided into %zu equal groups", spec->path, src.channels,
+            spec->groups);
     *dst = src;
 done:
     return status;

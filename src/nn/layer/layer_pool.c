@@ -36,7 +36,7 @@ static sotto_status window_shape(struct nn_shape *dst, const struct layer_spec *
     REQUIRE(spec->pad <= spec->kernel / 2, "%s: padding %zu is more than half of the %zux%zu window",
             spec->path, spec->pad, spec->kernel, spec->kernel);
     REQUIRE(height >= spec->kernel && width >= spec->kernel,
-            "%s: its source is %zux%zu, smaller than the %zux%zu window", spec->path, src.height, src.width,
+            "%s: its source (%zux%zu) is smaller than the %zux%zu window", spec->path, src.height, src.width,
             spec->kernel, spec->kernel);
     *dst = (struct nn_shape){.channels = src.channels,
                              .height = (height - spec->kernel) / spec->stride + 1,

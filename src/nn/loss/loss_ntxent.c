@@ -64,8 +64,8 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
 {
     sotto_status status = SOTTO_OK;
     struct ntxent *w = NULL;
-    REQUIRE(n >= 2, "contrastive loss: a batch of %zu has no negatives; at least 2 images are needed", n);
-    REQUIRE(d >= 1, "contrastive loss: the projections have no columns");
+    REQUIRE(n >= 2, "contrastive loss: a batch of %zu has no negatives; expected at least 2 images", n);
+    REQUIRE(d >= 1, "contrastive loss: the projections have no columns; expected at least one");
     REQUIRE(n <= SIZE_MAX / 64 / d && n < (size_t)1 << 28, "contrastive loss: a batch of %zu is too large",
             n);
     NEW(w, 1);

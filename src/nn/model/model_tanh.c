@@ -86,7 +86,8 @@ static sotto_status build_cnn(int *embedding_row, struct nn_model *m, const stru
     size_t count = config->hidden_count ? config->hidden_count : sizeof usual / sizeof *usual;
     int row = SOURCE_INPUT;
     REQUIRE(count >= 2,
-            "tanh-cnn: %zu width given; expected those of at least one stage and of the dense layer", count);
+            "tanh-cnn: %zu width given; expected at least one for a stage and one for the dense layer",
+            count);
     for (size_t stage = 0; stage + 1 < count; stage++) {
         const struct tanh_convolution c = {width[stage], 3, 1, 1};
         TRY(tanh_convolution(&row, m, STAGE_MODULES * stage, c));

@@ -98,7 +98,7 @@ static sotto_status copy(char *out, size_t capacity, const struct config *c, con
 {
     const char *text = config_text(c, "%s", path);
     if (strlen(text) >= capacity)
-        return config_fail(c, path, "%s is longer than %zu bytes", path, capacity - 1);
+        return config_fail(c, path, "%s is too long; expected at most %zu bytes", path, capacity - 1);
     strcpy(out, text);
     return SOTTO_OK;
 }
@@ -120,7 +120,7 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     p->dtype = out->dtype, p->backend = out->backend;
     p->seed = out->seed;
     if (p->batch > out->sizes[SOTTO_PUBLIC])
-        TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public holds only %zu images",
+        TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public has only %zu images",
                         p->batch, out->sizes[SOTTO_PUBLIC]));
 done:
     return status;
@@ -149,7 +149,7 @@ static sotto_status read_protection(struct run_protection *p, const struct run_c
     p->l1 = config_real(c, "%sprotect[%zu].l1", prefix, i);
     p->l2 = config_real(c, "%sprotect[%zu].l2", prefix, i);
     if (isnan(p->scale) == isnan(p->epsilon))
-        TRY(config_fail(c, path, "%sprotect[%zu] needs either scale or epsilon", prefix, i));
+        TRY(config_fail(c, path, "%sprotect[%zu] needs exactly one of scale and epsilon", prefix, i));
     if (isnan(p->l1) && isnan(p->l2) && !run_has_sensitivity(owner))
         TRY(config_fail(
             c, path,
@@ -172,8 +172,8 @@ static sotto_status read_sweep(struct run_sweep *out, const struct run_case *own
     out->paper_norms = config_flag(c, "%ssweep.paper_norms", prefix);
     snprintf(path, sizeof path, "%ssweep.epsilons", prefix);
     if (out->epsilon_count > RUN_SWEEP || out->scale_count > RUN_SWEEP)
-        TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; at most %d of each", prefix,
-                        out->epsilon_count, out->scale_count, RUN_SWEEP));
+        TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; expected at most %d of each",
+                        prefix, out->epsilon_count, out->scale_count, RUN_SWEEP));
     if (out->epsilon_count > 0 && !run_has_sensitivity(owner))
         TRY(config_fail(c, path, "%s needs a sensitivity; expected sensitivity.pairs > 0", path));
     for (size_t i = 0; i < out->epsilon_count; i++)
@@ -182,7 +182,7 @@ static sotto_status read_sweep(struct run_sweep *out, const struct run_case *own
         out->scales[i] = config_real(c, "%ssweep.scales[%zu]", prefix, i);
     snprintf(path, sizeof path, "%ssweep.mechanisms", prefix);
     if (out->mechanism_count > RUN_SWEEP_MECHANISMS)
-        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->mechanism_count,
+        TRY(config_fail(c, path, "%s has %zu entries; expected at most %d", path, out->mechanism_count,
                         RUN_SWEEP_MECHANISMS));
     for (size_t i = 0; i < out->mechanism_count; i++) {
         char padded[40];
@@ -206,15 +206,14 @@ static sotto_status check_fine_tune(const struct run_case *k, const struct confi
     char path[128];
     snprintf(path, sizeof path, "%shead.fine_tune", prefix);
     if (strcmp(k->recipe.trainer, "adam") != 0 || k->recipe.hidden_count > SOTTO_FINE_TUNE_HIDDEN)
-        TRY(config_fail(c, path, "%s is done by adam, with at most %d hidden layers", path,
+        TRY(config_fail(c, path, "%s needs trainer adam, with at most %d hidden layers", path,
                         SOTTO_FINE_TUNE_HIDDEN));
     if (k->pairs > 0 || k->protection_count > 0 || k->references > 0 ||
         k->sweep.epsilon_count + k->sweep.scale_count > 0)
-        TRY(config_fail(
-            c, path,
-            "%s: no privacy statement is made about an encoder that private records trained; expected "
-            "no sensitivity, protect, shadow or sweep beside it",
-            path));
+        TRY(config_fail(c, path,
+                        "%s: an encoder trained on private records has no privacy statement; omit "
+                        "sensitivity, protect, shadow and sweep",
+                        path));
 done:
     return status;
 }
@@ -243,7 +242,7 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     out->protection_count = config_length(c, "%sprotect", prefix);
     if (out->protection_count > RUN_PROTECTIONS) {
         snprintf(path, sizeof path, "%sprotect", prefix);
-        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->protection_count,
+        TRY(config_fail(c, path, "%s has %zu entries; expected at most %d", path, out->protection_count,
                         RUN_PROTECTIONS));
     }
     for (size_t i = 0; i < out->protection_count; i++)
@@ -303,10 +302,10 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         single |= !unused;
     }
     if (count > RUN_CASES)
-        TRY(config_fail(c, "cases", "cases has %zu entries; at most %d", count, RUN_CASES));
+        TRY(config_fail(c, "cases", "cases has %zu entries; expected at most %d", count, RUN_CASES));
     if (count > 0 && single)
         TRY(config_fail(c, "cases",
-                        "write either cases, or head, sensitivity, protect, shadow and sweep; not both"));
+                        "give either cases, or head, sensitivity, protect, shadow and sweep, but not both"));
     if (count == 0) {
         strcpy(out->cases[0].name, "head");
         out->cases[0].records = out->sizes[SOTTO_PRIVATE];
@@ -336,8 +335,8 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         if (k->records > out->sizes[SOTTO_PRIVATE] - taken) {
             snprintf(path, sizeof path, "%srecords", prefix);
             TRY(config_fail(c, path,
-                            "%s is %zu, but only %zu of data.private = %zu records are left; cases that "
-                            "release use disjoint slices",
+                            "%s is %zu, but only %zu of data.private = %zu records are left, as cases with "
+                            "releases use disjoint records",
                             path, k->records, out->sizes[SOTTO_PRIVATE] - taken, out->sizes[SOTTO_PRIVATE]));
         }
         used += k->protection_count > 0 ? k->records : 0;
@@ -361,7 +360,7 @@ static sotto_status read_rest(struct run_config *out, const struct config *c)
     out->draws = config_whole(c, "evaluate.draws");
     out->rate_count = config_length(c, "report.fpr");
     if (out->rate_count > RUN_RATES)
-        TRY(config_fail(c, "report.fpr", "report.fpr has %zu entries; at most %d", out->rate_count,
+        TRY(config_fail(c, "report.fpr", "report.fpr has %zu entries; expected at most %d", out->rate_count,
                         RUN_RATES));
     for (size_t i = 0; i < out->rate_count; i++)
         out->rates[i] = config_real(c, "report.fpr[%zu]", i);

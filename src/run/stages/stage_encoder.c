@@ -134,7 +134,7 @@ sotto_status run_check_encoder(const struct run *r)
     TRY(sha256_file(now, path));
     if (!then || strcmp(now, then) != 0)
         FAIL(SOTTO_EINVAL,
-             "%s: changed while the experiment ran; heads and embeddings belong to another encoder", path);
+             "%s: was changed during the experiment; expected the encoder of the heads and embeddings", path);
 done:
     return status;
 }

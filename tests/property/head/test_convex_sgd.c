@@ -287,7 +287,7 @@ static void mistakes_are_refused(void **state)
         const char *error;
     } rows[] = {{0, 1, 0, 0.1, "batch must be at least 1"},
                 {5, 0, 0, 0.1, "epochs must be at least 1"},
-                {5, 1, 2, 0.1, "outside of what the proof allows"},
+                {5, 1, 2, 0.1, "is out of range; expected above 0 and at most 2 / (beta + lambda)"},
                 {5, 1, 0, 0, "lambda must be"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sotto_head_recipe r;

@@ -260,7 +260,8 @@ static void plans_know_when_there_is_no_adversary(void **state)
     assert_int_equal(nn_plan_create(&p, m, &views), SOTTO_EINVAL);
     config.adversary = (struct nn_adversary){.values = 2};
     assert_int_equal(nn_model_create(&plain, &config, 1), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "adversary: this model has no encoder to stand on");
+    assert_string_equal(sotto_error_text(),
+                        "adversary: this model has no encoder, which the adversary needs");
     config.hidden[0] = 3, config.hidden_count = 1, config.adversary.values = 1;
     assert_int_equal(nn_model_create(&plain, &config, 1), SOTTO_EINVAL);
     nn_model_free(m);

@@ -172,14 +172,15 @@ static void what_is_missing_is_named(void **state)
     o = options("ml-leaks-2");
     in.other.n = 0;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_string_equal(sotto_error_text(),
-                        "attack: ml-leaks-2 needs records of another set (--other-features, --other-labels)");
+    assert_string_equal(
+        sotto_error_text(),
+        "attack: ml-leaks-2 needs records of another data set; give --other-features and --other-labels");
     o = options("shokri");
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
     o.recipe = &r;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "say --mismatch if that is meant"));
+    assert_non_null(strstr(sotto_error_text(), "give --mismatch to allow this"));
     o.mismatch = 1;
     assert_int_equal(attempt(&in, &o), SOTTO_OK);
     o = options("shokri");

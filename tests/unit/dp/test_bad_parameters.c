@@ -236,9 +236,9 @@ static void releases(void **state)
                                           .scale = slot == SCALE ? q.scale : NAN,
                                           .target = q.target,
                                           .sensitivity = q.sensitivity,
-                                          .fingerprint = "toy",
-                                          .source = &exercise,
-                                          .ledger = "/proc/never/ledger.jsonl"};
+                                          .spend = {.dataset_id = "toy",
+                                                    .source = &exercise,
+                                                    .ledger = "/proc/never/ledger.jsonl"}};
                 float v[2] = {3, 4};
                 const double scores[2] = {3, 4};
                 int64_t labels[2] = {0, 1};

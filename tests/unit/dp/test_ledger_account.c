@@ -187,14 +187,12 @@ static void budgets_are_checked_by_composition(void **state)
     assert_int_equal(sotto_account_release(&a, "gaussian", 5, &s, 1e-5, 10), SOTTO_OK);
     double budget = a.epsilon.upper * (1 + 1e-9), zcdp = a.bounds[a.bound_count - 1].epsilon;
     assert_true(zcdp > budget);
-    struct sotto_release r = {.mechanism = "gaussian",
-                              .scale = 5,
-                              .target = {NAN, 1e-5},
-                              .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                              .fingerprint = "toy",
-                              .source = &exercise,
-                              .ledger = path,
-                              .budget = {budget, 1e-5}};
+    struct sotto_release r = {
+        .mechanism = "gaussian",
+        .scale = 5,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = {budget, 1e-5}}};
     for (int i = 0; i < 11; i++) {
         float v[1] = {1};
         char *certificate = NULL;

@@ -130,7 +130,7 @@ static void overrides_win(void **state)
         {"=3", "-s =3: expected KEY=VALUE with a key such as pretrain.epochs"},
         {"seed.=3", "-s seed.=3: expected a key after '.'"},
         {"name.x=3", "-s name.x=3: 'name' is not a section"},
-        {"protect[4].epsilon=3", "-s protect[4].epsilon=3: index 4, but the list has 0 elements"},
+        {"protect[4].epsilon=3", "-s protect[4].epsilon=3: index 4 is out of range; the list has 0 elements"},
         {"protect[x]=3", "-s protect[x]=3: expected an index such as [0]"},
         {"seed=[", "-s seed=[:2:1: not valid YAML: did not find expected node content"},
     };
@@ -182,7 +182,7 @@ static void errors_say_where_and_what(void **state)
         {"name: !!str x\n", "run.yaml:1:7: tags (!name) are not read"},
         {"name: x\nname: y\n", "run.yaml:2:1: duplicate key 'name'"},
         {"name: x\n---\nname: y\n", "run.yaml:2:1: a second document starts here; expected one"},
-        {"%YAML 1.1\n---\nname: y\n", "run.yaml:1:1: directives (%NAME) are not read"},
+        {"%YAML 1.1\n---\nname: y\n", "run.yaml:1:1: directives (%NAME) are not supported; remove the line"},
         {"? [a]\n: b\n", "run.yaml:1:3: a key must be a plain text"},
         {"name: \"a\\0b\"\n", "run.yaml:1:7: a text must not contain a zero byte"},
         {"name: x\n\tseed: 3\n",

@@ -237,7 +237,8 @@ static void bad_input_is_refused(void **state)
     rows[1].name = "";
     refuse(rows, 2, SOTTO_EINVAL, "compare: model 2 has no name");
     rows[1] = (struct sotto_compared){"b", wrong, 1};
-    refuse(rows, 2, SOTTO_EFORMAT, "w.json: holds schema ''; expected sotto.audit/1");
+    refuse(rows, 2, SOTTO_EFORMAT,
+           "w.json: schema is ''; expected sotto.audit/1 (result.json of an audit or attack)");
     rows[1].files = missing;
     refuse(rows, 2, SOTTO_ENOENT, "/nonexistent/a.json");
     assert_int_equal(sotto_compare_decode(&found, "{}"), SOTTO_EFORMAT);

@@ -37,7 +37,7 @@ static void no_statement_is_said_and_never_beside_protection(void **state)
     } cases[] = {
         {"\"protected\": false, \"statement\": \"none\"", NULL},
         {"\"protected\": false, \"statement\": \"all\"", "'rows[0].statement' is 'all'; expected none"},
-        {"\"protected\": true, \"statement\": \"none\"", "says none of a protected row"}};
+        {"\"protected\": true, \"statement\": \"none\"", "is none, but the row is protected"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
         struct page p = {0};
