@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** What somebody knows: rows of the kind to be defended, and the secret of each: 1 for a member and 0 for a
+/** What defender or attacker knows: rows of the kind to be defended, and the secret of each: 1 for a member and 0 for a
  * non-member, or the value 0 .. of an attribute. Borrowed. */
 struct sotto_defence_known {
     const float *x;                 /**< (n, d); NULL with n 0: nothing is known */
@@ -69,19 +69,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_apply(float *out, double *
                                                             size_t n, size_t columns,
                                                             const struct sotto_context *ctx);
 
-/** Rows whose secrets somebody would like to know, and his own rows to learn from. */
+/** The rows under attack, and the attacker's own rows to learn from. */
 struct sotto_defence_trial {
     struct sotto_defence_known rows; /**< undefended, with their secrets; label: for the baseline that sees
                                           only whether the label was right */
     const float *after;              /**< (rows.n, rows.d): the same rows, defended */
-    const struct sotto_defence_known *attacker; /**< undefended rows of his own, with secrets */
-    const float *attacker_after; /**< the same rows, defended: he knows the defence; NULL: he does not */
-    int posteriors;              /**< rows are posteriors and secrets memberships; 0: attributes */
+    const struct sotto_defence_known *attacker; /**< the attacker's own undefended rows, with secrets */
+    const float
+        *attacker_after; /**< the same rows, defended: an attacker that knows the defence; NULL: none */
+    int posteriors;      /**< rows are posteriors and secrets memberships; 0: attributes */
     uint64_t seed;
     size_t epochs; /**< of the network that seeks members [0: 100] */
 };
 /** What the attackers learn of the secrets: from undefended rows, from defended ones, and from defended ones
- * by an attacker who has trained on defended rows himself. *json: the member "attack" of "sotto.defend/1"
+ * by an attacker that has trained on defended rows. *json: the member "attack" of "sotto.defend/1"
  * (docs/FORMATS.md); free with sotto_text_free(). EINVAL: secrets with one value only, or shapes that do not
  * fit; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_measure(char **json,
