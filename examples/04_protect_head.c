@@ -1,4 +1,4 @@
-/* Protect a finished classifier: a convex trainer, whose sensitivity is proved, then noise on all weights; and check
+/* Protect a finished classifier: a convex trainer with proved sensitivity, then noise on all weights; and check
  * the released file against its certificate and ledger, as its receiver would. */
 #include <sotto/sotto.h>
 

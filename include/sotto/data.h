@@ -12,7 +12,7 @@ extern "C" {
 struct sotto_dataset {
     char name[64];
     char dataset_id
-        [128]; /**< identity: whose records these are, and so which ledger is charged for them. Of an imported
+        [128]; /**< identity of the records, which selects the ledger that is charged for them. Of an imported
                                set as its import recorded it, of a registered one its name; "": anonymous (a path, or
                                an import of version 1) */
     char title[128];
@@ -104,7 +104,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const cha
 
 /** 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
 SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
-/** Whose records rows[0..n) of a set are (rows NULL: all n of the set), into *out, which must be {0} or cleared: what the
+/** Identity of the records rows[0..n) of a set (rows NULL: all n of the set), into *out, which must be {0} or cleared: what the
  *  arrays it was read from say of themselves, else the rows of this set. The member `set` is "" where the set cannot be
  *  opened again by its name. EINVAL: a row is not below the set's n; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_of_rows(struct sotto_provenance *out,
@@ -135,7 +135,7 @@ struct sotto_data_part {
 struct sotto_split_options {
     int one_hot;   /**< tables: categories become bits, numbers are scaled, by an encoding */
     uint64_t seed; /**< which records go where */
-    /* Whose rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
+    /* The rows that decide the encoding. Without any of these: all rows of the set, and the stamp "fitted". */
     const char *
         schema; /**< sotto.schema/1; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that
                                 was imported by one */

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** What somebody knows: rows of the kind to be defended, and the secret of each: 1 for a member and 0 for a
+/** What defender or attacker knows: rows of the kind to be defended, and the secret of each: 1 for a member and 0 for a
  * non-member, or the value 0 .. of an attribute. Borrowed. */
 struct sotto_defence_known {
     const float *x;                 /**< (n, d); NULL with n 0: nothing is known */
@@ -51,8 +51,10 @@ struct sotto_defence;
  * nothing). Deterministic: same inputs and options, same bits.
  *
  *  Returns: EUSAGE  no such defence or setting, a setting out of range, or it needs rows, secrets or labels
- * that were not given EINVAL  budget negative; rows that are not what it defends (posteriors that are no
- * probabilities, not finite); a secret that has one value only what sotto_head_train() fails with; ENOMEM
+ *                   that were not given
+ *           EINVAL  budget negative; rows that are not what it defends (posteriors that are no probabilities,
+ *                   not finite); a secret that has one value only
+ *           ENOMEM; what sotto_head_train() fails with
  *  Out:  free with sotto_defence_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_fit(struct sotto_defence **out,
                                                           const struct sotto_defence_known *known,
@@ -67,19 +69,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_apply(float *out, double *
                                                             size_t n, size_t columns,
                                                             const struct sotto_context *ctx);
 
-/** Rows whose secrets somebody would like to know, and his own rows to learn from. */
+/** The rows under attack, and the attacker's own rows to learn from. */
 struct sotto_defence_trial {
     struct sotto_defence_known rows; /**< undefended, with their secrets; label: for the baseline that sees
                                           only whether the label was right */
     const float *after;              /**< (rows.n, rows.d): the same rows, defended */
-    const struct sotto_defence_known *attacker; /**< undefended rows of his own, with secrets */
-    const float *attacker_after; /**< the same rows, defended: he knows the defence; NULL: he does not */
-    int posteriors;              /**< rows are posteriors and secrets memberships; 0: attributes */
+    const struct sotto_defence_known *attacker; /**< the attacker's own undefended rows, with secrets */
+    const float
+        *attacker_after; /**< the same rows, defended: an attacker that knows the defence; NULL: none */
+    int posteriors;      /**< rows are posteriors and secrets memberships; 0: attributes */
     uint64_t seed;
     size_t epochs; /**< of the network that seeks members [0: 100] */
 };
 /** What the attackers learn of the secrets: from undefended rows, from defended ones, and from defended ones
- * by an attacker who has trained on defended rows himself. *json: the member "attack" of "sotto.defend/1"
+ * by an attacker that has trained on defended rows. *json: the member "attack" of "sotto.defend/1"
  * (docs/FORMATS.md); free with sotto_text_free(). EINVAL: secrets with one value only, or shapes that do not
  * fit; ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_measure(char **json,
@@ -91,8 +94,8 @@ struct sotto_defence_outcome {
     const float *before, *after; /**< (n, columns) */
     const double *cost;          /**< (n) */
     size_t n, columns;
-    /** What the task's model answers to them (n, classes); NULL: the rows themselves, if they are posteriors.
-     */
+    /** What the task's model answers to them (n, classes); NULL: the rows themselves, if they are
+     * posteriors. */
     const float *answers_before, *answers_after;
     size_t classes;
     const int64_t *label; /**< (n) true classes; NULL: unknown */

@@ -91,7 +91,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                 const struct sotto_sensitivity *sensitivity, double delta, size_t compose);
-/** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
+/** Smallest scale (rounded up) with an account that meets `target`; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target);
@@ -157,8 +157,8 @@ struct sotto_sampled {
  * (clipping by L1), and, for Gaussian noise or clipping by L1, the privacy-loss distribution. The lower end
  * is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL names the
  * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. Samples of a fixed size: by the pair of Balle,
- * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets whose
- * records but one are all alike. */
+ * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets in
+ * which all records but one are alike. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
 /** The same, and in other_adjacency and other_epsilon what it is under the other relation, add-remove or
@@ -206,7 +206,7 @@ struct sotto_source_records {
                        keep a ledger anywhere, and is not compared with other sets */
 };
 
-/** Whose privacy is spent, who has to know, and what it may cost: the same for a release, for a reservation and for
+/** The data set that a privacy loss is charged to, its ledger and budget: the same for a release, for a reservation and for
  * the training of a head or of a network. */
 struct sotto_spend {
     const char
@@ -274,8 +274,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            const struct sotto_context *ctx);
 /** How the noise of an iterated mechanism is drawn. */
 enum sotto_noise_mode {
-    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
-                        */
+    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a
+                            value */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
                           precision of the sum, by vectors; a hundred times faster. Guaranteed for real
                           numbers: what floating-point arithmetic leaves in low bits, the time it takes and
@@ -310,7 +310,7 @@ struct sotto_dpsgd_request {
 struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
  * sotto_dp_release() and sotto_account_sampled(); EINVAL also for a run that the ledger does not hold, or
- * whose reservations differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
+ * with reservations that differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);

@@ -97,7 +97,7 @@ enum sotto_encoding {
 /** "none", "public", "declared", "released", "fitted". */
 SOTTO_API const char *sotto_encoding_name(enum sotto_encoding encoding);
 
-/** Whose records an array holds, and what was done to them. Kept beside the array as PATH.provenance.json (schema
+/** Which records an array holds, and what was done to them. Kept beside the array as PATH.provenance.json (schema
  *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
 struct sotto_provenance {
     char dataset_id[128]; /**< identity of the private set, the key of its ledger; "": anonymous */

@@ -23,8 +23,8 @@ struct defence_trial {
     const float *train, *test;
     const struct sotto_defence_trial *trial;
     size_t values;
-    struct sotto_head
-        *net;             /* the network on members, once for all sittings with the same rows to learn from */
+    /* the network on members, once for all sittings with the same rows to learn from */
+    struct sotto_head *net;
     const float *learned; /* these; NULL: none yet */
     const struct sotto_context *ctx;
 };

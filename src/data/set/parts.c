@@ -3,8 +3,7 @@
  * lies whose records it holds and how their columns became numbers.
  *
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
- * become rows of values in [0, 1].
- */
+ * become rows of values in [0, 1]. */
 #include "base/file.h"
 #include "data/set/split_encoding.h"
 #include "rng/rng.h"

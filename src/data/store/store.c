@@ -198,8 +198,8 @@ done:
     return status;
 }
 
-/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is none.
- */
+/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is
+ * none. */
 static sotto_status read_names(const char ***out, const struct json *list, size_t count, const char *what,
                                const char *path)
 {

@@ -14,8 +14,8 @@ double account_inner_delta(double delta, double distance)
     return distance > 0 && delta > 0 ? next_down(delta * (1 - share)) : delta;
 }
 
-/* What was a pure bound of the exact law is none any more, and the others stand at the delta that is named.
- */
+/* What was a pure bound of the exact law is none any more, and the others stand at the delta that is
+ * named. */
 static void drop_pure(struct sotto_account *a)
 {
     size_t kept = 0;

@@ -23,8 +23,8 @@ static void no_points(struct pair_point *out, const void *arg, const double *eps
         out[i] = (struct pair_point){iv(0), iv(0)};
 }
 
-/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no slopes.
- */
+/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no
+ * slopes. */
 static void curve_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
 {
     const struct part *p = arg;

@@ -120,8 +120,7 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta)
     return lower;
 }
 
-/* --- checking
- * --------------------------------------------------------------------------------------------------- */
+/* --- checking ------------------------------------------------------------------------------------------- */
 
 static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
 {

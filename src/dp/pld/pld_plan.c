@@ -212,8 +212,8 @@ static double width_at(double density, double reference, double step)
     return density < reference ? step * fmin(cbrt(reference / density), 0x1p20) : step;
 }
 
-/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square width.
- */
+/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square
+ * width. */
 static double reference_density(const double density[ATOMS], const struct sketch *s, double step)
 {
     const double extra = 0.1;

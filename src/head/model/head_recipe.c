@@ -1,6 +1,6 @@
 /* A recipe's canonical text is what its hash is taken of, so its form is fixed: sorted keys, no blanks,
- * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump "recipe".
- */
+ * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump
+ * "recipe". */
 #include "head/model/head_trainer.h"
 
 #include "sotto/option.h"

@@ -1,5 +1,5 @@
-/* A head from second moments: sums, one release, equations. Nothing of the records goes around the release.
- */
+/* A head from second moments: sums, one release, equations. Nothing of the records goes around the
+ * release. */
 #include "head/private/moments.h"
 
 #include "base/file.h"

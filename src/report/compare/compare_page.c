@@ -29,10 +29,7 @@ static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k
 static void table(struct page *p, const struct sotto_compare_result *c)
 {
     page_table(p, "All models",
-               "Estimates with intervals. Better: the whole interval lies on the better side of the "
-               "baseline's interval (first row). Worse: the estimate is worse than the baseline's whole "
-               "interval. On the front: no other model is as good on every metric measured for both and "
-               "better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
+               "Estimates with intervals. Better: the whole interval lies on the better side of the baseline's interval (first row). Worse: the estimate is worse than the baseline's whole interval. On the front: no other model is as good on every metric measured for all models and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
                NULL);
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">");

@@ -1,5 +1,5 @@
-/* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder is.
- */
+/* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder
+ * is. */
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>

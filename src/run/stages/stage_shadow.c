@@ -70,8 +70,8 @@ done:
     return status;
 }
 
-/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows that.
- */
+/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows
+ * that. */
 static sotto_status train_heads(const char *path, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;

@@ -85,8 +85,8 @@ struct dp_sgd_facts {
     enum sotto_sampling sampling;
 };
 
-/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such batches.
- */
+/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such
+ * batches. */
 static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
 {
     const struct certificate_claims *f = &v->claims;

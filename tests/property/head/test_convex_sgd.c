@@ -155,8 +155,8 @@ static void no_neighbours_exceed_the_bound(void **state)
     assert_true(closest > 0.4); /* or the pairs would prove nothing */
 }
 
-/* Negative control: the same recipes with a radius that clips nothing, against the bound of the clipped ones.
- */
+/* Negative control: the same recipes with a radius that clips nothing, against the bound of the clipped
+ * ones. */
 static void without_clipping_the_bound_breaks(void **state)
 {
     (void)state;

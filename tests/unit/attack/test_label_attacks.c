@@ -377,8 +377,8 @@ static void images_must_be_said_to_be_images(void **state)
         "attack: images of 3x4x4 do not match rows of 16 numbers; give the right --image C,H,W");
 }
 
-/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for distances.
- */
+/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for
+ * distances. */
 static void combined_cuts_its_queries(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new tables.
- */
+/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
+ * tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

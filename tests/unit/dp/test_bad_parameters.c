@@ -27,8 +27,8 @@ static void refused(sotto_status status, const char *what, const char *mechanism
         fail_msg("%s, %s = %g: text '%s'", mechanism, what, value, text);
 }
 
-/* delta: 0 is a value of its own, everything else in the list is out of range but the smallest normal number.
- */
+/* delta: 0 is a value of its own, everything else in the list is out of range but the smallest normal
+ * number. */
 static int delta_may_be(double x)
 {
     return x == 0 || x == DBL_MIN;

@@ -33,8 +33,8 @@ static struct interval together(const char *mechanism, enum sotto_norm norm, dou
     return e;
 }
 
-/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at all.
- */
+/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
+ * all. */
 static void releases_without_a_curve(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void an_agreement_without_memory(void **state)
     few.epsilon_count = 1;
     assert_true(agreement_holds(&a, why, sizeof why));
     assert_false(agreement_holds(&few, why, sizeof why));
-    assert_non_null(strstr(why, "1 to epsilon"));
+    assert_non_null(strstr(why, "1 for epsilon"));
 }
 
 int main(void)

@@ -336,8 +336,8 @@ static void any_member_of_a_certificate_may_be_wrong(void **state)
 
 static struct ledger open_ledger;
 
-/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is refused.
- */
+/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is
+ * refused. */
 static void try_entry(json_t *document)
 {
     struct json *entry = NULL;

@@ -187,8 +187,8 @@ static void a_run_is_read_without_memory(void **state)
     json_set_alloc_funcs(malloc, free);
 }
 
-/* A budget that the quick sums exceed and the composition does not, with releases in the second column alone.
- */
+/* A budget that the quick sums exceed and the composition does not, with releases in the second column
+ * alone. */
 static sotto_status use_budget(void)
 {
     struct sotto_event items[] = {

@@ -98,8 +98,8 @@ static void exchange_all(char **text, const char *from, const char *to)
     }
 }
 
-/* The one line of a ledger says something else and has a proper hash again, which the certificate takes over.
- */
+/* The one line of a ledger says something else and has a proper hash again, which the certificate takes
+ * over. */
 static void forge_entry(const char *from, const char *to)
 {
     char hash[SHA256_HEX], old[SHA256_HEX];
@@ -373,8 +373,8 @@ static void must_verify(void)
         fail_msg("%s", sotto_error_text());
 }
 
-/* Each names its sampler, its source of noise and its column in its own way; one after the other in a ledger.
- */
+/* Each names its sampler, its source of noise and its column in its own way; one after the other in a
+ * ledger. */
 static void releases_of_all_kinds(void **state)
 {
     (void)state;
@@ -478,8 +478,7 @@ static sotto_status use_verify(void)
 }
 
 /* A check that lacks memory fails (EGATE), and jansson tells a text without memory as a syntax error
- * (EFORMAT).
- */
+ * (EFORMAT). */
 static int sweep(sotto_status (*use)(void), bool jansson)
 {
     sotto_status status = SOTTO_ENOMEM;

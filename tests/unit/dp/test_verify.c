@@ -116,8 +116,8 @@ static void heads_without_recipe(void **state)
     says(released, NULL, SOTTO_EGATE, "origin: the head has no recipe");
 }
 
-/* Heads that were computed from one noisy release: recipe, shape and number of records give the sensitivity.
- */
+/* Heads that were computed from one noisy release: recipe, shape and number of records give the
+ * sensitivity. */
 static void heads_by_second_moments(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof, errors.
- */
+/* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof,
+ * errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +36,8 @@ static struct sotto_head_recipe recipe(const char *trainer)
     return r;
 }
 
-/* Origin: papers.md B.8 by hand. n 10,000, lambda .01, R = c_b = 1: R' = sqrt 2, Lip = 2, limit 2 * 2 / 100.
- */
+/* Origin: papers.md B.8 by hand. n 10,000, lambda .01, R = c_b = 1: R' = sqrt 2, Lip = 2, limit 2 * 2 /
+ * 100. */
 static void the_bound_has_the_figures_of_the_paper(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* src/report: the rules of the page, refusals (verdicts: test_report_verdicts.c). The example document has
- * every member of the schema.
- */
+ * every member of the schema. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
