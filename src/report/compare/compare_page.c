@@ -146,7 +146,7 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
                  "table, green ones are on the front.</figcaption></figure>\n");
 }
 
-sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *c)
+sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
 {
     struct page p = {0};
     page_html(&p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
@@ -168,10 +168,5 @@ sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *
         if (c->shared[k] && c->shared[SOTTO_AXIS_UTILITY])
             drawing(&p, c, k);
     page_html(&p, "</section></main></body></html>\n");
-    if (p.failed) {
-        base_free(p.text);
-        return status_fail(SOTTO_ENOMEM, "compare: out of memory for the page");
-    }
-    *html = p.text;
-    return SOTTO_OK;
+    return page_done(html, &p, "compare");
 }
