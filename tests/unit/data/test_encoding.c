@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
 #include "support/table_files.h"
