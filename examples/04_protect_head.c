@@ -34,7 +34,7 @@ static sotto_status protect(char **certificate, char **report)
     if (status == SOTTO_OK)
         status = sotto_protect_file(certificate, &p, NULL);
     if (status == SOTTO_OK)
-        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger);
+        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger, NULL);
     sotto_head_free(head);
     return status;
 }

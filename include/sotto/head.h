@@ -175,11 +175,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out,
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h,
-                                                           const float *x, size_t n, size_t d, int logits);
+                                                           const float *x, size_t n, size_t d, int logits,
+                                                           const struct sotto_context *ctx);
 /** Share of records with the largest logit at their label (the linear probe's score); ties: lower class. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
                                                             const float *x, const int64_t *y, size_t n,
-                                                            size_t d);
+                                                            size_t d, const struct sotto_context *ctx);
 
 /** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism:
  * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from

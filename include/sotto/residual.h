@@ -91,11 +91,9 @@ SOTTO_API double sotto_residual_complexity_factor(double p, double gamma, double
  * circulant, |U|_2 <= bound, |w|_2 <= bound, x^p the signed root. Mean over `draws` of signs of the largest
  * correlation that a search finds, with a 95 % interval over the draws. A search never finds more than there
  * is: a LOWER estimate. EINVAL, ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(double *mean,
-                                                                  struct sotto_interval *interval,
-                                                                  const double *x, size_t n, size_t d,
-                                                                  double p, double bound, double time,
-                                                                  size_t draws, uint64_t seed);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(
+    double *mean, struct sotto_interval *interval, const double *x, size_t n, size_t d, double p,
+    double bound, double time, size_t draws, uint64_t seed, const struct sotto_context *ctx);
 
 /** One way through the equations and back: dx = F dt, with additive noise gamma dB or multiplicative gamma x
  * dB. */
@@ -117,7 +115,8 @@ enum { SOTTO_SDE_RUNS = 6 };
 struct sotto_dataset;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS],
                                                        const char *folder, const struct sotto_dataset *data,
-                                                       int64_t row, uint64_t seed);
+                                                       int64_t row, uint64_t seed,
+                                                       const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ extern "C" {
  *  Returns: EGATE a check failed, the first one named; EFORMAT no certificate; ENOENT, EIO, ENOMEM.
  *  Nothing is signed: file, certificate and ledger that were rewritten together pass. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verify(char **report, const char *file, const char *released,
-                                                     const char *ledger);
+                                                     const char *ledger, const struct sotto_context *ctx);
 /** A report in lines for people: what is claimed, proved, conditional and measured, what was checked and what
  * was not (sotto_text_free). EFORMAT, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verify_text(char **text, const char *report);

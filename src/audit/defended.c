@@ -130,7 +130,7 @@ static sotto_status by_network(double *scores, struct defence_trial *s)
         TRY(teach(s));
     sort_rows(asked, s->test, rows->n, rows->d);
     if (s->net)
-        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1));
+        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1, s->ctx));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
 done:

@@ -46,5 +46,9 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
 void context_progress(const struct sotto_context *ctx, const char *stage, uint64_t done, uint64_t total,
                       const char *unit);
 int context_stopped(const struct sotto_context *ctx);
+/** Asks whether to go on. Long work does so every few milliseconds, outside of inner loops.
+ *  Returns: ESTOPPED with this text; ENOTSUP for a context with a team (here and nowhere else). */
+sotto_status context_check(const struct sotto_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

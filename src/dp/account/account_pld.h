@@ -35,7 +35,7 @@ double account_accuracy(const struct mechanism *m, bool sampled);
  * within the norm], the larger of both directions; above INFINITY where an item has no scalar curve.
  * ENOMEM. */
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
-                         double delta);
+                         double delta, const struct sotto_context *ctx);
 /** Pure epsilon of one sampled step clipped by L1, for a pure mechanism. */
 struct interval sampled_pure(const struct sotto_sampled *sampled);
 

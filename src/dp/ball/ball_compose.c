@@ -487,7 +487,7 @@ sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_st
     struct task task = {{0, 0}, step, count, delta, grid};
     if (count > MOST_STEPS)
         FAIL(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; expected at most 2^32", count);
-    TRY(ball_run(grid_epsilon, &task));
+    TRY(ball_run(grid_epsilon, &task, NULL));
     *epsilon = task.epsilon;
 done:
     return status;

@@ -22,6 +22,7 @@ sotto_status ledger_events_join(struct ledger_events *list, const struct ledger_
 void ledger_events_free(struct ledger_events *list);
 /** All of them together under replace-one adjacency; upper INFINITY: no bound. An empty list costs 0.
  * ENOMEM. */
-sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta);
+sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta,
+                                   const struct sotto_context *ctx);
 
 #endif

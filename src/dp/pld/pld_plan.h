@@ -19,6 +19,6 @@ struct pld_part {
 /** Epsilon of all parts together at delta in (0, 1): lower end from the lower pairs, upper end from the upper
  * ones. `accuracy` (1: default) multiplies the aimed width. ENOMEM. Never fails for being hard: it widens. */
 sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
-                         double accuracy);
+                         double accuracy, const struct sotto_context *ctx);
 
 #endif

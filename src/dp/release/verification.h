@@ -25,6 +25,7 @@ struct certificate_claims {
 };
 
 struct verification {
+    const struct sotto_context *ctx;
     const char *path; /* of the certificate */
     struct json *certificate;
     struct certificate_claims claims;

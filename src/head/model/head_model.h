@@ -95,7 +95,8 @@ void head_record_clip(float *out, const float *record, size_t d, double clip);
 /** head_data_check() for part of a table that has been checked. */
 sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx);
 /** sotto_head_accuracy() on part of a table. */
-sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part);
+sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part,
+                                const struct sotto_context *ctx);
 /** Fills in recipe, hashes and ISA level of a trained head. */
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa);

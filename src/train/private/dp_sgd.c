@@ -281,7 +281,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     TRY(silent_records_make(&r.records, data, privacy));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, options, ctx));
     TRY(supervised_rows_once(&r.t));
-    TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
+    TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     TRY(plan(&r));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));

@@ -306,11 +306,13 @@ done:
     return status;
 }
 
-sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger)
+sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct verification v = {0};
+    struct verification v = {.ctx = ctx};
     char *certificate = NULL, *released = NULL;
+    TRY(context_check(ctx, "verify: stopped"));
     TRY(find_files(&certificate, &released, file, given));
     TRY(verification_open(&v, certificate));
     TRY(verify_certificate(&v));

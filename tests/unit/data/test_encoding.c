@@ -389,7 +389,7 @@ static void private_bounds_are_charged(void **state)
     sotto_table_encoding_free(e);
     char *json = NULL;
     struct json *doc = NULL;
-    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0));
+    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0, NULL));
     succeed(json_parse(&doc, json, strlen(json), "account"));
     assert_int_equal(json_whole(json_find(doc, "entries")), 3); /* the records, and both bounds */
     assert_float_equal(json_number(json_find(doc, "proved.epsilon")), 4000, 1e-3);
@@ -418,10 +418,10 @@ static void a_budget_refuses_before_the_first_entry(void **state)
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
     sotto_text_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
-    succeed(sotto_ledger_account(&before, options.ledger, 0));
+    succeed(sotto_ledger_account(&before, options.ledger, 0, NULL));
     refuse(sotto_data_split(in_folder("r"), "declared", all_of_them, 1, &options, NULL), SOTTO_EBUDGET,
            "nothing was charged");
-    succeed(sotto_ledger_account(&after, options.ledger, 0));
+    succeed(sotto_ledger_account(&after, options.ledger, 0, NULL));
     assert_string_equal(before, after);
     sotto_text_free(before);
     sotto_text_free(after);

@@ -402,7 +402,7 @@ enum { FORGERIES = sizeof forgeries / sizeof *forgeries };
 static sotto_status verify(char **report, bool with_ledger)
 {
     *report = NULL;
-    return sotto_verify(report, certificate, NULL, with_ledger ? ledger : NULL);
+    return sotto_verify(report, certificate, NULL, with_ledger ? ledger : NULL, NULL);
 }
 
 static void honest_bundles_verify(void **state)

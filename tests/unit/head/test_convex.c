@@ -143,7 +143,7 @@ static void heads_learn_and_repeat_bit_for_bit(void **state)
         assert_int_equal(sotto_head_train(&two, x, y, N, D, K, &r, &ctx), SOTTO_OK);
         assert_memory_equal(sotto_head_parameters(one, &count), sotto_head_parameters(two, &count),
                             P * sizeof(float));
-        assert_int_equal(sotto_head_accuracy(&accuracy, one, x, y, N, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, one, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.8);
         assert_int_equal(sotto_head_records(one), N);
         sotto_head_free(one);
@@ -161,7 +161,7 @@ static void queries_are_clipped(void **state)
     float logits[N * K], clipped[D];
     size_t count;
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1, NULL), SOTTO_OK);
     const float *w = sotto_head_parameters(h, &count);
     bool seen = false;
     for (size_t i = 0; i < N; i++) {

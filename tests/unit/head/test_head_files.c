@@ -121,7 +121,7 @@ static void pytorch_heads_load(void **state)
     assert_string_equal(sotto_head_data_sha256(h), "");
     const float one[4] = {1, 0, 0, -1};
     float logits[3];
-    assert_int_equal(sotto_head_predict(logits, h, one, 1, 4, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, one, 1, 4, 1, NULL), SOTTO_OK);
     /* hidden = relu(1 - 4 + 1, 5 - 8 + 2) = 0, 0: the biases come through */
     assert_true(logits[0] == 0.5f && logits[1] == 0 && logits[2] == -0.5f);
     sotto_head_free(h);
