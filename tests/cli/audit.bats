@@ -157,7 +157,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "delta that is not small is warned about" {
   run logits --delta 0.5
   [ "$status" -eq 0 ]
-  [[ "$output" == *"sotto: warning: delta 0.5 is not smaller than 1/n = 0.00667"* ]]
+  [[ "$output" == *"sotto: warning: delta 0.5 is too large; expected less than 1/n = 0.00667"* ]]
 }
 
 @test "report renders a folder or a file again" {

@@ -330,9 +330,7 @@ static sotto_status check_overlap(struct sotto_audit_result *r, const struct sot
     if (shared == 0)
         goto done;
     snprintf(text, sizeof text,
-             "%zu of the attacker's %zu records are also among the members: he would not need to attack "
-             "those, and the "
-             "result flatters him",
+             "%zu of the attacker's %zu records are also members, so the result of the attack is too good",
              shared, given->attacker.n);
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
     TRY(audit_add_warning(r, text));

@@ -155,15 +155,12 @@ static sotto_status find_public(struct split_rows *out, const struct sotto_data_
 static sotto_status save_encoding(const char *folder, const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
     char path[4096];
     if (!e)
         goto done;
     TRY(path_join(path, sizeof path, folder, "encoding.json"));
-    doc = encoding_json(e);
-    TRY(json_write_file(path, doc, JSON_PRETTY));
+    TRY(encoding_save(path, e));
 done:
-    json_free(doc);
     return status;
 }
 

@@ -53,8 +53,8 @@ sotto_status account_within(struct sotto_account *out, const char *mechanism, do
     drop_pure(&a);
     a.epsilon.lower = fmin(outer.epsilon.lower, a.epsilon.upper);
     snprintf(a.note, sizeof a.note,
-             "sampled in constant time, within %.2g of the exact law; that is paid out of delta, and no pure "
-             "epsilon or zCDP is left",
+             "sampled in constant time, within %.2g of the exact law; the difference is taken from delta, so "
+             "there is no pure epsilon or zCDP",
              distance);
     *out = a;
 done:

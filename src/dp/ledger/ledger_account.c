@@ -70,8 +70,8 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta)
     if (l.inputs_only > 0) {
         json_put_integer(&object, "inputs_only_releases", (int64_t)l.inputs_only);
         json_put_text(&object, "labels",
-                      "not protected by every release: some count on public labels, and the sums hold for "
-                      "records whose input is replaced and whose label is kept");
+                      "not protected by every release: some assume public labels, and the sums hold for "
+                      "records with a replaced input and an unchanged label");
     }
     if (!isnan(l.budget.epsilon)) {
         budget = json_make_object();

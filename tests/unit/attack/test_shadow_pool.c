@@ -73,7 +73,7 @@ static void splits_are_what_they_say(void **state)
     assert_string_equal(
         sotto_error_text(),
         "shadows: 11 records per shadow are needed to train 6 disjoint shadows, and as many again for "
-        "comparison; the attacker has 120; fewer shadows or records, or no --disjoint");
+        "comparison; the attacker has 120; give fewer shadows or records, or omit --disjoint");
     assert_int_equal(shadow_split_draw(u, 1, N, 61, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, 0, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, SIZE_MAX / 2 + 1, false, 1), SOTTO_EINVAL);

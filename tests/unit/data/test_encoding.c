@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
 #include "support/table_files.h"
@@ -61,10 +62,12 @@ static void bad_schemas_are_refused(void **state)
          "s.yaml:1:1: schema must be sotto.schema/1 (got 'sotto.schema/2')"},
         {COLUMNS LABEL, "describes 1 columns; expected a label and at least one other"},
         {COLUMNS "  - {name: x, type: number}\n" LABEL,
-         "s.yaml:3:6: column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, chosen "
+         "s.yaml:3:6: number column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, "
+         "chosen "
          "without looking at private rows"},
         {COLUMNS "  - {name: x, type: number, bounds: [3, 3]}\n" LABEL,
-         "s.yaml:3:29: column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, chosen "
+         "s.yaml:3:29: number column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, "
+         "chosen "
          "without looking at private rows"},
         {COLUMNS "  - {name: x, type: number, bounds: [1, 2, 3]}\n" LABEL,
          "has no bounds; expected 'bounds: [low, high]' with low < high, chosen without looking at private "

@@ -188,8 +188,7 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(to), 3);
     assert_int_equal(file_write(path_of("full.jsonl"), "x\n", 2), SOTTO_OK);
-    REFUSED(charge("a", path_of("full.jsonl"), &move), SOTTO_EUSAGE,
-            "hashes' contains other characters than hexadecimal digits");
+    REFUSED(charge("a", path_of("full.jsonl"), &move), SOTTO_EUSAGE, "already has other contents");
     /* died before the registry was written: the old file says where to go on */
     char place[256];
     snprintf(place, sizeof place, "%s/sotto/ledger/a.where", folder);

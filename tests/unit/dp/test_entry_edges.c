@@ -217,7 +217,7 @@ static void a_budget_without_memory(void **state)
 
 static void count_warnings(void *user, enum sotto_log_level level, const char *text)
 {
-    if (level == SOTTO_LOG_WARNING && strstr(text, "is not smaller than 1/n = 0.5"))
+    if (level == SOTTO_LOG_WARNING && strstr(text, "is too large; expected less than 1/n = 0.5"))
         ++*(int *)user;
 }
 

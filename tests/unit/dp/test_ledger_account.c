@@ -290,7 +290,7 @@ static void what_is_printed(void **state)
     assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_SAME_ADJACENCY), SOTTO_OK);
     assert_true(a.epsilon.upper == 0.25);
     assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_ADD_REMOVE), SOTTO_ENOTSUP);
-    assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee for replaced records"));
+    assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee under replace-one adjacency"));
     assert_int_equal(sotto_account_opacus_file(&a, file, 0, SOTTO_ADD_REMOVE), SOTTO_EFORMAT);
 }
 

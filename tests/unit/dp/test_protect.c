@@ -128,7 +128,7 @@ static void every_changed_fact_is_noticed(void **state)
         {"\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"", "adjacency:"},
         {"\"mechanism\": \"gaussian\"", "\"mechanism\": \"nothing\"", "account:"},
         {"operating system", "noise was seeded", "wording:"},
-        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "the released file, as none was given"},
+        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file: "},
         {"\"hash\": \"", "\"hash\": \"0", "release in the file:"},
         {"\"input_commitment\": \"", "\"input_commitment\": \"0", "input commitment:"},
     };

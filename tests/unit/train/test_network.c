@@ -315,7 +315,7 @@ static void damaged_files_are_named(void **state)
 {
     (void)state;
     static const char *const changes[][3] = {
-        {"schema", "sotto.encoder/1", "holds 'sotto.encoder/1'; expected 'sotto.model/1'"},
+        {"schema", "sotto.encoder/1", "schema is 'sotto.encoder/1'; expected 'sotto.model/1'"},
         {"schema", "sotto.model/2", "expected 'sotto.model/1'"},
         {"model", "vgg", "model 'vgg' is unknown"},
         {"model", "resnet8", "model resnet8 has fixed widths"},
