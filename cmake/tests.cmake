@@ -45,7 +45,7 @@ function(sotto_label label)
   endforeach()
 endfunction()
 
-# What tools/check-matrix runs: tests whose results depend on instruction set or threads, and those that depend on dtype too
+# What tools/check-matrix runs: tests with results that depend on instruction set or threads, and those that depend on dtype too
 # (others compare dtypes, or go through the instruction sets, by themselves).
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX

@@ -72,7 +72,7 @@ struct sotto_dataset_arrays {
 /** Makes a set of arrays in memory: the same set, with the same SHA-256, as an import of these arrays as .npy files.
  *  Out:     *out: a copy that does not depend on the arrays; free with sotto_dataset_free()
  *  Returns: EFORMAT  shapes or types that are no set; labels below 0 or not below `classes`; features that are not finite
- *           EINVAL   an array whose data is NULL or whose count is not the product of its shape; class_names without classes,
+ *           EINVAL   an array with data NULL, or with a count other than the product of its shape; class_names without classes,
  *                    or classes without labels; a text that is too long
  *           EUSAGE   dataset_id is not the name of a private set
  *           ENOMEM */

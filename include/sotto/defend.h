@@ -77,7 +77,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_apply(float *out, double *
                                                             size_t n, size_t columns,
                                                             const struct sotto_context *ctx);
 
-/** Rows whose protected labels an attacker infers, and the attacker's own rows. */
+/** Rows of which an attacker infers the protected labels, and the attacker's own rows. */
 struct sotto_defence_trial {
     /** Undefended, with protected labels; `label` serves the baseline that sees only whether the answer was right. */
     struct sotto_defence_known rows;

@@ -37,7 +37,7 @@ SOTTO_API const char *sotto_dtype_name(enum sotto_dtype dtype);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype,
                                                          int ndim, const size_t *shape);
 SOTTO_API void sotto_array_clear(struct sotto_array *a);
-/** Converts in place: to float types any array, to integer types one whose values are all representable.
+/** Converts in place: to float types any array, to integer types one with representable values only.
  *  Returns: EINVAL  a value is not representable
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_convert(struct sotto_array *a, enum sotto_dtype to);

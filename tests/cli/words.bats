@@ -33,16 +33,6 @@ planted() {
   [ "$status" -eq 1 ]
 }
 
-@test "check-words wants a clean file off its list of exceptions" {
-  listed=$(sed -n "/^excluded='/,/^'/p" "$tools/check-words" | sed -n 2p)
-  [ "$listed" != "'" ] || skip "the list is empty"
-  mkdir -p "$dir/$(dirname "$listed")"
-  echo "clean" > "$dir/$listed"
-  run "$tools/check-words" "$dir"
-  [ "$status" -eq 1 ]
-  [[ "$output" == *"$listed is clean"* ]]
-}
-
 @test "error-texts prints the texts of a call: joined pieces, choices, conversions of other widths" {
   cat > "$dir/cli/b.c" <<'C'
 #define REQUIRE(condition, ...) FAIL("a macro is not a text")
