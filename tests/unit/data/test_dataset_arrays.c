@@ -91,7 +91,8 @@ static void sets_equal_their_import(void **state)
 {
     (void)state;
     const struct sotto_array x = images(), t = table(), y = labels(), g = attribute();
-    equals_the_import(&(struct sotto_dataset_arrays){.values = &x, .labels = &y, .attribute = &g}, "images.npy");
+    equals_the_import(&(struct sotto_dataset_arrays){.values = &x, .labels = &y, .attribute = &g},
+                      "images.npy");
     equals_the_import(&(struct sotto_dataset_arrays){.values = &t, .labels = &y, .attribute = &g},
                       "features.npy");
 }
@@ -145,7 +146,8 @@ static void refused(const struct sotto_dataset_arrays *a, sotto_status expected,
 static void what_is_no_set_is_refused(void **state)
 {
     (void)state;
-    struct sotto_array x = images(), t = table(), y = labels(), few = labels(), line = labels(), lying = table();
+    struct sotto_array x = images(), t = table(), y = labels(), few = labels(), line = labels(),
+                       lying = table();
     const char *const names[] = {"a", "b", "c"};
     float real[N] = {0};
     const struct sotto_array floats = {SOTTO_F4, 1, {N}, N, real};
@@ -154,12 +156,14 @@ static void what_is_no_set_is_refused(void **state)
 #define ARRAYS(...) &(struct sotto_dataset_arrays){__VA_ARGS__}
     refused(ARRAYS(.labels = &y), SOTTO_EINVAL, "values is NULL");
     refused(ARRAYS(.values = &line), SOTTO_EFORMAT, "arrays: i4 in 1 dimensions; expected u1 images");
-    refused(ARRAYS(.values = &lying), SOTTO_EINVAL, "values has count 5; expected 18, the product of its shape");
+    refused(ARRAYS(.values = &lying), SOTTO_EINVAL,
+            "values has count 5; expected 18, the product of its shape");
     refused(ARRAYS(.values = &x, .labels = &few), SOTTO_EFORMAT, "5 labels in 1 dimensions for 6 records");
     refused(ARRAYS(.values = &x, .labels = &floats), SOTTO_EFORMAT, "labels are f4; expected whole numbers");
     refused(ARRAYS(.values = &x, .labels = &y, .classes = 2), SOTTO_EFORMAT, "record 1 has label 2");
     refused(ARRAYS(.values = &x, .classes = 2), SOTTO_EINVAL, "classes without labels");
-    refused(ARRAYS(.values = &x, .labels = &y, .class_names = names), SOTTO_EINVAL, "class_names without classes");
+    refused(ARRAYS(.values = &x, .labels = &y, .class_names = names), SOTTO_EINVAL,
+            "class_names without classes");
     refused(ARRAYS(.values = &x, .dataset_id = "fashion-mnist"), SOTTO_EUSAGE, "stands for a public set");
     classes[2] = -1;
     refused(ARRAYS(.values = &x, .labels = &y), SOTTO_EFORMAT, "record 2 has label -1");
