@@ -17,11 +17,10 @@ int main(void)
     recipe.trainer = "dp-sgd";
     recipe.batch = 100;
     recipe.lr = 1;
-    const struct sotto_head_privacy privacy = {.target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
-                                               .fingerprint = "clinic-2026",
-                                               .ledger = "clinic-2026.ledger.jsonl",
-                                               .purpose = "diagnosis",
-                                               .output = "private.safetensors"};
+    const struct sotto_head_privacy privacy = {
+        .target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
+        .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
+        .output = "private.safetensors"};
     struct sotto_head *head = NULL;
     char *certificate = NULL, *line = NULL;
     double accuracy = 0;

@@ -7,7 +7,7 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Files"),
     {"ledger", OPTION_TEXT, "FILE", NULL,
-     "ledger that was charged; without it the report leaves the charge open"},
+     "ledger that was charged; without it the charge is reported as not checked"},
     {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
      "output"},
     OPTION_END};
@@ -35,7 +35,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_verify = {.name = "verify",
                                  .summary =
-                                     "what a certificate claims, what of it was checked, and what was not",
+                                     "check a certificate: its claims, what was checked, and what was not",
                                  .arguments = "FILE",
                                  .min_arguments = 1,
                                  .max_arguments = 1,

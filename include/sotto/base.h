@@ -28,7 +28,7 @@ typedef enum sotto_status {
     SOTTO_ENOMEM = 7,     /**< out of memory                                           exit 71 */
     SOTTO_ECREATE = 8,    /**< an output cannot be created                             exit 73 */
     SOTTO_EIO = 9,        /**< reading or writing failed half-way                      exit 74 */
-    SOTTO_EAGAIN = 10,    /**< somebody else holds a lock; try later                   exit 75 */
+    SOTTO_EAGAIN = 10,    /**< another process holds a lock; try later                 exit 75 */
     SOTTO_EBUDGET = 11,   /**< the privacy budget would be exceeded                    exit 77 */
     SOTTO_ECONFIG = 12,   /**< a configuration file is wrong                           exit 78 */
     SOTTO_EDOMAIN = 13,   /**< no finite answer exists for these parameters            exit 65 */

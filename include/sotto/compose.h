@@ -2,7 +2,7 @@
  * computes the exact answer for mechanisms with finitely many outputs.
  *
  * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule
- * only knows (epsilon, delta): mechanisms whose noise is known compose tighter (sotto_account_release() with
+ * only knows (epsilon, delta): mechanisms of known noise compose tighter (sotto_account_release() with
  * `compose`, sotto_account_events()). Post-processing needs no function: whatever is computed from a release
  * without the private data keeps its guarantee. Proofs: docs/derivations/composition.md. */
 #ifndef SOTTO_COMPOSE_H
@@ -89,7 +89,7 @@ struct sotto_event {
     enum sotto_adjacency adjacency;
 };
 /** Epsilon of all events together at `delta`, by every bound that applies: one interval. `target`: an
- * add-remove event counts as a group of two under replace-one, but sampled steps, whose mechanism is known,
+ * add-remove event counts as a group of two under replace-one, but sampled steps, with a known mechanism,
  * are taken as they are where their pair is known too (Gaussian noise, or clipping by L1); ENOTSUP: a
  * replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ. EINVAL names the event
  * ("events[2]: ..."). out->mechanism is "composition", out->scale NAN, unless there is one kind of event. */

@@ -91,7 +91,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                 const struct sotto_sensitivity *sensitivity, double delta, size_t compose);
-/** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
+/** Smallest scale (rounded up) with an account that meets `target`; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target);
@@ -157,8 +157,8 @@ struct sotto_sampled {
  * (clipping by L1), and, for Gaussian noise or clipping by L1, the privacy-loss distribution. The lower end
  * is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL names the
  * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. Samples of a fixed size: by the pair of Balle,
- * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets whose
- * records but one are all alike. */
+ * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets in
+ * which all records but one are alike. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled);
 /** The same, and in other_adjacency and other_epsilon what it is under the other relation, add-remove or
@@ -206,28 +206,37 @@ struct sotto_source_records {
                        keep a ledger anywhere, and is not compared with other sets */
 };
 
+/** The data set that a privacy loss is charged to, its ledger and budget: the same for a release, for a reservation and for
+ * the training of a head or of a network. */
+struct sotto_spend {
+    const char
+        *dataset_id; /**< identity of the private data set, the key of its ledger; NULL: the one that the
+                               provenance or the data set names */
+    /** File; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use of a file registers it;
+     * afterwards another one is refused (EUSAGE). */
+    const char *ledger;
+    const char *purpose; /**< recorded in the ledger; NULL: none, or the trainer's own */
+    /** epsilon > 0: recorded in the ledger; a recorded budget can only be tightened. delta NAN: the recorded one's,
+     * else the release's. */
+    struct sotto_dp budget;
+    const struct sotto_provenance *provenance; /**< which records they are; NULL: unknown */
+    const struct sotto_source_records
+        *source; /**< the records of the imported set behind them; NULL: unknown */
+    /** NULL, or what an epsilon rests on besides the sensitivity: the certificate then proves nothing and states
+     * epsilon under this condition. */
+    const char *condition;
+    int insecure; /**< 1: noise from insecure_seed; every output says so */
+    uint64_t insecure_seed;
+};
+
 struct sotto_release {
     const char *mechanism;  /**< sotto_mechanism_name() */
     double scale;           /**< NAN: calibrate to `target` */
     struct sotto_dp target; /**< epsilon is used when scale is NAN; delta is always the certificate's */
     struct sotto_sensitivity sensitivity;
-    const char *fingerprint; /**< identity of the private data set, the key of its ledger */
-    const char
-        *ledger; /**< file; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use
-                           of a file registers it; afterwards another one is refused (EUSAGE) */
-    const char *input_sha256,
-        *purpose;   /**< recorded in the ledger; the certificate holds a salted commitment only */
-    size_t records; /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
-    struct sotto_dp
-        budget; /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened; delta NAN:
-                     the recorded one's, else the release's */
-    int insecure; /**< 1: noise from insecure_seed; every output says so */
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const struct sotto_source_records
-        *source;           /**< the records of the imported set behind them; NULL: unknown */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
-                              then proves nothing and states epsilon under this condition */
+    struct sotto_spend spend;
+    const char *input_sha256; /**< recorded in the ledger; the certificate holds a salted commitment only */
+    size_t records;           /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
                           does not tell its size. Not exact: within n 2^-110 of its law, which is added to
                           delta, so delta must be > 0 and no pure epsilon is left */
@@ -265,8 +274,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            const struct sotto_context *ctx);
 /** How the noise of an iterated mechanism is drawn. */
 enum sotto_noise_mode {
-    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
-                        */
+    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a
+                            value */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
                           precision of the sum, by vectors; a hundred times faster. Guaranteed for real
                           numbers: what floating-point arithmetic leaves in low bits, the time it takes and
@@ -285,16 +294,8 @@ struct sotto_dpsgd_request {
     double max_grad_norm; /**< norm (sampled.clipping) to which every record's contribution is clipped */
     size_t dimension;     /**< values per step */
     size_t first_step;    /**< of the run, for the record: where a checkpoint resumes; else 0 */
-    const char *fingerprint, *ledger, *purpose; /**< as in struct sotto_release */
-    size_t records;                             /**< samples of a fixed size: must be given */
-    struct sotto_dp budget;
-    int insecure;
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const struct sotto_source_records
-        *source;           /**< the records of the imported set behind them; NULL: unknown */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
-                              then proves nothing and states epsilon under this condition */
+    struct sotto_spend spend;
+    size_t records; /**< in the private data set; samples of a fixed size: must be given */
     const char
         *run; /**< the run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a
                         new run */
@@ -309,7 +310,7 @@ struct sotto_dpsgd_request {
 struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
  * sotto_dp_release() and sotto_account_sampled(); EINVAL also for a run that the ledger does not hold, or
- * whose reservations differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
+ * with reservations that differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
@@ -381,14 +382,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
  * tensors of a .safetensors file (one vector, in file order) or on
  * a .npy array; f8 comes out as f8, f4 and f2 as f4. Writes `output` and `output`.certificate.json. Of text
  * metadata recipe, shape and classes are kept and nothing else (docs/FORMATS.md). release.input_sha256 comes
- * from the file; release.fingerprint from its provenance, or is given for a file that has none (EUSAGE:
+ * from the file; release.spend.dataset_id from its provenance, or is given for a file that has none (EUSAGE:
  * neither, or two that differ). A sampled sensitivity must be of the same recipe and data as the head (EINVAL).
  * *certificate: as saved (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */
     const char *sensitivity_file; /**< named in errors, or NULL */
-    const char *sensitivity_data; /**< fingerprint the sensitivity was sampled on, or NULL */
+    const char *sensitivity_data; /**< SHA-256 of the data that the sensitivity was sampled on, or NULL */
     struct sotto_release release;
 };
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate,

@@ -90,7 +90,7 @@ struct sotto_attack_options {
     int mismatch;                /**< allow shadows that are trained in another way than the target */
     size_t shadows;              /**< [the attack's own default] */
     size_t shadow_records;       /**< records that a shadow trains on [half of the attacker's] */
-    int disjoint;                /**< shadows share no records, as on the slide; [0] drawn anew for each */
+    int disjoint;                /**< shadow models share no records; [0] drawn anew for each */
     size_t shard, shards;        /**< train only shadows with number % shards == shard [0 of 1] */
     const char *cache;           /**< folder of finished shadows [NULL: none] */
     enum sotto_shadow_data data; /**< [SOTTO_SHADOW_REAL] */
@@ -102,9 +102,9 @@ struct sotto_attack_options {
     size_t views;   /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
                                                  shifted by 2 pixels */
     size_t repeats; /**< [0, 1: once] target and noisy shadows answer so often, and posteriors are averaged:
-                                                 against models whose answers are noisy */
+                                                 against models with noisy answers */
     int plain_shadows; /**< shadow networks without the target's residual perturbation (noise, members, lost
-                                                 skips): an attacker who does not know of it */
+                                                 skips): an attacker that does not know of it */
     uint64_t seed;     /**< [1] */
     struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
 };

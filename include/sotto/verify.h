@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/** sotto_certificate_verify(), and what the released file's own recipe says: whose sensitivity can be proved,
- * how large it is for so many records, which noise trained it.
+/** sotto_certificate_verify(), and what the released file's own recipe says: can its sensitivity be proved,
+ * how large is it for so many records, which noise trained it.
  *
- *  In:  file      a certificate, or a released file whose certificate is FILE.certificate.json
+ *  In:  file      a certificate, or a released file with a certificate FILE.certificate.json
  *       released  the released file; NULL: `file`, or the one beside the certificate, if there is one
  *       ledger    NULL: none is at hand
  *  Out: *report   one JSON object, schema sotto.verify/1 (sotto_text_free), also on EGATE

@@ -32,8 +32,8 @@ static sotto_status check_names(const char *const *names, unsigned have)
         if (!a)
             FAIL(SOTTO_EUSAGE, "audit: unknown attack '%s'; expected one of %s", *names, possible);
         if (!attack_applies(a, have))
-            FAIL(SOTTO_EUSAGE, "audit: attack '%s' needs other arrays than those given; they allow %s",
-                 *names, possible);
+            FAIL(SOTTO_EUSAGE, "audit: attack '%s' cannot run on these inputs; possible: %s", *names,
+                 possible);
     }
 done:
     return status;

@@ -53,16 +53,17 @@ static sotto_status check(struct plan *p)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attribute_input *in = p->in;
-    REQUIRE(in->features && in->attribute && in->d > 0, "attribute: features and attribute go together");
-    REQUIRE(in->n >= LEAST, "attribute: %zu records; at least %d are needed", in->n, LEAST);
-    REQUIRE(
-        in->n_aux == 0 ||
-            (in->n_aux >= LEAST_TESTED && in->n - in->n_aux >= LEAST_TESTED && in->n_aux < in->n),
-        "attribute: the attacker knows %zu of %zu records; at least %d must be known, and %d others tested",
-        in->n_aux, in->n, LEAST_TESTED, LEAST_TESTED);
+    REQUIRE(in->features && in->attribute && in->d > 0,
+            "attribute: features and attribute must be given together");
+    REQUIRE(in->n >= LEAST, "attribute: %zu records; expected at least %d", in->n, LEAST);
+    REQUIRE(in->n_aux == 0 ||
+                (in->n_aux >= LEAST_TESTED && in->n - in->n_aux >= LEAST_TESTED && in->n_aux < in->n),
+            "attribute: the attacker knows %zu of %zu records; expected at least %d known records and %d "
+            "others to test",
+            in->n_aux, in->n, LEAST_TESTED, LEAST_TESTED);
     REQUIRE(in->deepest == 0 || (in->deepest >= ATTRIBUTE_LAYERS && in->deepest <= ATTRIBUTE_LAYERS_MAX),
-            "attribute: networks of %d to %d layers are known (got %zu)", ATTRIBUTE_LAYERS,
-            ATTRIBUTE_LAYERS_MAX, in->deepest);
+            "attribute: layers must be %d to %d (got %zu)", ATTRIBUTE_LAYERS, ATTRIBUTE_LAYERS_MAX,
+            in->deepest);
     p->kinds = in->deepest ? in->deepest - ATTRIBUTE_LAYERS + 2 : 2;
     TRY(check_finite(in->features, in->n, in->d, "features"));
     TRY(check_finite(in->outputs, in->n, in->output_count, "model's answers"));
@@ -80,7 +81,7 @@ static sotto_status check(struct plan *p)
     bool varies = false;
     for (size_t i = 1; i < in->n; i++)
         varies |= in->attribute[i] != in->attribute[0];
-    REQUIRE(varies, "attribute: every record has the value %lld; there is nothing to infer",
+    REQUIRE(varies, "attribute: every record has the value %lld; expected at least two values",
             (long long)in->attribute[0]);
 done:
     return status;

@@ -104,17 +104,16 @@ static sotto_status check(const struct audit_arrays *s, const struct sotto_audit
     bool references = in->reference_views || in->reference_views_f8,
          population = in->population_reference_views || in->population_reference_views_f8;
     if (!in->member_views != !in->nonmember_views || !in->member_views != !references)
-        FAIL(SOTTO_EUSAGE, "audit: views are needed of members, of non-members and of the reference models");
-    if (!in->population_views != !population || (population && (!in->member_views || !in->n_population)))
         FAIL(SOTTO_EUSAGE,
-             "audit: views of the population are needed of the target and of the reference models, "
-             "beside those of the records");
+             "audit: views of members, of non-members and of the reference models must be given together");
+    if (!in->population_views != !population || (population && (!in->member_views || !in->n_population)))
+        FAIL(SOTTO_EUSAGE, "audit: views of the population need outputs of the target and of the reference "
+                           "models, and the views of the records");
     if (!in->member_views)
         return SOTTO_OK;
     if (!s->all.labels || !s->all.outputs || !s->all.reference)
-        FAIL(SOTTO_EUSAGE,
-             "audit: views need the target's logits or probabilities, labels, and what the reference "
-             "models say about the records themselves");
+        FAIL(SOTTO_EUSAGE, "audit: views need the target's logits or probabilities, labels, and the outputs "
+                           "of the reference models on the records themselves");
     if (population && !s->population.labels)
         FAIL(SOTTO_EUSAGE, "audit: views of the population need its outputs and labels");
     REQUIRE(in->views >= 1 && in->views <= VIEW_MOST, "audit: %zu views; expected 1 to %d", in->views,

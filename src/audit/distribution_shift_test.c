@@ -95,7 +95,7 @@ sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *fea
     sotto_status status = SOTTO_OK;
     struct folds f = {.features = features, .width = width};
     REQUIRE(n_member >= 10 && n_nonmember >= 10,
-            "lint: %zu members and %zu non-members; at least 10 of each are needed", n_member, n_nonmember);
+            "lint: %zu members and %zu non-members; expected at least 10 of each", n_member, n_nonmember);
     NEW(f.side, n_member + n_nonmember);
     for (size_t i = 0; i < n_member; i++)
         f.side[i] = 1;

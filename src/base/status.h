@@ -7,8 +7,8 @@
 
 /** Records the text of a failure and returns `code`. Use through FAIL. */
 sotto_status status_fail(sotto_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came back.
- */
+/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came
+ * back. */
 void status_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Puts "where: " in front of the recorded text (a reader that only knows bytes, called by one that knows the
  * file). */

@@ -75,8 +75,8 @@ static sotto_status set_shape(struct dataset *d, size_t *bytes, size_t n, size_t
     sotto_status status = SOTTO_OK;
     size_t image;
     if (n == 0 || channels == 0 || height == 0 || width == 0)
-        FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu; a data set must not be empty", n, channels, height,
-             width);
+        FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu; expected a data set that is not empty", n, channels,
+             height, width);
     if (!size_multiply(&image, height, width) || !size_multiply(&image, image, channels) ||
         !size_multiply(bytes, image, n))
         FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu do not fit in memory", n, channels, height, width);
@@ -117,7 +117,7 @@ sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t column
     sotto_status status = SOTTO_OK;
     size_t count;
     if (n == 0 || columns == 0)
-        FAIL(SOTTO_EFORMAT, "%zu rows of %zu features; a data set must not be empty", n, columns);
+        FAIL(SOTTO_EFORMAT, "%zu rows of %zu features; expected a data set that is not empty", n, columns);
     if (!size_multiply(&count, n, columns))
         FAIL(SOTTO_EFORMAT, "%zu rows of %zu features do not fit in memory", n, columns);
     NEW(d->features, count);

@@ -11,8 +11,8 @@ static sotto_status take_images(struct dataset *d, const struct sotto_array *a, 
     size_t channels = a->ndim == 4 ? a->shape[1] : 1;
     if (channels != 1 && channels != 3)
         FAIL(SOTTO_EFORMAT,
-             "images of shape (%zu, %zu, %zu, %zu); expected (N, C, H, W) with 1 or 3 channels", a->shape[0],
-             a->shape[1], a->shape[2], a->shape[3]);
+             "images have shape (%zu, %zu, %zu, %zu); expected (N, C, H, W) with 1 or 3 channels",
+             a->shape[0], a->shape[1], a->shape[2], a->shape[3]);
     TRY(dataset_reserve_images(d, a->shape[0], channels, a->shape[a->ndim - 2], a->shape[a->ndim - 1],
                                labelled));
     memcpy(d->images, a->data, a->count);
@@ -59,7 +59,7 @@ static sotto_status take_column(int64_t *column, size_t *values, const struct so
     sotto_status status = SOTTO_OK;
     int64_t most = 0;
     if (a->ndim != 1 || a->shape[0] != n)
-        FAIL(SOTTO_EFORMAT, "%zu %s in %d dimensions for %zu records; expected (%zu)", a->count, what,
+        FAIL(SOTTO_EFORMAT, "%zu %s in %d dimensions for %zu records; expected shape (%zu)", a->count, what,
              a->ndim, n, n);
     if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8)
         FAIL(SOTTO_EFORMAT, "%s are %s; expected whole numbers (i8, i4 or u1)", what,

@@ -22,7 +22,8 @@ sotto_status identity_check(const char *dataset_id)
             FAIL(SOTTO_EUSAGE,
                  "data set identity: byte %zu is a control character; expected a printable name", i);
     if (sotto_dataset_is_public(dataset_id))
-        FAIL(SOTTO_EUSAGE, "data set identity '%s' stands for a public set; choose another name", dataset_id);
+        FAIL(SOTTO_EUSAGE, "data set identity '%s' is the name of a public set; choose another name",
+             dataset_id);
 done:
     return status;
 }
@@ -44,8 +45,9 @@ sotto_status identity_of_arrays(struct dataset *d, const char *values, const cha
     struct sotto_provenance p = {0};
     TRY(sotto_provenance_load_pair(&p, values, labels));
     if (p.n > 0 && p.n != d->set.n)
-        FAIL(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; the array has %zu", values, p.n,
-             d->set.n);
+        FAIL(SOTTO_EFORMAT,
+             "%s.provenance.json: describes %zu records but the array has %zu; expected the same number",
+             values, p.n, d->set.n);
     if (p.dataset_id[0])
         memcpy(d->set.dataset_id, p.dataset_id, sizeof d->set.dataset_id);
     sotto_provenance_clear(&d->provenance);

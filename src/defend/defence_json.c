@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char statement[] = "no differential privacy and no certificate: what this defence does was "
-                                "measured against the attackers named "
-                                "here, and says nothing about others";
+static const char statement[] = "no differential privacy and no certificate: the effect of this defence was "
+                                "measured against the attackers named here only";
 
 static struct json *settings_of(const struct sotto_defence *d)
 {
@@ -123,7 +122,7 @@ sotto_status sotto_defence_record(char **json, const struct sotto_defence *d,
     bool posteriors = d->kind->needs & DEFENCE_POSTERIORS;
     const struct sotto_defence_outcome *o = outcome;
     struct json *doc = NULL, *inputs = NULL, *measured = NULL;
-    REQUIRE(o->n > 0, "defend: no rows");
+    REQUIRE(o->n > 0, "defend: there are no rows; expected at least one");
     TRY(files_of(&inputs, files, file_count));
     doc = describe(d);
     json_put_integer(&doc, "rows", (int64_t)o->n);
@@ -225,8 +224,8 @@ sotto_status sotto_defence_summary(char **text, const char *json)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for a summary");
     add(&out, "%.40s, budget %g (%.200s)\n", name, budget, unit);
     add(&out,
-        "paid: %.4f expected, at most %.4f for a row; mean L1 distance %.4f, mean L2 %.4f; rows changed: "
-        "%.4f\n",
+        "cost: %.4f expected, at most %.4f for a row; mean L1 distance %.4f, mean L2 distance %.4f; share of "
+        "rows changed: %.4f\n",
         json_number(json_find(doc, "distortion.expected")),
         json_number(json_find(doc, "distortion.largest_expected")),
         json_number(json_find(doc, "distortion.mean_l1")), json_number(json_find(doc, "distortion.mean_l2")),

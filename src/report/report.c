@@ -61,7 +61,7 @@ sotto_status report_html(char **html, const struct report *r)
                !(strlen(parts[i].name) == length && strncmp(parts[i].name, open + 2, length) == 0))
             i++;
         if (i == sizeof parts / sizeof *parts)
-            FAIL(SOTTO_EINTERNAL, "report: the template names an unknown part");
+            FAIL(SOTTO_EINTERNAL, "report: the template contains an unknown part");
         parts[i].write(&p, r);
         at = close + 2;
     }
@@ -101,7 +101,7 @@ sotto_status sotto_report_render_file(const char *html_path, const char *json_pa
     size_t size;
     TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
     if (strlen((char *)text) != size)
-        FAIL(SOTTO_EFORMAT, "%s: holds a NUL byte; expected JSON", json_path);
+        FAIL(SOTTO_EFORMAT, "%s: contains a NUL byte; expected JSON", json_path);
     status = sotto_report_render(html_path, (char *)text);
     if (status == SOTTO_EFORMAT)
         status_prefix(json_path);

@@ -62,8 +62,8 @@ static sotto_status check_sizes(const struct run *r)
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < r->config.case_count; i++)
         if (r->config.cases[i].records < r->classes)
-            FAIL(SOTTO_EINVAL, "%s: %zu records are fewer than the %zu classes", r->config.cases[i].name,
-                 r->config.cases[i].records, r->classes);
+            FAIL(SOTTO_EINVAL, "%s: %zu records for %zu classes; expected at least one record per class",
+                 r->config.cases[i].name, r->config.cases[i].records, r->classes);
 done:
     return status;
 }

@@ -113,7 +113,7 @@ static sotto_status read_claim(struct release_attack *a, const char *folder)
     snprintf(path, sizeof path, "%s/%s.certificate.json", folder, a->row->noisy);
     TRY(certificate_claim(&a->epsilon, &a->delta, path));
     if (!(a->epsilon > 0))
-        FAIL(SOTTO_EFORMAT, "%s: no epsilon is claimed", path);
+        FAIL(SOTTO_EFORMAT, "%s: the certificate has no epsilon", path);
 done:
     return status;
 }
@@ -125,7 +125,7 @@ static sotto_status observe_first(struct release_attack *a)
     char folder[PROGRAM_PATH];
     TRY(observe(&a->first, folder, a, 0, 0));
     if (a->first.width == 0)
-        FAIL(SOTTO_EGATE, "no noisy values; %.150s", a->first.facts);
+        FAIL(SOTTO_EGATE, "there are no noisy values; %.150s", a->first.facts);
     TRY(read_claim(a, folder));
 done:
     folder_remove(folder);

@@ -32,9 +32,9 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     o.draws = o.draws ? o.draws : DRAWS;
     o.runs = o.runs ? o.runs : RUNS;
     REQUIRE(o.draws >= LEAST_DRAWS && o.draws <= (size_t)1 << 26,
-            "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
+            "selftest: draws must be between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
     REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000,
-            "selftest: runs must lie between %d and 1000000 (got %zu)", LEAST_RUNS, o.runs);
+            "selftest: runs must be between %d and 1000000 (got %zu)", LEAST_RUNS, o.runs);
     status = folder_temporary(folder, sizeof folder, "sotto-selftest");
     if (status != SOTTO_OK) {
         status_prefix("selftest");
@@ -50,7 +50,8 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     if (o.falsify)
         TRY(selftest_falsify(&c, folder, &o, ctx));
     if (o.only && c.found.count == 0)
-        FAIL(SOTTO_EINVAL, "selftest: no attack has '%s' in its name", o.only);
+        FAIL(SOTTO_EINVAL, "selftest: no attack has '%s' in its name; 'sotto selftest --falsify' lists them",
+             o.only);
     if (c.out_of_memory)
         FAIL(SOTTO_ENOMEM, "selftest: out of memory");
     *out = c.found;

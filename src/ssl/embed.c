@@ -31,7 +31,7 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
     size_t width = sotto_encoder_width(e);
     int threads = par_threads(ctx);
     TRY(encoder_check_size(e, data));
-    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
     TRY(nn_backend_find(&backend, "auto"));

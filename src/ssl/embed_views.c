@@ -51,8 +51,8 @@ static sotto_status check(const struct sotto_encoder *e, const struct sotto_data
     sotto_status status = SOTTO_OK;
     TRY(encoder_check_size(e, data));
     TRY(encoder_check_rows(data, rows, n));
-    REQUIRE(v->views >= 1 && v->views <= VIEWS_MAX, "views: %zu of each image; expected 1 to %d", v->views,
-            VIEWS_MAX);
+    REQUIRE(v->views >= 1 && v->views <= VIEWS_MAX, "views: %zu views of each image; expected 1 to %d",
+            v->views, VIEWS_MAX);
 done:
     return status;
 }

@@ -32,8 +32,8 @@ static sotto_status make_model(struct run *r)
     const struct nn_model_config config = pretrain_model(&r->setup);
     sotto_status status = nn_model_create(&r->model, &config, r->setup.options.seed);
     if (status == SOTTO_OK && nn_model_parameter_count(r->model, 0) == 0)
-        status =
-            status_fail(SOTTO_EINVAL, "'%s' is not an encoder: it has no layers below its head", config.name);
+        status = status_fail(SOTTO_EINVAL, "network '%s' has no layers below its head; expected an encoder",
+                             config.name);
     return status;
 }
 

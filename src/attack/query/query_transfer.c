@@ -85,7 +85,7 @@ done:
 
 const struct query_attack query_transfer = {
     .name = "transfer",
-    .title = "Label only: loss under shadows trained on the target's decisions",
+    .title = "Label only: loss under shadow models trained on the target's decisions",
     .source = "Li and Zhang 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_ATTACKER | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 4,

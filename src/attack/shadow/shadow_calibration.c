@@ -28,7 +28,7 @@ static sotto_status open_shadow(struct sotto_target **out, const struct shadow_s
         return target_network(out, "shadow", a->pool.networks[0], false, a->plan.ctx);
     struct shadow_target *s = base_alloc(1, sizeof *s);
     if (!s)
-        FAIL(SOTTO_ENOMEM, "rehearsal: out of memory");
+        FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory");
     TRY(shadow_pool_head(&s->head, &a->pool, 0));
     s->target = target_make("shadow", a->data.d, a->data.classes);
     s->target.head = s->head;
@@ -100,7 +100,7 @@ sotto_status shadow_calibration_run(double *auc, double *threshold, const struct
     bool exact;
     double *scores = base_alloc(2 * m, sizeof *scores);
     if (!scores)
-        FAIL(SOTTO_ENOMEM, "rehearsal: out of memory for %zu records", 2 * m);
+        FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory for %zu records", 2 * m);
     TRY(score(scores, r->target, &r->records, parameter, arg));
     TRY(curve_make(&c, scores, m, scores + m, m));
     *auc = curve_auc(&c, 0.95, &exact).estimate;

@@ -19,7 +19,7 @@ enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 struct trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
-    char fingerprint[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a
+    char data_sha256[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a
                                      training */
     const char *shape;
     struct sotto_head_recipe block; /* of linear heads */
@@ -60,7 +60,7 @@ static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
 static struct shadow_identity identity(const struct trainer *t, size_t model)
 {
     const struct shadow_plan *p = t->plan;
-    struct shadow_identity id = {.fingerprint = t->fingerprint,
+    struct shadow_identity id = {.data_sha256 = t->data_sha256,
                                  .use = p->use + model * p->data->n,
                                  .n = p->data->n,
                                  .shape = t->shape,
@@ -277,7 +277,7 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
     TRY(make_weights(s, p));
     if (p->cache)
-        head_data_fingerprint(t.fingerprint, p->data);
+        head_data_sha256(t.data_sha256, p->data);
     TRY(look_up(&t, todo));
     if (in_blocks(p)) {
         for (size_t first = 0; first < t.count; first += BLOCK)
@@ -367,7 +367,7 @@ static sotto_status ask_noised(float *logits, const struct query *a, size_t mode
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL;
-    REQUIRE(!a->pool->networks, "shadows: noise belongs to heads; these are networks");
+    REQUIRE(!a->pool->networks, "shadows: noise can be added to heads only, but these shadows are networks");
     TRY(shadow_pool_head(&head, a->pool, model));
     TRY(sotto_noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
                              a->noise->seed, model));

@@ -94,7 +94,7 @@ sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows
     struct problem p = {.in = in, .m = &m, .lambda = lambda};
     size_t count, values;
     if (!size_multiply(&count, classes - 1, in->d + 1) || !size_multiply(&values, in->n, in->d))
-        FAIL(SOTTO_ENOMEM, "linear model: %zu x %zu values are too many", in->n, in->d);
+        FAIL(SOTTO_ENOMEM, "linear model: %zu x %zu values do not fit in memory", in->n, in->d);
     NEW(m.mean, in->d);
     NEW(m.scale, in->d);
     NEW(m.weight, count);

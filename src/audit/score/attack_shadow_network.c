@@ -76,7 +76,7 @@ done:
 }
 
 const struct score_attack attack_shadow_network = {.name = "shadow-network",
-                                                   .title = "Network trained on a shadow model's answers",
+                                                   .title = "Network trained on a shadow model's outputs",
                                                    .source = "Additive Logistic Mechanism, appendix",
                                                    .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
                                                    .trains = true,

@@ -96,7 +96,7 @@ static sotto_status read_other(size_t *out, const struct text_list *list, const 
     TRY(json_get_text(&text, doc, name, path));
     *out = text_list_find(list, (struct cell){text, NAN});
     if (*out == list->count)
-        FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s', which is not in its list", name, path, text);
+        FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s', which is not one of the listed values", name, path, text);
 done:
     return status;
 }

@@ -88,7 +88,7 @@ sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_
     struct sotto_table_encoding *e = NULL;
     const struct dataset *d = dataset_behind(s);
     REQUIRE(s->features && s->labels && s->class_names && d && d->column_count == s->columns,
-            "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
+            "%s: one-hot needs a table with described columns; import it as CSV first", s->name);
     TRY(encoding_create(&e, s->columns));
     e->header = true;
     TRY(text_list_add(&e->missing, ""));

@@ -25,7 +25,7 @@ static sotto_status place_column(struct encoding_rows *r, size_t j)
     size_t k = 0;
     while (k < r->s->columns && strcmp(column_of(r->s, k)->name, c->name) != 0)
         k++;
-    REQUIRE(k < r->s->columns, "%s: has no column '%.80s', which %s describes", r->s->name, c->name,
+    REQUIRE(k < r->s->columns, "%s: column '%.80s' is missing, but %s describes it", r->s->name, c->name,
             r->e->by);
     const struct table_column *from = column_of(r->s, k);
     r->column[j] = k;
@@ -46,7 +46,7 @@ static sotto_status place_columns(struct encoding_rows *r)
         const char *name = column_of(r->s, k)->name;
         REQUIRE(
             encoding_find(e, name) < e->count,
-            "%s: column '%.80s' is not described by %s; expected all columns (type: ignore leaves one out)",
+            "%s: column '%.80s' is not described by %s; expected all columns ('type: ignore' leaves one out)",
             r->s->name, name, e->by);
     }
 done:
@@ -66,7 +66,7 @@ sotto_status encoding_rows_open(struct encoding_rows **out, const struct sotto_t
     if (!r)
         FAIL(SOTTO_ENOMEM, "encoding: out of memory");
     REQUIRE(s->features && s->labels && dataset_behind(s) && dataset_behind(s)->column_count == s->columns,
-            "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
+            "%s: one-hot needs a table with described columns; import it as CSV first", s->name);
     *r = (struct encoding_rows){.e = e, .s = s};
     NEW(r->column, e->count);
     NEW(r->codes, e->count);

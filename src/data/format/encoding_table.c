@@ -50,8 +50,8 @@ sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_tab
     }
     for (size_t k = 0; k < columns; k++)
         if (k != *label && encoding_find(e, header[k]) == e->count)
-            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is not described by %s; expected its columns alone", file,
-                 header[k], e->by);
+            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is not described by %s; expected only described columns",
+                 file, header[k], e->by);
 done:
     return status;
 }
@@ -99,7 +99,7 @@ static sotto_status find_columns(size_t *where, size_t *label, const struct tabl
     sotto_status status = SOTTO_OK;
     const struct sotto_table_encoding *e = t->schema;
     if (!e->header && holds_names(&t->parts[0], e))
-        FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected header: true in %s", t->where[0],
+        FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected 'header: true' in %s", t->where[0],
              e->by);
     TRY(encoding_place(where, label, e, header_of(&t->parts[0], t->skip[0]), t->columns, t->where[0]));
     if (*label == t->columns)
@@ -171,7 +171,7 @@ static sotto_status write_queries(struct sotto_array *x, const struct sotto_tabl
     for (size_t i = 0; i < shape[0]; i++)
         TRY(write_query((float *)made.data + i * shape[1], &unknown, e, c, skip + i, where));
     if (unknown > 0)
-        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells hold categories that %s does not list", c->name,
+        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells have categories that %s does not list", c->name,
                     unknown, e->by);
     *x = made;
     made = (struct sotto_array){0};
@@ -208,7 +208,8 @@ sotto_status sotto_table_answers(const char *path, const struct sotto_table_enco
     struct atomic_file f = {.stream = path ? NULL : stdout};
     const size_t n = probabilities->shape[0], classes = probabilities->shape[1];
     static const char title[] = "row,class,probability\n";
-    REQUIRE(classes == e->classes.count, "answers: %zu columns of probabilities for %zu classes", classes,
+    REQUIRE(classes == e->classes.count,
+            "answers: %zu columns of probabilities but %zu classes; expected the same number", classes,
             e->classes.count);
     if (path)
         TRY(atomic_open(&f, path));

@@ -272,12 +272,13 @@ static sotto_status check(const char **against, char hex[65], const char *name,
     } else if (dataset_behind(s)->recorded) {
         *against = "dataset.json";
         if (strcmp(hex, s->sha256) != 0)
-            FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s; dataset.json says %s", name, hex, s->sha256);
+            FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s but dataset.json states %s; import the set again",
+                 name, hex, s->sha256);
     } else if (source && source->verify) {
         *against = "the published sums of the unpacked files";
     } else {
-        status = status_fail(SOTTO_EUSAGE, "%s: no sum was ever recorded for this path", name);
-        status_hint("sotto data import %s --name NAME records one", name);
+        status = status_fail(SOTTO_EUSAGE, "%s: no SHA-256 is recorded for this path", name);
+        status_hint("run 'sotto data import %s --name NAME', which records one", name);
     }
 done:
     sotto_dataset_free(s);

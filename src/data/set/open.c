@@ -19,7 +19,7 @@ static sotto_status not_found(const char *name)
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else if (dataset_name_is_valid(name))
-        status_hint("sotto data import PATH --name %s", name);
+        status_hint("run 'sotto data import PATH --name %s'", name);
     return status;
 }
 

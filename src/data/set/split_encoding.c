@@ -14,10 +14,9 @@ sotto_status split_check_options(const struct sotto_split_options *o)
     if (ways > 1)
         FAIL(SOTTO_EUSAGE, "split: give at most one of --fit-on, --fit-table and --private-fit");
     if (!o->one_hot && (ways > 0 || o->schema))
-        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit say how a table is "
-                           "encoded; expected --one-hot");
+        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit need --one-hot");
     if (!private_fit && (o->dataset_id || o->ledger))
-        FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger go with --private-fit");
+        FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger need --private-fit");
 done:
     return status;
 }
@@ -162,7 +161,7 @@ void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding
     if ((e ? e->how : dataset_stored_encoding(s)) == SOTTO_ENCODING_FITTED)
         context_log(
             ctx, SOTTO_LOG_WARNING,
-            "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; --schema at "
-            "the import, or --one-hot with --schema, --fit-on or --fit-table, avoid that",
+            "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; to avoid "
+            "this, give --schema at the import, or --one-hot with --schema, --fit-on or --fit-table",
             s->name);
 }

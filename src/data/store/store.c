@@ -220,8 +220,8 @@ done:
     return status;
 }
 
-/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is none.
- */
+/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is
+ * none. */
 static sotto_status read_names(const char ***out, const struct json *list, size_t count, const char *what,
                                const char *path)
 {
@@ -230,7 +230,7 @@ static sotto_status read_names(const char ***out, const struct json *list, size_
     if (json_kind(list) != JSON_KIND_ARRAY)
         goto done;
     if (json_count(list) != count)
-        FAIL(SOTTO_EFORMAT, "%s: %zu %s names for %zu of them", path, json_count(list), what, count);
+        FAIL(SOTTO_EFORMAT, "%s: has %zu %s names; expected %zu", path, json_count(list), what, count);
     NEW(names, count);
     for (size_t k = 0; k < count; k++) {
         names[k] = json_text(json_at(list, k));

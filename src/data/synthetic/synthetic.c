@@ -19,8 +19,8 @@ sotto_status synthetic_options(struct synthetic_option *options, const char *ste
             x = strtoull(p + 2, &end, 10);
         if (end == p || (*end && *end != '-')) {
             status = status_fail(SOTTO_EINVAL, "data set '%s': cannot read '%s'", name, p);
-            status_hint("options follow the name, as in %s-%c%zu (%s)", stem, options->letter, options->value,
-                        options->what);
+            status_hint("options are appended to the name, as in %s-%c%zu (%s)", stem, options->letter,
+                        options->value, options->what);
             goto done;
         }
         if (x < o->min || x > o->max)

@@ -93,7 +93,7 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
     bool sampled = false, bounded = true;
     double accuracy = 1;
     if (!d.pairs || !d.parts)
-        FAIL(SOTTO_ENOMEM, "no memory to account %zu releases", count);
+        FAIL(SOTTO_ENOMEM, "account: out of memory for %zu releases", count);
     for (size_t i = 0; i < count; i++) {
         sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);

@@ -58,9 +58,10 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
     TRY(require_delta(target.delta));
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
     if (target.delta == 0 && !s.m->pure)
-        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; a delta > 0 is needed", mechanism);
+        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; give a delta > 0", mechanism);
     if (target.delta == 0 && s.m->norm == SHIFT_L1 && isinf(checked.l1.hi))
-        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity; only l2 is given");
+        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give "
+                            "l1, or a delta > 0");
     if (s.m->check)
         TRY(s.m->check(target.epsilon, target.delta));
     double low, high = checked.l2.hi / target.epsilon;
@@ -74,7 +75,7 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
     for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
         high = low;
     if (low < 1e-100)
-        FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is so large that the scale would fall below 1e-100", mechanism,
+        FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is too large; its scale would be below 1e-100", mechanism,
              target.epsilon);
     double found = bisect_up(low, high, holds, &s);
     TRY(sensitivity_ratio_for(&checked, s.m, found, sensitivity));

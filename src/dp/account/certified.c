@@ -90,8 +90,8 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     struct sampled_task task = {.sampled = sampled};
     TRY(sotto_account_sampled(&task.account, sampled));
     if (sampled->replace_one)
-        FAIL(SOTTO_ENOTSUP, "sampled iterations under replace-one adjacency have no certified account; "
-                            "expected add-remove");
+        FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account under replace-one adjacency; "
+                            "expected add-remove adjacency");
     TRY(ball_run(certify_sampled, &task));
     *out = task.account;
 done:
@@ -233,7 +233,8 @@ sotto_status sotto_account_release_certified(struct sotto_account *out, const ch
     const char *name = task.account.mechanism;
     TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose));
     if (!noise_of(&task.noise, name))
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", name);
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s' has no certified account; expected gaussian, logistic or laplace",
+             name);
     task.mechanism = mechanism_find(name);
     TRY(sensitivity_ratio_for(&task.shifts, task.mechanism, scale, sensitivity));
     TRY(ball_run(certify_release, &task));

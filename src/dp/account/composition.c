@@ -12,7 +12,7 @@ static const char *adjacency_name(enum sotto_adjacency a)
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(n >= 1, "composition of nothing; expected at least one guarantee");
+    REQUIRE(n >= 1, "composition: no guarantee is given; expected at least one");
     REQUIRE(adjacency == SOTTO_REPLACE_ONE || adjacency == SOTTO_ADD_REMOVE,
             "adjacency must be replace-one or add-remove");
     for (size_t i = 0; i < n; i++) {
@@ -30,7 +30,7 @@ sotto_status composition_check_each(struct sotto_dp each, size_t k, double delta
     sotto_status status = SOTTO_OK;
     TRY(composition_check(&each, 1, adjacency));
     TRY(require_delta(delta));
-    REQUIRE(k >= 1, "composition of 0 releases; expected at least one");
+    REQUIRE(k >= 1, "composition: 0 releases are given; expected at least one");
 done:
     return status;
 }
@@ -163,9 +163,8 @@ sotto_status sotto_compose_parallel(struct sotto_composed *out, const struct sot
     TRY(composition_check(parts, n, target));
     if (parts_hold == SOTTO_REPLACE_ONE)
         FAIL(SOTTO_ENOTSUP,
-             "parallel composition: the parts are shown private for replaced records only, but a "
-             "record that is added, removed or moved changes the size of a part; give their "
-             "guarantees under add-remove");
+             "parallel composition: the guarantees of the parts hold for replaced records only, but a record "
+             "that is added, removed or moved changes the size of a part; give guarantees under add-remove");
     for (size_t i = 0; i < n; i++) {
         top_add(&e, parts[i].epsilon);
         top_add(&d, parts[i].delta);

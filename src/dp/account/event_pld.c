@@ -23,8 +23,8 @@ static void no_points(struct pair_point *out, const void *arg, const double *eps
         out[i] = (struct pair_point){iv(0), iv(0)};
 }
 
-/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no slopes.
- */
+/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no
+ * slopes. */
 static void curve_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
 {
     const struct part *p = arg;
@@ -148,7 +148,7 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
         goto done;
     }
     if (!list || !ends)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu kinds of release", n);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu kinds of release", n);
     for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {
         if (way == PLD_ADD && !sampled)
             break;

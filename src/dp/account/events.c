@@ -120,8 +120,7 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta)
     return lower;
 }
 
-/* --- checking
- * --------------------------------------------------------------------------------------------------- */
+/* --- checking ------------------------------------------------------------------------------------------- */
 
 static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
 {
@@ -136,7 +135,8 @@ static sotto_status make_noise(struct part *p, const struct sotto_event *e, doub
     }
     TRY(mechanism_require(&p->m, e->mechanism));
     if (p->m->kind == RELEASE_NONE)
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and does not compose", e->mechanism);
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparison only and cannot be composed; expected gaussian",
+             e->mechanism);
     TRY(sensitivity_ratio_for(&p->shifts, p->m, e->scale, &s));
     p->scale = e->scale;
 done:
@@ -157,23 +157,24 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
                                         .clipping = e->clipping,
                                         .replace_one = replaced && group == 2,
                                         .sampling = e->sampling};
-    REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)e->sampling);
+    REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED,
+            "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
+            (int)e->sampling);
     if (e->sampling == SOTTO_SAMPLING_FIXED)
         p->sampled.replace_one = 1;
     if (e->sampling == SOTTO_SAMPLING_FIXED && e->adjacency != SOTTO_REPLACE_ONE)
-        FAIL(SOTTO_ENOTSUP, "samples of a fixed size are accounted under replace-one adjacency");
+        FAIL(SOTTO_ENOTSUP, "fixed sampling needs replace-one adjacency");
     if (e->sampling == SOTTO_SAMPLING_POISSON && e->adjacency != SOTTO_ADD_REMOVE)
-        FAIL(SOTTO_ENOTSUP,
-             "Poisson-sampled steps are accounted under add-remove adjacency; a replacement is a group of "
-             "two there");
-    REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
+        FAIL(SOTTO_ENOTSUP, "Poisson-sampled steps need add-remove adjacency, in which a replacement counts "
+                            "as a group of two");
+    REQUIRE(group <= 64, "the group in sampled steps is %g; expected at most 64", group);
     TRY(mechanism_require(&p->m, e->mechanism));
-    REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1, "clipping %d is not known",
-            (int)e->clipping);
+    REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1,
+            "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)e->clipping);
     if (!scalar_curve_holds(p->m, e->clipping) && !p->m->renyi_ball)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled steps is built in; expected gaussian or logistic, or "
-             "laplace with gradients clipped by l1",
+             "mechanism '%s' has no bound for sampled steps; expected gaussian or logistic, or laplace with "
+             "gradients clipped by l1",
              e->mechanism);
     REQUIRE(e->sample_rate > 0 && e->sample_rate <= 1, "sample_rate must lie in (0, 1] (got %g)",
             e->sample_rate);
@@ -209,8 +210,9 @@ static sotto_status make_part(struct part *p, const struct sotto_event *e, size_
             "adjacency must be replace-one or add-remove");
     if (e->adjacency != target) {
         if (target == SOTTO_ADD_REMOVE)
-            FAIL(SOTTO_ENOTSUP, "a guarantee for replaced records says nothing about added or removed ones; "
-                                "account under replace-one, or give the sensitivity for add-remove");
+            FAIL(SOTTO_ENOTSUP,
+                 "a guarantee under replace-one adjacency does not cover add-remove adjacency; account under "
+                 "replace-one, or give the sensitivity under add-remove");
         group *= 2;
     }
     if (e->mechanism && strcmp(e->mechanism, "stated") == 0)
@@ -231,12 +233,11 @@ static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sot
 {
     for (size_t i = 1; i < n; i++)
         if (events[i].adjacency != events[0].adjacency) {
-            sotto_status status =
-                status_fail(SOTTO_ENOTSUP,
-                            "events[%zu] has another adjacency than events[0]; guarantees for "
-                            "replaced and for added or removed records do not mix",
-                            i);
-            status_hint("ask for replace-one: an add-remove event then counts as a group of two");
+            sotto_status status = status_fail(SOTTO_ENOTSUP,
+                                              "events[%zu] has another adjacency than events[0]; guarantees "
+                                              "under replace-one and add-remove cannot be combined",
+                                              i);
+            status_hint("account under replace-one, where an add-remove event counts as a group of two");
             return status;
         }
     *out = events[0].adjacency;
@@ -319,7 +320,7 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     sotto_status status = SOTTO_OK;
     struct part *parts = NULL;
     TRY(require_delta(delta));
-    REQUIRE(n >= 1, "composition of nothing; expected at least one event");
+    REQUIRE(n >= 1, "composition: no event is given; expected at least one");
     if (target == SOTTO_SAME_ADJACENCY)
         TRY(common_adjacency(&target, events, n));
     NEW(parts, n);

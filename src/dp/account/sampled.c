@@ -50,21 +50,22 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
 {
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, s->mechanism));
-    REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)s->sampling);
+    REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED,
+            "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
+            (int)s->sampling);
     REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->replace_one,
-            "samples of a fixed size are accounted for a replaced record; one more or less would change how "
-            "many are drawn, or from how many: expected replace-one adjacency, or poisson sampling");
-    REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1, "clipping %d is not known",
-            (int)s->clipping);
+            "fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
+    REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1,
+            "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)s->clipping);
     if (!(*m)->magnitude)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or logistic, or "
-             "laplace with gradients clipped by L1",
+             "mechanism '%s' has no bound for sampled iterations; expected gaussian or logistic, or laplace "
+             "with gradients clipped by L1",
              s->mechanism);
     if (!scalar_curve_holds(*m, s->clipping) && !(*m)->renyi_ball)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled iterations with gradients clipped by L2 is built in; "
-             "expected gaussian or logistic, or gradients clipped by L1",
+             "mechanism '%s' has no bound for sampled iterations with gradients clipped by L2; expected "
+             "gaussian or logistic, or gradients clipped by L1",
              s->mechanism);
     if (!(s->sample_rate > 0 && s->sample_rate <= 1))
         FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
@@ -186,7 +187,7 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
     for (low = high / 2; low > 1e-9 && holds(low, &s); low /= 2)
         high = low;
     if (low <= 1e-9)
-        FAIL(SOTTO_EDOMAIN, "epsilon %g is so large that the noise multiplier would fall below 1e-9",
+        FAIL(SOTTO_EDOMAIN, "epsilon %g is too large; its noise multiplier would be below 1e-9",
              target_epsilon);
     found = bisect_up(low, high, holds, &s);
     if (scalar_curve_holds(s.m, sampled->clipping))

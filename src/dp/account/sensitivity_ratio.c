@@ -9,7 +9,7 @@ sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
     sotto_status status = SOTTO_OK;
     TRY(require_positive(scale, "scale"));
     bool has1 = !isnan(s->l1), has2 = !isnan(s->l2);
-    REQUIRE(has1 || has2, "sensitivity: neither l1 nor l2 is given; at least one norm is needed");
+    REQUIRE(has1 || has2, "sensitivity: neither l1 nor l2 is given; expected at least one norm");
     if (has1)
         TRY(require_positive(s->l1, "sensitivity l1"));
     if (has2)
@@ -56,7 +56,8 @@ static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
     double most = fmin(one, iv_square(iv(far)).hi), spread = fmin(one, iv_square(iv(far)).lo);
     if (s->dimension > 0)
         most = fmin(most, iv_mul(iv_sqrt(iv((double)s->dimension)), iv(far)).hi);
-    REQUIRE(most >= 1, "sensitivity %g is less than one step (%g) of whole values: nothing would change",
+    REQUIRE(most >= 1,
+            "sensitivity %g is less than value_step (%g), the unit of the values; expected at least one unit",
             isnan(s->l1) ? s->l2 : s->l1, step);
     out->steps = floor(most);
     out->one_coordinate = fmin(out->steps, fmax(1, floor(fmin(one, far))));
@@ -78,12 +79,13 @@ sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct m
         goto done;
     }
     if (m->norm == SHIFT_SCORE) {
-        REQUIRE(!isnan(s.l1), "mechanism '%s' needs l1, the most that one number can change", m->name);
+        REQUIRE(!isnan(s.l1), "mechanism '%s' needs the l1 sensitivity, the largest change of one number",
+                m->name);
         s.l2 = NAN;
         s.dimension = m->kind == RELEASE_CHOICE; /* a score is rounded, a label is not */
     }
     REQUIRE(m->kind != RELEASE_VECTOR || s.dimension > 0,
-            "mechanism '%s' needs the dimension of the vector: its noise grows with it", m->name);
+            "mechanism '%s' needs the dimension of the vector, with which its noise grows", m->name);
     TRY(sensitivity_ratio_make(out, scale, &s));
 done:
     return status;

@@ -90,7 +90,7 @@ sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
     int length =
         snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
     if (length < 0 || length >= CONDITION_TEXT)
-        return status_fail(SOTTO_EINVAL, "condition: %d characters; at most %d are allowed", length,
+        return status_fail(SOTTO_EINVAL, "condition: %d characters; expected at most %d", length,
                            CONDITION_TEXT - 1);
     return SOTTO_OK;
 }

@@ -27,7 +27,7 @@ sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
             *out = (enum sotto_noise_mode)i;
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is not known; expected exact or fast", name);
+    return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is unknown; expected exact or fast", name);
 }
 
 double run_multiplier(const struct dpsgd_facts *f)
@@ -128,7 +128,8 @@ static sotto_status get_labels(struct dpsgd_facts *f, const struct json *object,
     TRY(json_get_real(&f->label_scale, object, name, "labels.scale"));
     TRY(json_get_text(&f->label_entry, object, name, "labels.entry"));
     if (!f->inputs_only || !(f->label_scale > 0))
-        FAIL(SOTTO_EFORMAT, "%s: 'labels' needs a scale above 0 and a run that protects inputs", name);
+        FAIL(SOTTO_EFORMAT, "%s: 'labels' has no scale above 0, or is in a run that does not protect inputs",
+             name);
 done:
     return status;
 }
@@ -216,11 +217,12 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct json 
     TRY(json_get_size(&first_step, entry, name, "first_step"));
     TRY(json_get_size(&steps, entry, name, "steps"));
     REQUIRE(same_condition(&found, facts),
-            "run %s: entry %zu of %s counts on '%s', which this one does not say", run->id, index, name,
-            found.condition);
+            "run %s: entry %zu of %s is conditional on '%s'; expected the same condition in every "
+            "reservation of the run",
+            run->id, index, name, found.condition);
     REQUIRE(same_facts(&found, facts),
             "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode, "
-            "adjacency or release of labels",
+            "adjacency or release of labels; expected the same in every reservation of the run",
             run->id, index, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;
     dpsgd_reservations_add(run, (int64_t)index, hash, first_step, steps);
@@ -260,8 +262,10 @@ sotto_status run_labels_read(struct run_labels *out, const char *ledger, const c
     TRY(ledger_lines_open(&lines, ledger));
     TRY(ledger_lines_find(&entry, &lines, hash));
     mechanism = entry ? json_text(json_find(entry, "mechanism")) : NULL;
-    REQUIRE(mechanism && strcmp(mechanism, label_mechanism) == 0,
-            "%s holds no release of labels with the hash %.16s...; another ledger paid for it", ledger, hash);
+    REQUIRE(
+        mechanism && strcmp(mechanism, label_mechanism) == 0,
+        "%s contains no release of labels with the hash %.16s...; use the ledger in which it was recorded",
+        ledger, hash);
     TRY(json_get_real(&found.scale, entry, ledger, "scale"));
     TRY(json_get_size(&found.count, entry, ledger, "dimension"));
     TRY(json_get_text(&randomness, entry, ledger, "randomness"));

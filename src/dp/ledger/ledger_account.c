@@ -70,8 +70,8 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta)
     if (l.inputs_only > 0) {
         json_put_integer(&object, "inputs_only_releases", (int64_t)l.inputs_only);
         json_put_text(&object, "labels",
-                      "not protected by every release: some count on public labels, and the sums hold for "
-                      "records whose input is replaced and whose label is kept");
+                      "not protected by every release: some assume public labels, and the sums hold for "
+                      "records with a replaced input and an unchanged label");
     }
     if (!isnan(l.budget.epsilon)) {
         budget = json_make_object();
@@ -165,10 +165,9 @@ static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
         return SOTTO_OK;
     return status_fail(
         SOTTO_EBUDGET,
-        "%s: holds a budget of epsilon %g, delta %g%s; a budget can only be tightened (got %g, "
-        "%g)",
-        l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by its officer" : "", budget.epsilon,
-        budget.delta);
+        "%s: contains a budget of epsilon %g, delta %g%s; expected a budget that is not larger (got %g, %g)",
+        l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by 'sotto ledger init'" : "",
+        budget.epsilon, budget.delta);
 }
 
 sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)
@@ -202,6 +201,6 @@ done:
 void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx)
 {
     if (records > 0 && delta >= 1 / (double)records)
-        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta,
+        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is too large; expected less than 1/n = %g", delta,
                     1 / (double)records);
 }

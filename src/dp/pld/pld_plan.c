@@ -212,8 +212,8 @@ static double width_at(double density, double reference, double step)
     return density < reference ? step * fmin(cbrt(reference / density), 0x1p20) : step;
 }
 
-/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square width.
- */
+/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square
+ * width. */
 static double reference_density(const double density[ATOMS], const struct sketch *s, double step)
 {
     const double extra = 0.1;
@@ -325,7 +325,7 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
     double *moments = base_alloc(count, sizeof *moments);
     struct pld_sum sum = {0};
     if (!pieces || !items || !moments)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu parts", count);
     for (size_t i = 0; i < count; i++) {
         TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan));
         items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count};
@@ -357,7 +357,7 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
     struct sketch *sketches = base_alloc(count, sizeof *sketches);
     double total = 0, variation = 0, beyond = 0;
     if (!sketches)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu parts", count);
     for (size_t i = 0; i < count; i++) {
         total += parts[i].count;
         variation += parts[i].count * most_at(&parts[i].upper, 0);

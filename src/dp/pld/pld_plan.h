@@ -8,11 +8,11 @@
 struct pld_part {
     struct pair upper, lower;
     double count;
-    double
-        atom; /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
-    double
-        inset; /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
-    bool slow; /* the curve takes long: a coarser grid */
+    /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
+    double atom;
+    /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
+    double inset;
+    bool slow;                          /* the curve takes long: a coarser grid */
     const struct pair_integer *lattice; /* what both pairs are, or NULL: alone, it needs no discretisation */
 };
 

@@ -74,8 +74,8 @@ static sotto_status whole_to_doubles(struct sotto_array *a, const char *name, co
     for (size_t i = 0; i < a->count; i++) {
         int64_t value = ((const int64_t *)a->data)[i];
         if (value < -limit || value > limit)
-            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; whole numbers up to 2^53 can be released",
-                 path, name, i, (long long)value);
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; expected whole numbers up to 2^53", path,
+                 name, i, (long long)value);
     }
     TRY(sotto_array_convert(a, SOTTO_F8));
 done:
@@ -92,14 +92,14 @@ static sotto_status to_reals(size_t *total, struct sotto_tensors *t, const char 
         if (whole && !is_float(a->dtype))
             TRY(whole_to_doubles(a, t->items[i].name, path));
         if (!is_float(a->dtype))
-            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected",
-                 path, t->items[i].name, sotto_dtype_name(a->dtype));
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; expected floating-point tensors", path,
+                 t->items[i].name, sotto_dtype_name(a->dtype));
         if (a->dtype == SOTTO_F2)
             TRY(sotto_array_convert(a, SOTTO_F4));
         *total += a->count; /* of values that are all in memory, at least 4 bytes each: no overflow */
     }
     if (*total == 0)
-        FAIL(SOTTO_EINVAL, "%s: holds no values to protect", path);
+        FAIL(SOTTO_EINVAL, "%s: contains no values; expected at least one", path);
 done:
     return status;
 }
@@ -127,18 +127,15 @@ static sotto_status identify(struct sotto_release *r, const struct sotto_protect
                              const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
-    bool given = r->fingerprint && r->fingerprint[0];
+    bool given = r->spend.dataset_id && r->spend.dataset_id[0];
     if (!given && !whose->dataset_id[0])
-        FAIL(SOTTO_EUSAGE,
-             "protect: %s does not say which private data set it was made from; name the data set with "
-             "--dataset-id",
-             p->input);
-    if (given && whose->dataset_id[0] && strcmp(r->fingerprint, whose->dataset_id) != 0)
-        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; leave --dataset-id out",
-             p->input, whose->dataset_id, r->fingerprint);
+        FAIL(SOTTO_EUSAGE, "protect: %s does not state its private data set; give --dataset-id", p->input);
+    if (given && whose->dataset_id[0] && strcmp(r->spend.dataset_id, whose->dataset_id) != 0)
+        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; omit --dataset-id",
+             p->input, whose->dataset_id, r->spend.dataset_id);
     if (!given)
-        r->fingerprint = whose->dataset_id;
-    r->provenance = whose;
+        r->spend.dataset_id = whose->dataset_id;
+    r->spend.provenance = whose;
 done:
     return status;
 }
@@ -153,22 +150,21 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
     const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
     if (statement_is_none(t))
         FAIL(SOTTO_EINVAL,
-             "protect: %s is stamped 'no privacy statement': private records trained its encoder, and noise "
-             "on "
-             "these weights would not hide what the encoder saw",
+             "protect: %s cannot be protected ('no privacy statement'), because its encoder was trained on "
+             "private records, which noise on these weights does not protect",
              p->input);
     if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||
         r->sensitivity.source == SOTTO_SENSITIVITY_PROVED) {
         if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
             FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would "
-                 "mean nothing",
+                 "protect: %s was measured for another head (recipe hash differs); measure the sensitivity "
+                 "of this head",
                  file);
         if (p->sensitivity_data && p->sensitivity_data[0] && data && data[0] &&
             strcmp(data, p->sensitivity_data) != 0)
             FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured on other data (data fingerprint differs); noise scaled to it "
-                 "would mean nothing",
+                 "protect: %s was measured on other data (data fingerprint differs); measure the sensitivity "
+                 "on the data of this head",
                  file);
     }
     TRY(match_records(r, p, t));
@@ -220,7 +216,7 @@ static sotto_status protect_labels(char **text, struct sotto_array *a, const str
 {
     sotto_status status = SOTTO_OK;
     if (is_float(a->dtype))
-        FAIL(SOTTO_EINVAL, "%s: dtype %s; randomised response needs integer labels", p->input,
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels for randomised response", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_I8));
     TRY(sotto_dp_randomise(text, a->data, a->count, p->classes, release, ctx));
@@ -236,7 +232,7 @@ static sotto_status protect_choice(char **text, struct sotto_array *a, const str
     struct sotto_array chosen = {0};
     size_t index;
     if (!is_float(a->dtype))
-        FAIL(SOTTO_EINVAL, "%s: dtype %s; scores must be floating-point numbers", p->input,
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; expected floating-point scores", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_F8));
     TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
@@ -266,7 +262,7 @@ static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const 
     TRY(mechanism_require(&m, release->mechanism));
     bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
     if ((choice || labels) && !ends_with(p->input, ".npy"))
-        FAIL(SOTTO_EUSAGE, "protect: %s takes one .npy array of %s (got %s)", m->name,
+        FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one .npy array of %s (got %s)", m->name,
              choice ? "scores" : "labels", p->input);
     if (choice)
         TRY(protect_choice(text, &t->items[0].array, p, release, ctx));

@@ -20,8 +20,7 @@ sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n, s
         REQUIRE(labels[i] >= 0 && (uint64_t)labels[i] < classes,
                 "label %zu of %zu is %lld; expected 0 to %zu", i, n, (long long)labels[i], classes - 1);
     if (!lattice_ratio(&m, &shift, plan.account.scale))
-        FAIL(SOTTO_EDOMAIN,
-             "randomised response: scale %g is outside 2^-9 to 2^52, which the exact coin can draw",
+        FAIL(SOTTO_EDOMAIN, "randomised response: scale %g is out of range; expected 2^-9 to 2^52",
              plan.account.scale);
     snprintf(sampler, sizeof sampler, "exact, integers only: one of %zu labels, kept or replaced", classes);
     plan.sampler = sampler;

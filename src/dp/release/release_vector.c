@@ -39,8 +39,8 @@ static sotto_status require_whole(const struct values *v, double step)
     for (size_t i = 0; i < v->n; i++)
         if (fmod(value_at(v, i), step) != 0)
             return status_fail(SOTTO_EINVAL,
-                               "release: value %zu of %zu is %.17g, not a whole multiple of the step %g that "
-                               "discrete noise is added in",
+                               "release: value %zu of %zu is %.17g; expected a whole multiple of the step %g "
+                               "of the discrete noise",
                                i, v->n, value_at(v, i), step);
     return SOTTO_OK;
 }
@@ -109,9 +109,7 @@ static sotto_status release(char **certificate, struct values v, const struct so
     if (kind == RELEASE_INTEGER) {
         double step = plan.sensitivity.value_step == 0 ? 1 : plan.sensitivity.value_step;
         if (!lattice_ratio(&ratio, &shift, plan.account.scale / step))
-            FAIL(SOTTO_EDOMAIN,
-                 "release: scale %g is not between 2^-9 and 2^52 steps of %g, which the exact sampler can "
-                 "draw",
+            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g",
                  plan.account.scale, step);
         lattice.exponent = ilogb(step);
         TRY(require_whole(&v, step));

@@ -10,7 +10,7 @@
 #include "dp/noise/fixed_sample.h"
 #include "dp/ledger/dpsgd_reservations.h"
 #include "par/par.h"
-#include "sotto/io.h"
+#include "dp/ledger/spend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,24 +84,20 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
     TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
-    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
-    TRY(ledger_require_budget(r->budget));
-    TRY(sotto_provenance_once(r->provenance));
+    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; expected at least 1");
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
             r->first_step);
-    REQUIRE(!r->inputs_only || r->sampled.replace_one,
-            "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
+    REQUIRE(!r->inputs_only || r->sampled.replace_one, "reserve: inputs_only needs replace-one adjacency");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.replace_one,
-            "reserve: samples of a fixed size are accounted for a replaced record: expected replace-one "
-            "adjacency, or poisson sampling");
+            "reserve: fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
-            "reserve: samples of a fixed size need the number of records");
+            "reserve: fixed sampling needs the number of records");
     REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
-            "reserve: labels that were released belong to a run that protects inputs; expected the hash of "
-            "their entry");
-    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST,
+            "reserve: noise_mode %d is unknown; expected SOTTO_NOISE_EXACT or SOTTO_NOISE_FAST",
             (int)r->noise_mode);
 done:
     return status;
@@ -125,7 +121,7 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put_text(&entry, "event", "reserve");
     json_put_text(&entry, "run", s->run.id);
     json_put_text(&entry, "fingerprint", s->dataset_id);
-    json_put_text(&entry, "purpose", r->purpose);
+    json_put_text(&entry, "purpose", r->spend.purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
     dpsgd_facts_put(&entry, &s->facts);
@@ -134,7 +130,7 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
     certificate_put_account(&entry, account);
     json_put_text(&entry, "sampler", run_sampler(&s->facts));
-    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
     return entry;
 }
 
@@ -160,7 +156,8 @@ static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sott
     if (!r->labels)
         goto done;
     TRY(run_labels_read(&labels, ledger, r->labels));
-    REQUIRE(labels.count == r->records, "reserve: %zu labels were released, of %zu records", labels.count,
+    REQUIRE(labels.count == r->records,
+            "reserve: %zu labels were released for %zu records; expected one label per record", labels.count,
             r->records);
     memcpy(s->label_entry, r->labels, sizeof s->label_entry);
     s->facts.label_scale = labels.scale;
@@ -177,13 +174,17 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
     TRY(find_labels(s, r, ledger));
-    bool seeded = s->run.seeded || r->insecure;
+    bool seeded = s->run.seeded || r->spend.insecure;
     if (r->run) {
         TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
-        REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
+        REQUIRE(
+            s->run.charged > 0,
+            "run %s has no reservation in %s, so it cannot continue; use the ledger in which it was recorded",
+            r->run, ledger);
         REQUIRE(r->first_step <= s->run.charged,
-                "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
-                r->first_step, ledger, s->run.charged);
+                "the checkpoint of run %s is at step %zu but ledger %s records only %zu; use the ledger in "
+                "which it was recorded",
+                r->run, r->first_step, ledger, s->run.charged);
     } else {
         s->run.reservations = json_make_array();
         TRY(name_run(s->run.id));
@@ -205,10 +206,10 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
     struct json *entry = NULL;
-    TRY(charge_open(&charge, s->dataset_id, r->ledger, r->source, ctx));
+    TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
     TRY(find_run(s, r, ledger->path, sampled));
-    TRY(ledger_record_budget(ledger, r->budget, r->sampled.delta));
+    TRY(ledger_record_budget(ledger, r->spend.budget, r->sampled.delta));
     entry = entry_of(s, r, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, account, ctx));
@@ -230,8 +231,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
     TRY(check(r));
-    TRY(certificate_condition(condition, r->condition, r->provenance));
-    TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
+    TRY(spend_check(&dataset_id, condition, &r->spend));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
                                       .scale = scale,
@@ -261,7 +261,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
     s->q = base_alloc(s->lattice_values, sizeof *s->q);
     s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
-    s->purpose = base_strdup(r->purpose ? r->purpose : "");
+    s->purpose = base_strdup(r->spend.purpose ? r->spend.purpose : "");
     s->condition = base_strdup(condition);
     s->records = r->records;
     if (!s->q || !s->drawn || !s->purpose || !s->condition)
@@ -269,7 +269,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
-    TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
+    TRY(spend_noise(&s->stream, &r->spend));
     TRY(record(s, r, &sampled, &account, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
@@ -282,8 +282,7 @@ done:
 static sotto_status check_left(const struct sotto_dpsgd_session *s)
 {
     if (s->used == s->reserved)
-        return status_fail(SOTTO_EBUDGET,
-                           "step: all %zu reserved steps are used; reserve more before drawing noise",
+        return status_fail(SOTTO_EBUDGET, "step: all %zu reserved steps are used; reserve more steps first",
                            s->reserved);
     return SOTTO_OK;
 }
@@ -292,10 +291,10 @@ sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size
 {
     sotto_status status = SOTTO_OK;
     TRY(check_left(s));
-    REQUIRE(!s->sampled, "step: it was sampled already; a second sample would be a choice");
-    REQUIRE(n <= UINT32_MAX, "step: %zu records; at most %u are supported", n, UINT32_MAX);
+    REQUIRE(!s->sampled, "sotto_dp_sample() was already called for this step; call sotto_dp_step() first");
+    REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
     REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
-            "step: %zu records; %zu were reserved for", n, s->fixed.records);
+            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, s->fixed.records);
     s->sampled = true;
     if (s->everyone) {
         for (size_t i = 0; i < n; i++)
@@ -364,7 +363,8 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool sin
     sotto_status status = SOTTO_OK;
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
-    REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
+    REQUIRE(s->sampled || s->everyone,
+            "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()");
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     if (fast)

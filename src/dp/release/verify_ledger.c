@@ -151,7 +151,9 @@ sotto_status verify_ledger(struct verification *v, const char *path)
     sotto_status status = SOTTO_OK;
     struct ledger l = {.fd = -1};
     if (!path) {
-        verify_leave(v, "the ledger: none was given, so that the release was charged, and to whom, is open");
+        verify_leave(
+            v,
+            "the ledger, as none was given: whether the release was charged, and in which ledger, is open");
         goto done;
     }
     status = ledger_read(&l, path);
@@ -161,7 +163,7 @@ sotto_status verify_ledger(struct verification *v, const char *path)
         goto done;
     }
     TRY(check_own_entry(v, path));
-    verify_leave(v, "whether later lines of the ledger were cut off");
+    verify_leave(v, "whether later entries of the ledger were removed");
 done:
     ledger_close(&l);
     return status;

@@ -123,7 +123,7 @@ sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const s
     struct predictor p = {0};
     size_t classes = sotto_head_classes(h), right = 0, n = part->n;
     TRY(check_width(h, part->data->d));
-    REQUIRE(n > 0, "accuracy of 0 records is undefined; expected at least 1");
+    REQUIRE(n > 0, "accuracy: 0 records; expected at least 1");
     TRY(plan(&p, h));
     for (size_t start = 0; start < n; start += ROWS) {
         size_t rows = n - start < ROWS ? n - start : ROWS;

@@ -24,7 +24,7 @@ sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
     r->cross = r->clip = r->bias = r->lambda = r->step_size = r->tolerance = 0;
     r->refuse_larger = 0;
     r->steps = 0;
-    REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers; at most %d are supported",
+    REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers are too many; expected at most %d",
             r->hidden_count, SOTTO_MAX_HIDDEN);
     for (size_t i = 0; i < r->hidden_count; i++)
         REQUIRE(r->hidden[i] >= 1 && r->hidden[i] <= 1u << 20,

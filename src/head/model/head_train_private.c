@@ -15,7 +15,8 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct head_data data = {x, y, n, d, classes};
     if (!t || !t->train_private)
         return status_fail(SOTTO_EINVAL,
-                           "trainer %s draws no noise; expected dp-sgd or dp-adam, or one on second moments",
+                           "trainer %s adds no noise; expected dp-sgd, dp-adam, covariance, functional, "
+                           "functional-linear or taylor",
                            recipe->trainer ? recipe->trainer : "adam");
     return t->train_private(out, certificate, &data, recipe, privacy, ctx);
 }

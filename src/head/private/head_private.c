@@ -4,7 +4,7 @@
  * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
 #include "head/kernel/head_clip.h"
@@ -296,12 +296,13 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
     if (!r->checkpoint)
         goto done;
     head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
-    head_data_fingerprint(r->state.data, data);
+    head_data_sha256(r->state.data, data);
     if (!file_exists(r->checkpoint))
         goto done;
     TRY(head_checkpoint_load(&r->state, r->checkpoint));
-    REQUIRE(r->state.step <= steps_of(r->recipe, data->n), "%s: stands at step %zu of %zu", r->checkpoint,
-            r->state.step, steps_of(r->recipe, data->n));
+    REQUIRE(r->state.step <= steps_of(r->recipe, data->n),
+            "%s: is at step %zu, beyond the %zu steps of the run; give the options of the interrupted run",
+            r->checkpoint, r->state.step, steps_of(r->recipe, data->n));
     show_weights(t);
 done:
     return status;
@@ -325,25 +326,16 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
         .dimension = run->trainer->count,
         .first_step = first,
         .run = run->state.run[0] ? run->state.run : NULL,
-        .fingerprint = p->fingerprint,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "head by DP-SGD",
+        .spend = spend_complete(&p->spend, NULL, "head by DP-SGD", 0),
         .records = data->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition,
         .noise_mode = p->noise_mode};
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
         snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));
     if (status == SOTTO_OK && first > 0)
         context_log(ctx, SOTTO_LOG_WARNING,
-                    "head: goes on from step %zu of %zu; steps that the interrupted run had reserved stay "
-                    "charged, and "
-                    "those that follow are charged anew",
+                    "head: continues from step %zu of %zu; the steps that the interrupted run had reserved "
+                    "stay charged, and the remaining steps are charged again",
                     first, steps);
     return status;
 }
@@ -354,7 +346,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
     sotto_status status = SOTTO_OK;
     if (isnan(p->target.epsilon))
         goto done;
-    REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+    REQUIRE(r->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
                                           .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
@@ -390,7 +382,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
         own.target.delta = sotto_default_delta(n);
     TRY(calibrate(&r, n, &own));
     TRY(head_recipe_check(&r));
-    REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
+    REQUIRE(r.batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records", r.batch,
             n);
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
@@ -429,11 +421,11 @@ static sotto_status check(struct sotto_head_recipe *r)
     sotto_status status = SOTTO_OK;
     bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
     REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
-            "noise '%s' is not known; expected gaussian or logistic", r->noise);
+            "noise '%s' is unknown; expected gaussian or logistic", r->noise);
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
     TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
-            "momentum belongs to trainer dp-sgd; %s has its own", r->trainer);
+            "momentum cannot be given for trainer %s; expected trainer dp-sgd", r->trainer);
     status = head_recipe_check_batches(r);
 done:
     return status;

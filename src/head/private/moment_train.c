@@ -1,10 +1,10 @@
-/* A head from second moments: sums, one release, equations. Nothing of the records goes around the release.
- */
+/* A head from second moments: sums, one release, equations. Nothing of the records goes around the
+ * release. */
 #include "head/private/moments.h"
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 
 #include <math.h>
@@ -37,17 +37,10 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
                                           .scale = account->scale,
                                           .target = {NAN, p->target.delta},
                                           .sensitivity = *sensitivity,
-                                          .fingerprint = p->fingerprint,
-                                          .ledger = p->ledger,
+                                          .spend =
+                                              spend_complete(&p->spend, NULL, "head by second moments", 0),
                                           .input_sha256 = input,
-                                          .purpose = p->purpose ? p->purpose : "head by second moments",
-                                          .records = data->n,
-                                          .budget = p->budget,
-                                          .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed,
-                                          .provenance = p->provenance,
-                                          .source = p->source,
-                                          .condition = p->condition};
+                                          .records = data->n};
     return sotto_dp_release(certificate, vector, dimension, &request, ctx);
 }
 
@@ -78,7 +71,7 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
     }
     for (size_t i = 0; i < h->count; i++)
         if (!isfinite(h->parameters[i]))
-            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; a larger --lambda is needed");
+            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; give a larger --lambda");
     return SOTTO_OK;
 }
 
@@ -102,9 +95,9 @@ static sotto_status check_request(const struct sotto_head_recipe *r, const struc
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
-            "trainer %s draws noise once: exactly; expected noise mode exact", r->trainer);
+            "trainer %s adds noise only once; expected noise mode exact", r->trainer);
     REQUIRE(!r->refuse_larger,
-            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+            "refuse_larger must be 0, as a refusal would reveal records; larger records are scaled to clip");
 done:
     return status;
 }
@@ -134,7 +127,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     if (isnan(own.target.delta))
         own.target.delta = sotto_default_delta(data->n);
     shape = moment_shape_of(&r, data->d, data->classes);
-    REQUIRE(moment_dimension(&dimension, &shape), "head: %zu features; their products do not fit in memory",
+    REQUIRE(moment_dimension(&dimension, &shape), "head: the products of %zu features do not fit in memory",
             data->d);
     moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
     struct sotto_sensitivity sensitivity = {

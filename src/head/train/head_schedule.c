@@ -49,7 +49,6 @@ sotto_status head_diverged(size_t epoch, const struct sotto_head_recipe *r)
 {
     return status_fail(
         SOTTO_EDIVERGED,
-        "head: training produced a weight that is not finite in epoch %zu (lr %g); expected a smaller "
-        "lr or scaled features",
+        "head: a weight became infinite or NaN in epoch %zu (lr %g); try a smaller lr or scaled features",
         epoch + 1, r->lr);
 }

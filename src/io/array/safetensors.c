@@ -114,12 +114,12 @@ static sotto_status check_tiling(const struct entry *entries, size_t count, size
         if (e->begin < at)
             return bad_entry(s, e->name, "overlaps another tensor");
         if (e->begin > at)
-            return status_fail(SOTTO_EFORMAT, "%s: bytes %zu to %zu of the data belong to no tensor", s->name,
-                               at, e->begin - 1);
+            return status_fail(SOTTO_EFORMAT, "%s: bytes %zu to %zu of the data do not belong to a tensor",
+                               s->name, at, e->begin - 1);
         at = e->end;
     }
     if (at != data_size)
-        return status_fail(SOTTO_EFORMAT, "%s: holds %zu bytes of data but its tensors need %zu", s->name,
+        return status_fail(SOTTO_EFORMAT, "%s: contains %zu bytes of data but its tensors need %zu", s->name,
                            data_size, at);
     return SOTTO_OK;
 }
@@ -184,10 +184,10 @@ static sotto_status read_header(struct json **out, size_t *data_start, const str
     for (int i = 0; i < PREFIX; i++)
         length |= (uint64_t)prefix[i] << 8 * i;
     if (length > s->size - PREFIX)
-        FAIL(SOTTO_EFORMAT, "%s: header says %s but the file has %zu bytes; the file is cut or damaged",
+        FAIL(SOTTO_EFORMAT, "%s: header states %s but the file has %zu bytes; the file is cut or damaged",
              s->name, source_bytes(shown, length), s->size);
     if (length > HEADER_CAP)
-        FAIL(SOTTO_EFORMAT, "%s: its header has %s; at most 100 MiB are read", s->name,
+        FAIL(SOTTO_EFORMAT, "%s: its header has %s; expected at most 100 MiB", s->name,
              source_bytes(shown, length));
     text = base_alloc((size_t)length + 1, 1);
     if (!text)

@@ -20,10 +20,10 @@ static void put_padded(struct page *p, const char *text, int width)
 
 static void put_choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "\nmends an axis most, beyond its interval, and breaks no other:\n");
+    page_html(p, "\nbest improvement per metric without a significant loss elsewhere:\n");
     for (int k = 0; k < SOTTO_AXES; k++) {
         put_padded(p, compare_axes[k].name, 20);
-        page_html(p, c->choice[k] ? c->rows[c->choice[k]].name : "nobody");
+        page_html(p, c->choice[k] ? c->rows[c->choice[k]].name : "none");
         page_html(p, "\n");
     }
 }

@@ -56,7 +56,7 @@ struct run_config {
     struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
     char pretrain_texts[8][32];
     char dtype[16], backend[16]; /* of pre-training; "auto" until a stage has chosen */
-    int evaluate_encoder; /* k-NN and a linear probe on the private part */
+    int evaluate_encoder;        /* k-NN and a linear probe on the private part */
     struct run_case cases[RUN_CASES];
     size_t case_count;
     char attacks[RUN_ATTACKS][32];

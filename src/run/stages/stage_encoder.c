@@ -1,5 +1,5 @@
-/* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder is.
- */
+/* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder
+ * is. */
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>
@@ -134,7 +134,7 @@ sotto_status run_check_encoder(const struct run *r)
     TRY(sha256_file(now, path));
     if (!then || strcmp(now, then) != 0)
         FAIL(SOTTO_EINVAL,
-             "%s: changed while the experiment ran; heads and embeddings belong to another encoder", path);
+             "%s: was changed during the experiment; expected the encoder of the heads and embeddings", path);
 done:
     return status;
 }

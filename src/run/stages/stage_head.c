@@ -117,8 +117,8 @@ done:
     return status;
 }
 
-/* Proved where the trainer has a proof, else sampled; a proof may have a sample beside it, to show its slack.
- */
+/* Proved where the trainer has a proof, else sampled; a proof may have a sample beside it, to show its
+ * slack. */
 static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struct json **result,
                                      const struct run *r, size_t index)
 {

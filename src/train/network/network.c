@@ -252,9 +252,9 @@ sotto_status sotto_network_predict(float *out, const struct sotto_network *netwo
     sotto_status status = SOTTO_OK;
     struct network_query a = {0};
     size_t inputs = sotto_network_inputs(network);
-    REQUIRE(d == inputs, "rows have %zu numbers; the network expects %zu", d, inputs);
+    REQUIRE(d == inputs, "rows have %zu numbers; expected %zu, as in the network's training", d, inputs);
     for (size_t i = 0; i < n * d; i++)
-        REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be", i / d, i % d);
+        REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be finite", i / d, i % d);
     TRY(network_query_make(&a, network, false, ctx));
     network_query_run(out, &a, x, n, NULL);
     if (!logits)
@@ -279,7 +279,7 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
             "data set '%s' has records of %zu numbers (%zux%zux%zu); the network was trained on %zux%zux%zu",
             data->name, data->images ? found.channels * found.height * found.width : data->columns,
             found.channels, found.height, found.width, r.channels, r.height, r.width);
-    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     for (size_t i = 0; rows && i < n; i++)
         REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
                 "row index %lld (at position %zu) is outside data set '%s' with %zu records",
@@ -308,9 +308,9 @@ sotto_status network_last_layer(struct sotto_head **out, const struct sotto_netw
     TRY(nn_model_export(&t, n->model, "", 1));
     const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
                              *bias = sotto_tensors_find(&t, "classifier.bias");
-    REQUIRE(n->config.members <= 1, "network: an ensemble has no one last layer");
+    REQUIRE(n->config.members <= 1, "network: an ensemble has no single last layer; expected one network");
     if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
-        FAIL(SOTTO_EINTERNAL, "network: it has no linear last layer");
+        FAIL(SOTTO_EINTERNAL, "network: the last layer is not linear");
     TRY(head_create(&h, 1, width));
     memcpy(h->parameters, weight->data, weight->count * sizeof(float));
     memcpy(h->parameters + weight->count, bias->data, bias->count * sizeof(float));

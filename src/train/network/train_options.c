@@ -27,7 +27,7 @@ sotto_status train_one_of(const char **out, const char *asked, const char *what,
 static sotto_status check_numbers(const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(o->hidden_count <= SOTTO_TRAIN_HIDDEN, "%zu hidden widths; at most %d are supported",
+    REQUIRE(o->hidden_count <= SOTTO_TRAIN_HIDDEN, "%zu hidden widths are too many; expected at most %d",
             o->hidden_count, SOTTO_TRAIN_HIDDEN);
     for (size_t i = 0; i < o->hidden_count; i++)
         REQUIRE(o->hidden[i] >= 1 && o->hidden[i] <= 1u << 16,
@@ -47,15 +47,15 @@ static sotto_status check_residual(struct sotto_train_options *o)
     if (r->kind)
         TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
     REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
-            "gamma and floor belong to residual perturbation; say additive or multiplicative");
+            "gamma and floor need residual perturbation; give additive or multiplicative");
     REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,
-            "a floor belongs to multiplicative noise");
+            "a floor needs multiplicative noise");
     REQUIRE(!r->separate_inputs || (r->members > 1 && r->input_noise > 0),
             "separate inputs need input noise and more than one member");
     REQUIRE(!r->relative || (r->kind && strcmp(r->kind, "additive") == 0),
-            "relative noise is additive; say residual perturbation additive");
+            "relative noise needs residual perturbation additive");
     REQUIRE(r->members > 1 || (!r->average_softmax && !r->independent),
-            "an average of probabilities and members trained apart need more than one member");
+            "an average of probabilities, or independent training, needs more than one ensemble member");
     r->relative = r->relative != 0;
     r->average_softmax = r->average_softmax != 0;
     r->independent = r->independent != 0;
@@ -77,14 +77,14 @@ sotto_status train_options_check(struct sotto_train_options *o)
     TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,
-            "momentum belongs to optimizer sgd; %s has its own", o->optimizer);
+            "momentum cannot be given for optimizer %s; expected optimizer sgd", o->optimizer);
     bool resnet = strncmp(o->model, "resnet", 6) == 0;
     bool has_widths =
         strcmp(o->model, "mlp") == 0 || strcmp(o->model, "cnn") == 0 || strcmp(o->model, "tanh-cnn") == 0;
     REQUIRE(has_widths || o->hidden_count == 0,
-            "model %s has fixed widths; hidden widths belong to mlp, cnn and tanh-cnn", o->model);
-    REQUIRE(resnet || strcmp(o->norm, "batch") == 0,
-            "model %s has no normalisation; norm belongs to the resnets", o->model);
+            "model %s has fixed widths; hidden widths need model mlp, cnn or tanh-cnn", o->model);
+    REQUIRE(resnet || strcmp(o->norm, "batch") == 0, "model %s has no normalisation; norm needs a resnet",
+            o->model);
     o->flip = o->flip != 0;
     TRY(check_residual(o));
 done:
@@ -108,10 +108,10 @@ sotto_status train_model_config(struct nn_model_config *out, const struct sotto_
     c.input_noise = r->input_noise, c.radius = r->radius, c.no_skip = r->no_skip;
     c.members = r->members, c.separate_inputs = r->separate_inputs;
     c.average_softmax = r->average_softmax;
-    REQUIRE(strcmp(o->model, "mlp") == 0 || record.height > 1 || record.width > 1,
-            "model %s needs images; these records are rows of %zu numbers (say how a row is an image, or "
-            "take mlp)",
-            o->model, record.channels * record.height * record.width);
+    REQUIRE(
+        strcmp(o->model, "mlp") == 0 || record.height > 1 || record.width > 1,
+        "model %s needs images, but the records are rows of %zu numbers; give --image C,H,W, or model mlp",
+        o->model, record.channels * record.height * record.width);
     TRY(record_padding(&c.input, o->model, record));
     *out = c;
 done:

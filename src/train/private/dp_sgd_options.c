@@ -62,23 +62,25 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
-    REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
+    REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
+            "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
+            (int)p->sampling);
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
     REQUIRE(p->max_grad_norm <= DP_SGD_LARGEST_CLIP, "max_grad_norm must be at most %g (got %g)",
             DP_SGD_LARGEST_CLIP, p->max_grad_norm);
     REQUIRE(p->views == 1 || o->flip || o->crop,
-            "views: %zu views without flip or crop are all the same; augment, or take 1", p->views);
-    REQUIRE(o->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+            "views: %zu views without flip or crop are all the same; give flip or crop, or 1 view", p->views);
+    REQUIRE(o->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             o->batch, n);
-    REQUIRE(n <= UINT32_MAX, "%zu records; at most %u are supported", n, UINT32_MAX);
-    REQUIRE(!o->metrics,
-            "metrics: losses and accuracies would tell of the records; private training records none");
+    REQUIRE(n <= UINT32_MAX, "%zu records are too many; expected at most %u", n, UINT32_MAX);
+    REQUIRE(!o->metrics, "metrics: private training writes no losses and accuracies, which would reveal "
+                         "records; omit metrics");
     if (isnan(p->target.delta))
         p->target.delta = sotto_default_delta(n);
     if (!p->steps)
         p->steps = (size_t)ceil((double)o->epochs * (double)n / (double)o->batch);
-    REQUIRE(p->reserve <= p->steps, "reserve: %zu steps at a time are more than the run's %zu", p->reserve,
-            p->steps);
+    REQUIRE(p->reserve <= p->steps, "reserve: %zu steps at a time are more than the %zu steps of the run",
+            p->reserve, p->steps);
     if (!p->reserve)
         p->reserve = p->steps;
     if (!isnan(p->target.epsilon))

@@ -9,7 +9,7 @@
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "io/json/json.h"
 #include "nn/model/model.h"
@@ -59,16 +59,8 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
         .max_grad_norm = r->radius,
         .dimension = r->n * r->d,
         .first_step = (size_t)epoch,
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "network on noisy inputs",
+        .spend = spend_complete(&p->spend, r->data->dataset_id, "network on noisy inputs", epoch),
         .records = r->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + epoch,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode,
         .inputs_only = 1,
@@ -95,16 +87,9 @@ static sotto_status release_labels(struct noisy_run *r)
         .scale = NAN,
         .target = {p->label_epsilon, 0},
         .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "labels of a network on noisy inputs",
-        .records = r->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63),
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition};
+        .spend = spend_complete(&p->spend, r->data->dataset_id, "labels of a network on noisy inputs",
+                                (uint64_t)1 << 63),
+        .records = r->n};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
     TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
     TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
@@ -177,21 +162,21 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
     const struct sotto_residual_noise *a = &o->residual;
     bool target = !isnan(r->p.target.epsilon);
     REQUIRE(a->radius > 0 && isfinite(a->radius),
-            "a certificate for inputs needs a radius that they are clipped to (got %g)", a->radius);
+            "a certificate for inputs needs a radius > 0 for clipping (got %g)", a->radius);
     REQUIRE(target != (a->input_noise > 0),
-            "a certificate for inputs needs either input noise above 0 or a target epsilon");
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
     REQUIRE(!target || r->p.target.epsilon > 0, "epsilon must be > 0 (got %g)", r->p.target.epsilon);
     REQUIRE(r->p.label_epsilon >= 0 && isfinite(r->p.label_epsilon),
-            "the labels' epsilon must be 0 (they are public) or above (got %g)", r->p.label_epsilon);
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got %g)",
+            r->p.label_epsilon);
     REQUIRE(!target || r->p.label_epsilon < r->p.target.epsilon,
-            "the labels alone would take epsilon %g of the target of %g; nothing is left for the inputs",
+            "the labels alone need epsilon %g of the target %g; give a larger target epsilon",
             r->p.label_epsilon, r->p.target.epsilon);
-    REQUIRE(
-        !a->separate_inputs && !a->independent,
-        "members that read noisy copies of their own would each be a release; a certificate counts on one "
-        "copy that all share");
-    REQUIRE(r->p.reserve <= o->epochs, "reserve: %zu epochs at a time are more than the run's %zu",
-            r->p.reserve, o->epochs);
+    REQUIRE(!a->separate_inputs && !a->independent,
+            "a certificate for inputs needs one noisy copy that all members share; omit separate inputs and "
+            "independent training");
+    REQUIRE(r->p.reserve <= o->epochs,
+            "reserve: %zu epochs at a time are more than the %zu epochs of the run", r->p.reserve, o->epochs);
 done:
     return status;
 }
@@ -250,7 +235,7 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
                  "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
                  "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
                  r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode), r->t.options.epochs,
-                 r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
+                 r->p.label_epsilon, r->p.target.delta, r->p.spend.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
     length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,
@@ -311,10 +296,9 @@ static sotto_status run(struct noisy_run *r)
         TRY(release_labels(r));
     TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
     if (r->loop.resumed)
-        context_log(
-            r->t.ctx, SOTTO_LOG_WARNING,
-            "train: the epochs that the interrupted run had reserved stay charged; the ledger is charged "
-            "anew for those that follow, the interrupted one included");
+        context_log(r->t.ctx, SOTTO_LOG_WARNING,
+                    "train: the epochs that the interrupted run had reserved stay charged; the remaining "
+                    "epochs, with the interrupted one, are charged again");
     TRY(training_loop_run(&r->loop));
 done:
     return status;
@@ -352,7 +336,7 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
     TRY(add_input_noise(r));
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "input_release", r->text));
-    if (r->p.insecure)
+    if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
     TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));

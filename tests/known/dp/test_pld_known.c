@@ -93,7 +93,7 @@ static void sampled_logistic(void **state)
                 sampled("logistic", known[i][1], known[i][0], known[i][2], (enum pld_direction)d);
             double expected = known[i][3 + d];
             if (!(e.lo <= expected + 1e-6 && e.hi >= expected - 2e-6 && e.hi - e.lo < 2e-5 * expected))
-                fail_msg("q %g: [%.9g, %.9g] against %g", known[i][0], e.lo, e.hi, expected);
+                fail_msg("q %g: [%.9g, %.9g], claim %g", known[i][0], e.lo, e.hi, expected);
         }
 }
 
@@ -181,7 +181,7 @@ static void finer_references(void **state)
     for (size_t i = 0; i < 4; i++) {
         struct interval e = sampled("gaussian", 1 / known[i][0], known[i][1], known[i][2], PLD_REMOVE);
         if (!(e.lo - 2e-6 <= known[i][3] && known[i][3] <= e.hi + 2e-6))
-            fail_msg("[%.10g, %.10g] against %.10g", e.lo, e.hi, known[i][3]);
+            fail_msg("[%.10g, %.10g], claim %.10g", e.lo, e.hi, known[i][3]);
     }
 }
 

@@ -260,8 +260,8 @@ static void mixtures_and_post_processing(void **state)
     }
 }
 
-/* ln E_Q[(P/Q)^alpha] is convex in alpha, so a chord is never below: what logistic fractional orders rely on.
- */
+/* ln E_Q[(P/Q)^alpha] is convex in alpha, so a chord is never below: what logistic fractional orders rely
+ * on. */
 static void chords_lie_above(void **state)
 {
     (void)state;
@@ -297,8 +297,8 @@ static struct sotto_event random_event(struct rng *r)
     return e;
 }
 
-/* Whatever the order, whatever is split up, and more events never cost less; every bound holds the lower end.
- */
+/* Whatever the order, whatever is split up, and more events never cost less; every bound holds the lower
+ * end. */
 static void events_in_any_order(void **state)
 {
     (void)state;

@@ -376,8 +376,8 @@ static void calibration_never_overshoots(void **state)
         }
 }
 
-/* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a shift's.
- */
+/* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a
+ * shift's. */
 static void the_clipping_norm_matters(void **state)
 {
     (void)state;

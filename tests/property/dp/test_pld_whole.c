@@ -199,8 +199,8 @@ static void the_lower_end_of_a_vector_is_reached(void **state)
                 fail_msg("%s %zu times: [%.12g, %.12g], its parts reach %.12g", names[i], k, a.epsilon.lower,
                          a.epsilon.upper, most);
         }
-    /* a norm that no whole vector reaches in two dimensions is not claimed: (2, 0) and (1, 1) are within 2.2
-     */
+    /* a norm that no whole vector reaches in two dimensions is not claimed: (2, 0) and (1, 1) are within
+     * 2.2 */
     assert_true(account("discrete-laplace", 1, NAN, 2.2, 2, 0, 1).epsilon.lower == 2);
 }
 
@@ -228,8 +228,8 @@ static void single_releases_are_the_curve_itself(void **state)
     assert_true(fabs(0.5 * m->delta(iv(1), inner).hi - 1e-5) < 1e-16 && e.hi - e.lo < 1e-11);
 }
 
-/* All of k Laplace losses are t with probability 2^-k; what is left of them sets epsilon when delta is small.
- */
+/* All of k Laplace losses are t with probability 2^-k; what is left of them sets epsilon when delta is
+ * small. */
 static void the_largest_loss_is_a_lower_end(void **state)
 {
     (void)state;

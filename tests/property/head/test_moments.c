@@ -220,11 +220,12 @@ static struct sotto_head *fit(const char *trainer, struct head_data data, double
 {
     struct sotto_head_recipe r = recipe_of(trainer, clip, 1);
     struct sotto_head_privacy p = {
-        .target = {NAN, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")};
+        .target = {NAN, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
     struct sotto_head *h = NULL;
     r.lambda = lambda;
     r.noise_multiplier = 1e-7;
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(
         sotto_head_train_private(&h, certificate, data.x, data.y, data.n, data.d, data.classes, &r, &p, NULL),
         SOTTO_OK);

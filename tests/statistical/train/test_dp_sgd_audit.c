@@ -70,8 +70,8 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     o.model = "mlp";
     o.optimizer = "sgd";
     o.lr = 0.1;
@@ -79,10 +79,10 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     p.steps = STEPS;
     p.noise_multiplier = 2 * sqrt(STEPS);
     p.noise_mode = SOTTO_NOISE_FAST;
-    p.insecure = 1;
-    p.insecure_seed = seed;
-    p.ledger = path_of("audit.jsonl");
-    unlink(p.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = seed;
+    p.spend.ledger = path_of("audit.jsonl");
+    unlink(p.spend.ledger);
     assert_int_equal(
         dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
         SOTTO_OK);

@@ -260,7 +260,8 @@ static void plain_shadows_need_networks(void **state)
     o.mismatch = 1;
     o.plain_shadows = 1;
     assert_int_equal(attack_text(&text, scores, &finished, &in, &o, &single), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "only networks have residual perturbation"));
+    assert_non_null(
+        strstr(sotto_error_text(), "attack: shadows without residual perturbation need a network as target"));
     sotto_target_close(in.target);
 }
 

@@ -123,8 +123,8 @@ static void events_of_one_law(void **state)
         {.mechanism = "laplace", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN}};
     sotto_status status = sotto_account_events(&a, bare, 2, 1e-5, SOTTO_SAME_ADJACENCY);
     assert_true(status != SOTTO_OK || isinf(a.epsilon.upper) || a.epsilon.upper >= 1);
-    /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are not.
-     */
+    /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are
+     * not. */
     for (size_t group = 1; group <= 2; group++) {
         const struct sotto_event sampled = {.mechanism = "gaussian",
                                             .count = 10,

@@ -27,8 +27,8 @@ static void refused(sotto_status status, const char *what, const char *mechanism
         fail_msg("%s, %s = %g: text '%s'", mechanism, what, value, text);
 }
 
-/* delta: 0 is a value of its own, everything else in the list is out of range but the smallest normal number.
- */
+/* delta: 0 is a value of its own, everything else in the list is out of range but the smallest normal
+ * number. */
 static int delta_may_be(double x)
 {
     return x == 0 || x == DBL_MIN;
@@ -236,9 +236,9 @@ static void releases(void **state)
                                           .scale = slot == SCALE ? q.scale : NAN,
                                           .target = q.target,
                                           .sensitivity = q.sensitivity,
-                                          .fingerprint = "toy",
-                                          .source = &exercise,
-                                          .ledger = "/proc/never/ledger.jsonl"};
+                                          .spend = {.dataset_id = "toy",
+                                                    .source = &exercise,
+                                                    .ledger = "/proc/never/ledger.jsonl"}};
                 float v[2] = {3, 4};
                 const double scores[2] = {3, 4};
                 int64_t labels[2] = {0, 1};

@@ -38,10 +38,7 @@ static struct sotto_dpsgd_request reserve_of(size_t steps)
         .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .purpose = "test",
-        .ledger = ledger};
+        .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = ledger}};
 }
 
 /* Reserves, draws `used` steps and gives the run's name back; the certificate is saved unless forgotten. */
@@ -256,7 +253,7 @@ static void a_reservation_that_is_left_out_is_noticed(void **state)
     snprintf(hash, sizeof hash, "%s", json_text(json_find(c, "ledger.hash")));
     json_free(c);
     r = reserve_of(5);
-    r.ledger = other_ledger;
+    r.spend.ledger = other_ledger;
     run_for(forged_name, &r, 5, false);
     char *text = saved(), *next;
     c = read_back();
@@ -303,7 +300,7 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.sampled.mechanism = "logistic", "another mechanism, scale");
     REFUSED(r.sampled.clipping = SOTTO_NORM_L1, "another mechanism, scale");
     REFUSED(r.inputs_only = 1; r.sampled.replace_one = 1, "another mechanism, scale");
-    REFUSED(r.inputs_only = 1, "inputs_only needs replace_one");
+    REFUSED(r.inputs_only = 1, "reserve: inputs_only needs replace-one adjacency");
     REFUSED(r.first_step = (size_t)1 << 60, "first_step must be at most 2^52");
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
@@ -316,7 +313,7 @@ static void seeded_noise_certifies_nothing(void **state)
     (void)state;
     char name[33], other[33];
     struct sotto_dpsgd_request r = reserve_of(2);
-    r.insecure = 1;
+    r.spend.insecure = 1;
     run_for(name, &r, 2, false);
     must_verify();
     char *text = saved();
@@ -325,7 +322,7 @@ static void seeded_noise_certifies_nothing(void **state)
     free(text);
     run_for(other, &r, 2, true);
     assert_string_not_equal(name, other); /* the same seed, and yet two runs */
-    r.insecure = 0;
+    r.spend.insecure = 0;
     r.run = name; /* half of the noise is private: that does not help */
     run_for(name, &r, 2, false);
     must_verify();
@@ -359,14 +356,12 @@ static void clipped_by_l1_and_replaced(void **state)
 
 static struct sotto_release release_of(const char *book, double scale)
 {
-    return (struct sotto_release){.mechanism = "laplace",
-                                  .scale = scale,
-                                  .target = {NAN, 0},
-                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = book,
-                                  .purpose = "a release"};
+    return (struct sotto_release){
+        .mechanism = "laplace",
+        .scale = scale,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .purpose = "a release"}};
 }
 
 static void release_by(const struct sotto_release *r)

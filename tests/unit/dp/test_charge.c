@@ -51,14 +51,12 @@ static sotto_status charge_for(const char *id, const char *ledger, const struct 
 {
     char *certificate = NULL;
     float v[2] = {0};
-    const struct sotto_release r = {.mechanism = "laplace",
-                                    .scale = 1,
-                                    .target = {NAN, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = id,
-                                    .ledger = ledger,
-                                    .source = source,
-                                    .budget = budget};
+    const struct sotto_release r = {
+        .mechanism = "laplace",
+        .scale = 1,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = id, .ledger = ledger, .source = source, .budget = budget}};
     told[0] = '\0';
     sotto_status status = sotto_dp_release(&certificate, v, 2, &r, &ctx);
     assert_true(status == SOTTO_OK ? certificate != NULL : v[0] == 0 && v[1] == 0);
@@ -101,7 +99,7 @@ static void a_new_ledger_is_announced_once(void **state)
 {
     (void)state;
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
-    assert_non_null(strstr(told, "a new ledger was opened for data set 'a': "));
+    assert_non_null(strstr(told, "opened a new ledger for data set 'a': "));
     assert_non_null(strstr(told, default_of("a")));
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_string_equal(told, "");
@@ -133,7 +131,7 @@ static void a_ledger_stays_where_it_was_first(void **state)
     assert_int_equal(charge("a", own, NULL), SOTTO_OK);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* finds it */
     assert_int_equal(counted(own), 2);
-    REFUSED(charge("a", other, NULL), SOTTO_EUSAGE, "leave --ledger out, or move it with --ledger-move");
+    REFUSED(charge("a", other, NULL), SOTTO_EUSAGE, "omit --ledger, or move the ledger with --ledger-move");
     assert_int_equal(counted(other), -1);
     assert_int_equal(counted(default_of("a")), -1);
     assert_int_equal(charge("b", NULL, NULL), SOTTO_OK); /* by default, and then elsewhere */
@@ -184,12 +182,13 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
     struct json *entry = json_make_object();
     assert_int_equal(ledger_open(&old, default_of("a"), NULL), SOTTO_OK);
     assert_string_equal(old.moved, to);
-    REFUSED(ledger_append(&old, &entry), SOTTO_EBUDGET, "takes no more charges");
+    REFUSED(ledger_append(&old, &entry), SOTTO_EBUDGET,
+            "and cannot be charged any more; give that file by --ledger, or omit --ledger");
     ledger_close(&old);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(to), 3);
     assert_int_equal(file_write(path_of("full.jsonl"), "x\n", 2), SOTTO_OK);
-    REFUSED(charge("a", path_of("full.jsonl"), &move), SOTTO_EUSAGE, "holds something else");
+    REFUSED(charge("a", path_of("full.jsonl"), &move), SOTTO_EUSAGE, "already has other contents");
     /* died before the registry was written: the old file says where to go on */
     char place[256];
     snprintf(place, sizeof place, "%s/sotto/ledger/a.where", folder);
@@ -226,7 +225,9 @@ static void the_same_records_under_two_identities_are_found(void **state)
     one_shared.digests = (const unsigned char(*)[SOTTO_DIGEST])mixed;
     assert_int_equal(charge("a", NULL, &first), SOTTO_OK);
     assert_int_equal(charge("b", NULL, &apart), SOTTO_OK); /* control: other people */
-    REFUSED(charge("c", NULL, &one_shared), SOTTO_EBUDGET, "data set 'c' has records that data set 'a'");
+    REFUSED(charge("c", NULL, &one_shared), SOTTO_EBUDGET,
+            "data set 'c' has records that were charged as data set 'a' in another ledger; give "
+            "--same-people-as '");
     assert_non_null(strstr(sotto_error_text(), "--same-people-as 'a'"));
     assert_null(strstr(sotto_error_text(), "1 record")); /* not how many */
     assert_int_equal(counted(default_of("c")), -1);
@@ -323,7 +324,9 @@ static void a_ledger_with_each_hash_once_is_read(void **state)
     once.n = 1;
     assert_int_equal(charge("a", NULL, &once), SOTTO_OK);
     assert_int_equal(hashed_after(N), N); /* what exceeds the one that is there */
-    REFUSED(charge("b", NULL, &once), SOTTO_EBUDGET, "data set 'b' has records that data set 'a'");
+    REFUSED(charge("b", NULL, &once), SOTTO_EBUDGET,
+            "data set 'b' has records that were charged as data set 'a' in another ledger; give "
+            "--same-people-as '");
     assert_int_equal(charge("b", NULL, &other), SOTTO_OK);
 }
 
@@ -353,15 +356,17 @@ static void an_officers_budget_is_not_widened(void **state)
                                        "office", NULL, NULL),
                      SOTTO_OK);
     assert_string_equal(path, path_of("own.jsonl"));
-    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){3, 1e-6}), SOTTO_EBUDGET, "set by its officer");
-    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){2, 1e-5}), SOTTO_EBUDGET, "set by its officer");
+    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){3, 1e-6}), SOTTO_EBUDGET,
+            "set by 'sotto ledger init");
+    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){2, 1e-5}), SOTTO_EBUDGET,
+            "set by 'sotto ledger init");
     REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){0.5, 0}), SOTTO_EBUDGET, "would be exceeded");
     assert_int_equal(charge_for("a", NULL, &source, (struct sotto_dp){1.5, 0}), SOTTO_OK);
     assert_int_equal(charge("a", NULL, &source), SOTTO_OK); /* the tighter one was for that charge */
     REFUSED(charge("a", NULL, &source), SOTTO_EBUDGET, "epsilon 2.5");
     sotto_text_free(path);
     REFUSED(sotto_ledger_init(&path, "a", NULL, (struct sotto_dp){3, 0}, NULL, NULL, NULL), SOTTO_EBUDGET,
-            "can only be tightened");
+            "expected a budget that is not larger (got");
     REFUSED(sotto_ledger_init(&path, "a", NULL, (struct sotto_dp){0, 0}, NULL, NULL, NULL), SOTTO_EINVAL,
             "must be > 0");
 }
@@ -401,7 +406,7 @@ static void damaged_entries_are_refused(void **state)
          "expected 16 for each of 2 records"},
         {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":1,\"hashes\":"
          "\"001122334455667x\"}",
-         "something else"},
+         "hashes' contains other characters than hexadecimal digits"},
         {"{\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}", "'dataset_id'"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ledger_records r = {0};
@@ -437,7 +442,8 @@ static void a_ledger_that_is_away_is_named(void **state)
     assert_int_equal(unlink(path_of("away.jsonl")), 0);
     assert_int_equal(charge("b", NULL, &second), SOTTO_OK);
     assert_int_equal(charge("b", NULL, &second), SOTTO_OK);
-    assert_non_null(strstr(told, "away.jsonl: this ledger of another data set is not there"));
+    assert_non_null(strstr(told, "away.jsonl: this ledger of another data set was not found, so it was not "
+                                 "checked whether both data sets contain the same records"));
 }
 
 /* Two processes charge a and b, each with the other's people, in both orders. */

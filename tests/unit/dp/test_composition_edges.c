@@ -76,8 +76,8 @@ static void every_kind_of_mechanism_composes(void **state)
         assert_true(e > before && isfinite(e));
         before = e;
     }
-    /* logistic noise by L2 alone has no scalar pair; equal noise of different shifts has no exact composition
-     */
+    /* logistic noise by L2 alone has no scalar pair; equal noise of different shifts has no exact
+     * composition */
     struct sotto_event logistic[] = {{.mechanism = "logistic", .count = 4, .scale = 5, .l1 = NAN, .l2 = 1},
                                      {.mechanism = "logistic", .count = 4, .scale = 5, .l1 = 2, .l2 = 1},
                                      {.mechanism = "logistic", .count = 1, .scale = 5, .l1 = 3, .l2 = 1}};

@@ -33,8 +33,8 @@ static struct interval together(const char *mechanism, enum sotto_norm norm, dou
     return e;
 }
 
-/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at all.
- */
+/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
+ * all. */
 static void releases_without_a_curve(void **state)
 {
     (void)state;
@@ -71,10 +71,10 @@ static void parameters(void **state)
     refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1), SOTTO_EINVAL, "value_step");
     s.value_step = 0;
     refused(sotto_account_release(&a, "discrete-gaussian", 2, &two, 1e-5, 1), SOTTO_EINVAL,
-            "less than one step");
+            "is less than value_step");
     refused(sotto_account_release(&a, "discrete-laplace", 2,
                                   &(struct sotto_sensitivity){.l1 = 0.5, .l2 = NAN}, 0, 1),
-            SOTTO_EINVAL, "less than one step");
+            SOTTO_EINVAL, "is less than value_step");
     refused(sotto_calibrate(&x, "nothing", &s, target), SOTTO_EINVAL, "'nothing'");
     refused(sotto_calibrate(&x, "one-sided-exponential", &s, target), SOTTO_EINVAL, "one-sided");
     refused(sotto_delta(&d, "gaussian", 1, &s, 1e101), SOTTO_EINVAL, "[0, 1e100]");
@@ -93,7 +93,7 @@ static void parameters(void **state)
                                     &(struct sotto_sampled){"gaussian", 0, 0.5, 1, 1e-5, SOTTO_NORM_L2, 0,
                                                             SOTTO_SAMPLING_POISSON},
                                     1e30),
-            SOTTO_EDOMAIN, "fall below 1e-9");
+            SOTTO_EDOMAIN, "is too large; its noise multiplier would be below 1e-9");
     refused(
         sotto_gaussian_classical(&(struct sotto_classical_gaussian){0}, 1e90, (struct sotto_dp){1e-90, 1e-5}),
         SOTTO_EDOMAIN, "no scale");
@@ -318,7 +318,7 @@ static void an_agreement_without_memory(void **state)
     few.epsilon_count = 1;
     assert_true(agreement_holds(&a, why, sizeof why));
     assert_false(agreement_holds(&few, why, sizeof why));
-    assert_non_null(strstr(why, "1 to epsilon"));
+    assert_non_null(strstr(why, "1 for epsilon"));
 }
 
 int main(void)

@@ -177,7 +177,9 @@ static void others_are_refused(void **state)
     struct sotto_sampled s = steps_of("gaussian", 1, 0.1, 10);
     s.replace_one = 0;
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "expected replace-one adjacency"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling"));
     s = steps_of("gaussian", 1, 0.1, 10);
     s.sampling = (enum sotto_sampling)7;
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
@@ -264,9 +266,7 @@ static struct sotto_dpsgd_request reserve_of(size_t steps)
         .sampled = steps_of("gaussian", 2, sotto_sample_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
         .max_grad_norm = 1,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = path_of("l.jsonl"),
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")},
         .records = 23};
     r.sampled.delta = 1e-5;
     return r;
@@ -288,7 +288,7 @@ static void runs_are_certified(void **state)
     size_t count;
     double sum[3] = {0};
     char *certificate = NULL, *report = NULL, *total = NULL, run[33];
-    unlink(r.ledger);
+    unlink(r.spend.ledger);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL); /* not sampled */
     assert_int_equal(sotto_dp_sample(s, rows, &count, 22), SOTTO_EINVAL);
@@ -312,8 +312,8 @@ static void runs_are_certified(void **state)
     memset(hash, 'a', 64);
     hash[64] = 0;
     assert_int_equal(sotto_certificate_save(path_of("c.json"), certificate, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, r.ledger), SOTTO_OK);
-    assert_int_equal(sotto_ledger_account(&total, r.ledger, 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, r.spend.ledger), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, r.spend.ledger, 1e-5), SOTTO_OK);
     assert_true(fabs(epsilon_in(total, "\"epsilon\":") / expected - 1) < 1e-6); /* no group of two */
     r.sampled.sampling = SOTTO_SAMPLING_POISSON;                                /* another run */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
@@ -327,21 +327,21 @@ static void reservations_are_refused(void **state)
     (void)state;
     struct sotto_dpsgd_session *s;
     struct sotto_dpsgd_request r = reserve_of(1);
-    r.ledger = path_of("none.jsonl");
+    r.spend.ledger = path_of("none.jsonl");
     r.records = 0;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "number of records"));
     r.records = 2;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "are empty"));
+    assert_non_null(strstr(sotto_error_text(), "records gives empty samples; give a larger sample_rate"));
     r.records = 23;
     r.sampled.replace_one = 0;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "expected replace-one"));
-    assert_int_equal(access(r.ledger, F_OK), -1);
+    assert_int_equal(access(r.spend.ledger, F_OK), -1);
     for (long n = 0; n < 30; n++) { /* memory runs out anywhere */
         r = reserve_of(1);
-        unlink(r.ledger);
+        unlink(r.spend.ledger);
         base_alloc_fail_after(n);
         sotto_status status = sotto_dp_reserve(&s, &r, NULL);
         base_alloc_fail_after(-1);

@@ -38,14 +38,12 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
     int64_t labels[RECORDS] = {0, 1, 2, 1};
     char *text;
     struct json *read;
-    const struct sotto_release r = {.mechanism = "randomised-response",
-                                    .scale = NAN,
-                                    .target = {epsilon, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = book,
-                                    .insecure = insecure};
+    const struct sotto_release r = {
+        .mechanism = "randomised-response",
+        .scale = NAN,
+        .target = {epsilon, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .insecure = insecure}};
     assert_int_equal(sotto_dp_randomise(&text, labels, RECORDS, 3, &r, NULL), SOTTO_OK);
     assert_int_equal(json_parse(&read, text, strlen(text), "certificate"), SOTTO_OK);
     strcpy(entry, json_text(json_find(read, "ledger.hash")));
@@ -59,9 +57,7 @@ static struct sotto_dpsgd_request reserve_of(const char *labels)
         .sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2, 1, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 2 * RECORDS,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger},
         .records = RECORDS,
         .inputs_only = 1,
         .labels = labels};
@@ -223,11 +219,13 @@ static void what_does_not_fit_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_null(s);                                                                                      \
     } while (0)
-    REFUSED(r.inputs_only = 0, "belong to a run that protects inputs");
-    REFUSED(r.labels = "feed", "expected the hash of their entry");
-    REFUSED(r.labels = elsewhere, "another ledger paid for it");
-    REFUSED(r.labels = run_entry, "holds no release of labels");
-    REFUSED(r.records = RECORDS + 1, "4 labels were released, of 5 records");
+    REFUSED(r.inputs_only = 0,
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REFUSED(r.labels = "feed",
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REFUSED(r.labels = elsewhere, "...; use the ledger in which it was recorded");
+    REFUSED(r.labels = run_entry, "contains no release of labels with the hash");
+    REFUSED(r.records = RECORDS + 1, "4 labels were released for 5 records; expected one label per record");
 #undef REFUSED
 }
 

@@ -187,14 +187,12 @@ static void budgets_are_checked_by_composition(void **state)
     assert_int_equal(sotto_account_release(&a, "gaussian", 5, &s, 1e-5, 10), SOTTO_OK);
     double budget = a.epsilon.upper * (1 + 1e-9), zcdp = a.bounds[a.bound_count - 1].epsilon;
     assert_true(zcdp > budget);
-    struct sotto_release r = {.mechanism = "gaussian",
-                              .scale = 5,
-                              .target = {NAN, 1e-5},
-                              .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                              .fingerprint = "toy",
-                              .source = &exercise,
-                              .ledger = path,
-                              .budget = {budget, 1e-5}};
+    struct sotto_release r = {
+        .mechanism = "gaussian",
+        .scale = 5,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = {budget, 1e-5}}};
     for (int i = 0; i < 11; i++) {
         float v[1] = {1};
         char *certificate = NULL;
@@ -292,7 +290,7 @@ static void what_is_printed(void **state)
     assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_SAME_ADJACENCY), SOTTO_OK);
     assert_true(a.epsilon.upper == 0.25);
     assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_ADD_REMOVE), SOTTO_ENOTSUP);
-    assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee for replaced records"));
+    assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee under replace-one adjacency"));
     assert_int_equal(sotto_account_opacus_file(&a, file, 0, SOTTO_ADD_REMOVE), SOTTO_EFORMAT);
 }
 

@@ -28,11 +28,11 @@ static struct sotto_dpsgd_request reserve_of(const char *mechanism, size_t steps
         .sampled = {mechanism, 40, 1, steps, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = N,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = path_of("l.jsonl"),
-        .insecure = 1,
-        .insecure_seed = SEED,
+        .spend = {.dataset_id = "toy",
+                  .source = &exercise,
+                  .ledger = path_of("l.jsonl"),
+                  .insecure = 1,
+                  .insecure_seed = SEED},
         .noise_mode = SOTTO_NOISE_FAST};
 }
 
@@ -99,7 +99,7 @@ static void no_stream_is_used_twice(void **state)
     unlink(path_of("l.jsonl"));
     for (int d = 0; d < DRAWS; d += 2) {
         struct sotto_dpsgd_request r = reserve_of("gaussian", 2);
-        r.insecure = 0;
+        r.spend.insecure = 0;
         r.dimension = VALUES;
         r.run = d > 0 ? run : NULL;
         struct sotto_dpsgd_session *s = open_steps(&r, 1);
@@ -172,7 +172,7 @@ static void certificates_name_the_mode(void **state)
         struct sotto_dpsgd_request r = reserve_of("logistic", 2);
         char *text, *line, hash[SHA256_HEX], *saved;
         unlink(path_of("l.jsonl"));
-        r.insecure = 0;
+        r.spend.insecure = 0;
         r.noise_mode = modes[i].mode;
         struct sotto_dpsgd_session *s = open_steps(&r, 1);
         char *entry = text_of(path_of("l.jsonl")); /* before any noise */
@@ -212,7 +212,7 @@ static void certificates_name_the_mode(void **state)
         snprintf(run, sizeof run, "%.32s", strstr(again, "\"run\":\"") + 7);
         free(again);
         r.run = run;
-        r.ledger = path_of("l.jsonl"); /* the other text was good for eight calls */
+        r.spend.ledger = path_of("l.jsonl"); /* the other text was good for eight calls */
         r.noise_mode = modes[1 - i].mode;
         s = NULL;
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
@@ -301,13 +301,15 @@ static void names(void **state)
     assert_int_equal(sotto_noise_mode_find(&mode, "fast"), SOTTO_OK);
     assert_string_equal(sotto_noise_mode_name(mode), "fast");
     assert_int_equal(sotto_noise_mode_find(&mode, "quick"), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "noise mode 'quick' is not known; expected exact or fast");
+    assert_string_equal(sotto_error_text(), "noise mode 'quick' is unknown; expected exact or fast");
     assert_string_equal(sotto_noise_mode_name((enum sotto_noise_mode)2), "unknown");
     struct sotto_dpsgd_request r = reserve_of("gaussian", 1);
     struct sotto_dpsgd_session *s = NULL;
     r.noise_mode = (enum sotto_noise_mode)7;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "noise_mode 7 is not known"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "reserve: noise_mode 7 is unknown; expected SOTTO_NOISE_EXACT or SOTTO_NOISE_FAST"));
 }
 
 int main(void)

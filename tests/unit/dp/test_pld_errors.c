@@ -18,7 +18,7 @@ static void bad_input_has_one_clear_line(void **state)
     struct sotto_account a = {.scale = 77};
     struct sotto_sampled s = {"laplace", 1, 0.1, 1, 1e-5, (enum sotto_norm)7, 0, SOTTO_SAMPLING_POISSON};
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "clipping 7 is not known");
+    assert_string_equal(sotto_error_text(), "clipping 7 is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2");
     s = (struct sotto_sampled){
         "gaussian", 1, 0.1, ((size_t)1 << 40) + 1, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);

@@ -56,14 +56,12 @@ static struct sotto_protect ordinary(void)
         .input = head,
         .output = out,
         .sensitivity_file = "s.json",
-        .release = {.mechanism = "gaussian",
-                    .scale = NAN,
-                    .target = {1, 1e-5},
-                    .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = ledger,
-                    .purpose = "test"}};
+        .release = {
+            .mechanism = "gaussian",
+            .scale = NAN,
+            .target = {1, 1e-5},
+            .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
+            .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}}};
 }
 
 static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
@@ -130,7 +128,7 @@ static void every_changed_fact_is_noticed(void **state)
         {"\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"", "adjacency:"},
         {"\"mechanism\": \"gaussian\"", "\"mechanism\": \"nothing\"", "account:"},
         {"operating system", "noise was seeded", "wording:"},
-        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file:"},
+        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file: "},
         {"\"hash\": \"", "\"hash\": \"0", "release in the file:"},
         {"\"input_commitment\": \"", "\"input_commitment\": \"0", "input commitment:"},
     };
@@ -265,7 +263,9 @@ static void accounts_as_json(void **state)
     sotto_text_free(json);
     double scale = 3;
     assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){1, 0}), SOTTO_EDOMAIN);
-    assert_non_null(strstr(sotto_error_text(), "needs the l1 sensitivity; only l2 is given"));
+    assert_non_null(strstr(
+        sotto_error_text(),
+        "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give l1, or a delta > 0"));
     assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 0}), SOTTO_EDOMAIN);
     assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){NAN, 1e-5}), SOTTO_EINVAL);
     assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, 0),

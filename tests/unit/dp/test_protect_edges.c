@@ -29,9 +29,7 @@ static struct sotto_protect request(const char *mechanism, const char *input, co
                     .scale = 2,
                     .target = {NAN, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = ledger}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}}};
 }
 
 static void expect(const struct sotto_protect *p, sotto_status expected, const char *text)
@@ -96,18 +94,18 @@ static void what_files_hold(void **state)
         p.release.mechanism = "exponential";
         expect(&p, SOTTO_OK, "");
         p.release.mechanism = "randomised-response";
-        expect(&p, SOTTO_EINVAL, "needs integer labels");
+        expect(&p, SOTTO_EINVAL, "expected integer labels for randomised response");
     }
     struct sotto_protect p = request("laplace", array("whole.npy", SOTTO_I8, 3), npy);
-    expect(&p, SOTTO_EINVAL, "only floating-point");
+    expect(&p, SOTTO_EINVAL, "expected floating-point tensors");
     p.release.mechanism = "discrete-laplace";
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";
-    expect(&p, SOTTO_EINVAL, "scores must be");
+    expect(&p, SOTTO_EINVAL, "expected floating-point scores");
     p.release.mechanism = "nothing";
     expect(&p, SOTTO_EINVAL, "'nothing'");
     p = request("laplace", array("empty.npy", SOTTO_F4, 0), npy);
-    expect(&p, SOTTO_EINVAL, "holds no values");
+    expect(&p, SOTTO_EINVAL, "contains no values; expected at least one");
     p = request("laplace", tensors("half.safetensors", 0, 3, nothing), safe); /* one tensor of two is empty */
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";
@@ -138,9 +136,9 @@ static void where_heads_come_from(void **state)
                                  NULL};
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
-    p.release.fingerprint = NULL; /* a hash of the data in the metadata is no identity */
+    p.release.spend.dataset_id = NULL; /* a hash of the data in the metadata is no identity */
     expect(&p, SOTTO_EUSAGE, "--dataset-id");
-    p.release.fingerprint = "toy";
+    p.release.spend.dataset_id = "toy";
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
@@ -167,9 +165,9 @@ static void where_heads_come_from(void **state)
         strcpy(p.release.sensitivity.evidence, "aa");
         p.sensitivity_data = "this";
         expect(&p, SOTTO_OK, "");
-        p.release.fingerprint = NULL;
+        p.release.spend.dataset_id = NULL;
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
-        p.release.fingerprint = "";
+        p.release.spend.dataset_id = "";
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
     }
 }
@@ -185,11 +183,11 @@ static void releases_without_facts(void **state)
     r.sensitivity.source = SOTTO_SENSITIVITY_PROVED;
     const char *const names[] = {NULL, ""};
     for (int i = 0; i < 2; i++) {
-        r.fingerprint = names[i];
+        r.spend.dataset_id = names[i];
         assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "--dataset-id"));
     }
-    r.fingerprint = "toy";
+    r.spend.dataset_id = "toy";
     r.mechanism = "nothing";
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
     assert_null(certificate);

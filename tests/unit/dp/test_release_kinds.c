@@ -41,9 +41,7 @@ static struct sotto_protect ordinary(const char *mechanism)
                     .scale = NAN,
                     .target = {1, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = path_of("ledger.jsonl")}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}}};
 }
 
 static void every_kind_verifies(void **state)
@@ -94,7 +92,7 @@ static void every_kind_verifies(void **state)
         assert_true((strstr(statement, "note: ") != NULL) ==
                     (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
-        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.ledger);
+        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -129,7 +127,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
         p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
-        p.release.insecure = strcmp(changes[i].check, "sampler") == 0;
+        p.release.spend.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
         sotto_text_free(certificate);
@@ -166,30 +164,32 @@ static void wrong_inputs_are_refused(void **state)
     (void)state;
     const struct wrong cases[] = {
         {"discrete-laplace", SOTTO_F4, 0.5, 1, 0, 1, 0, 0, SOTTO_EINVAL,
-         "value 1 of 3 is 0.5, not a whole multiple"},
+         "release: value 1 of 3 is 0.5; expected a whole multiple of the step"},
         {"discrete-laplace", SOTTO_F8, 0x1p40 + 0x1p-12, 1, 0, 1, 0, 0, SOTTO_EINVAL,
-         "is 1099511627776.0002, not a whole multiple"},
+         "is 1099511627776.0002; expected a whole multiple of the step"},
         {"discrete-laplace", SOTTO_I8, 0x1p53 + 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "whole numbers up to 2^53"},
-        {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL, "less than one step (1)"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e-9, 0, 1, 0, 0, SOTTO_EDOMAIN,
-         "which the exact sampler can draw"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN,
-         "which the exact sampler can draw"},
-        {"discrete-laplace", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL, "has no sampler of constant time"},
+        {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL,
+         "is less than value_step (1), the unit of the values; expected at least one unit"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e-9, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
+         "has no constant-time sampler; expected logistic or laplace"},
         {"logistic", SOTTO_F4, 2, 1, 0, 1, 0, 1, SOTTO_EDOMAIN,
-         "so it gives no pure epsilon; a delta > 0 is needed"},
+         "of its law), so it gives no pure epsilon; give a delta > 0"},
         {"logistic", SOTTO_F4, 2, NAN, 0, 1, 0, 1, SOTTO_EDOMAIN,
-         "so it gives no pure epsilon; a delta > 0 is needed"},
+         "of its law), so it gives no pure epsilon; give a delta > 0"},
         {"logistic", SOTTO_F4, 2, 1, 1e-30, 1, 0, 1, SOTTO_EDOMAIN,
-         "too small for the sampler of constant time"},
+         "is too small for the constant-time sampler; at epsilon"},
         {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must lie in [0, 1)"},
-        {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "only floating-point tensors"},
-        {"gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL, "has no sampler of constant time"},
+        {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point tensors"},
+        {"gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
+         "has no constant-time sampler; expected logistic or laplace"},
         {"gaussian-classical", SOTTO_F4, 2, 10, 1e-5, 1, 0, 0, SOTTO_EINVAL, "is for comparing only"},
-        {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "scores must be floating-point"},
+        {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point scores"},
         {"exponential", SOTTO_F4, NAN, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is NaN"},
         {"exponential", SOTTO_F4, INFINITY, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is infinite"},
-        {"randomised-response", SOTTO_F4, 2, 1, 0, 1, 5, 0, SOTTO_EINVAL, "needs integer labels"},
+        {"randomised-response", SOTTO_F4, 2, 1, 0, 1, 5, 0, SOTTO_EINVAL,
+         "expected integer labels for randomised response"},
         {"randomised-response", SOTTO_I8, 2, 1, 0, 1, 1, 0, SOTTO_EINVAL, "at least 2 classes (got 1)"},
         {"randomised-response", SOTTO_I8, 5, 1, 0, 1, 5, 0, SOTTO_EINVAL,
          "label 1 of 3 is 5; expected 0 to 4"},
@@ -198,7 +198,7 @@ static void wrong_inputs_are_refused(void **state)
         {"randomised-response", SOTTO_I8, 2, 1, 0, 2, 5, 0, SOTTO_EINVAL,
          "sensitivity of a label is l1 = 1 (got 2)"},
         {"randomised-response", SOTTO_I8, 2, 1e-5, 0, 1, 5, 0, SOTTO_EDOMAIN,
-         "which the exact coin can draw"},
+         "is out of range; expected 2^-9 to 2^52"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct wrong *w = &cases[i];
@@ -216,7 +216,7 @@ static void wrong_inputs_are_refused(void **state)
         if (status != w->status || !strstr(sotto_error_text(), w->text))
             fail_msg("case %zu: status %d, '%s'", i, (int)status, sotto_error_text());
         assert_false(file_exists(p.output));
-        assert_false(file_exists(p.release.ledger));
+        assert_false(file_exists(p.release.spend.ledger));
     }
     /* one array only */
     struct sotto_protect p = ordinary("exponential");
@@ -229,10 +229,10 @@ static void wrong_inputs_are_refused(void **state)
     p.input = path_of("two.safetensors");
     p.output = path_of("out.safetensors");
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "exponential takes one .npy array of scores"));
+    assert_non_null(strstr(sotto_error_text(), "exponential needs one .npy array of scores"));
     p.release.mechanism = "randomised-response";
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "takes one .npy array of labels"));
+    assert_non_null(strstr(sotto_error_text(), "needs one .npy array of labels"));
 }
 
 /* The wrong door for a mechanism. */
@@ -263,7 +263,7 @@ static void doors_know_their_mechanisms(void **state)
     double none[1];
     size_t chosen;
     assert_int_equal(sotto_dp_select(&chosen, &certificate, none, 0, &r, NULL), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "release: there is nothing to release (0 values)");
+    assert_string_equal(sotto_error_text(), "release: 0 values; expected at least one");
 }
 
 static void out_of_memory_leaves_nothing(void **state)

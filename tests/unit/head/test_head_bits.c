@@ -192,21 +192,20 @@ static void a_part_that_cannot_be_learnt_from_is_refused(void **state)
     struct head_part part = {.data = &data, .record = one_class, .n = 5};
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "labels: all 5 records are of class 0; a head needs at least 2 classes");
+                        "labels: all 5 records have class 0; expected at least 2 classes");
     part.record = few;
     part.n = 4;
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "features: 4 records for 5 classes; at least one record a class is needed");
+                        "features: 4 records for 5 classes; expected at least one record per class");
     int64_t labels[] = {0, 1, 2, 3, 4};
     struct head_data constant = {x, labels, 5, D, K};
     float *rows = calloc(5 * D, sizeof *rows);
     constant.x = rows;
     part = (struct head_part){.data = &constant, .n = 5};
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
-    assert_string_equal(
-        sotto_error_text(),
-        "features: all 5 rows are the same; there is nothing to learn from constant features");
+    assert_string_equal(sotto_error_text(),
+                        "features: all 5 rows are the same; expected at least two different rows");
     rows[4 * D + 2] = 1;
     assert_int_equal(head_part_check(&part, NULL), SOTTO_OK);
     free(rows);

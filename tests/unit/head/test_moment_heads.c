@@ -46,10 +46,9 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
 
 static struct sotto_head_privacy privacy_of(double epsilon)
 {
-    return (struct sotto_head_privacy){.target = {epsilon, 1e-5},
-                                       .fingerprint = "toy",
-                                       .source = &exercise,
-                                       .ledger = path_of("ledger.jsonl")};
+    return (struct sotto_head_privacy){
+        .target = {epsilon, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
 
 static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
@@ -73,9 +72,9 @@ static void heads_learn(void **state)
             char *certificate = NULL;
             double accuracy;
             r.noise = noises[k];
-            p.insecure = 1;
-            p.insecure_seed = 1;
-            unlink(p.ledger);
+            p.spend.insecure = 1;
+            p.spend.insecure_seed = 1;
+            unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
             assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
             assert_true(accuracy > 0.9);
@@ -97,18 +96,18 @@ static void heads_are_certified(void **state)
             struct sotto_head *h = NULL, *again = NULL;
             char *certificate = NULL, *report = NULL, *account = NULL;
             r.noise = noises[k];
-            unlink(p.ledger);
+            unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
             assert_non_null(strstr(certificate, "\"source\": \"proved\""));
             assert_non_null(strstr(certificate, "replace-one"));
             assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
             assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                      path_of("head.safetensors"), p.ledger),
+                                                      path_of("head.safetensors"), p.spend.ledger),
                              SOTTO_OK);
-            assert_int_equal(sotto_ledger_account(&account, p.ledger, 1e-5), SOTTO_OK);
+            assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5), SOTTO_OK);
             double charged = strtod(strstr(account, "\"epsilon\":") + 10, NULL);
             assert_true(charged <= 4 && charged > 3.9);
-            assert_string_equal(sotto_head_fingerprint(h), "");
+            assert_string_equal(sotto_head_data_sha256(h), "");
             assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);
             assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
             assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0);
@@ -180,7 +179,7 @@ static void any_records_make_a_head(void **state)
             size_t classes = kind == 7 ? 9 : 2;
             struct heard heard = {0};
             struct sotto_context ctx = {.log = listen, .user = &heard};
-            unlink(p.ledger);
+            unlink(p.spend.ledger);
             p.classes_by = kind == 7 ? "a list" : NULL;
             assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes,
                                                       &r, &p, &ctx),
@@ -204,12 +203,12 @@ static void refused(const struct sotto_head_recipe *r, double epsilon, const cha
     struct sotto_head_privacy p = privacy_of(epsilon);
     struct sotto_head *h = NULL;
     char *certificate = NULL;
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(train(&h, &certificate, r, &p), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), text);
     assert_null(h);
     assert_null(certificate);
-    assert_true(access(p.ledger, F_OK) != 0); /* nothing was charged */
+    assert_true(access(p.spend.ledger, F_OK) != 0); /* nothing was charged */
 }
 
 static void bad_requests_have_one_line(void **state)
@@ -217,19 +216,20 @@ static void bad_requests_have_one_line(void **state)
     (void)state;
     struct sotto_head_recipe r = recipe_of("covariance");
     r.refuse_larger = 1;
-    refused(&r, 1, "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    refused(&r, 1,
+            "refuse_larger must be 0, as a refusal would reveal records; larger records are scaled to clip");
     r = recipe_of("functional");
     r.noise = "knorm";
-    refused(&r, 1, "noise 'knorm' is not known; expected gaussian, logistic or laplace");
+    refused(&r, 1, "noise 'knorm' is unknown; expected gaussian, logistic or laplace");
     r = recipe_of("functional");
     r.hidden_count = 1;
-    refused(&r, 1, "trainer functional makes a linear head only (got 1 hidden layers)");
+    refused(&r, 1, "trainer functional supports linear heads only (got 1 hidden layers)");
     r = recipe_of("functional");
     r.clip = 0;
     refused(&r, 1, "clip must be at least 1e-06 and at most 1000000 (got 0)");
     r = recipe_of("functional");
     r.bias = 2;
-    refused(&r, 1, "bias constant must be within 0 and 1, in units of clip (got 2)");
+    refused(&r, 1, "bias constant must be between 0 and 1, in units of clip (got 2)");
     r = recipe_of("functional");
     r.lambda = -1;
     refused(&r, 1, "lambda must be at least 0 and at most 1000000000 (got -1)");
@@ -246,11 +246,11 @@ static void bad_requests_have_one_line(void **state)
     fast.noise_mode = SOTTO_NOISE_FAST;
     assert_int_equal(train(&h, &certificate, &r, &fast), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "trainer covariance draws noise once: exactly; expected noise mode exact");
+                        "trainer covariance adds noise only once; expected noise mode exact");
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "trainer covariance draws private noise: no two runs agree, and each "
-                        "is charged; expected a repeatable trainer here");
+                        "trainer covariance adds private noise, so its runs differ and each is charged; "
+                        "expected a repeatable trainer, such as adam or convex");
 }
 
 static void a_budget_is_kept(void **state)
@@ -260,8 +260,8 @@ static void a_budget_is_kept(void **state)
     struct sotto_head_privacy p = privacy_of(2);
     struct sotto_head *h = NULL;
     char *certificate = NULL;
-    unlink(p.ledger);
-    p.budget = (struct sotto_dp){2.5, 1e-4};
+    unlink(p.spend.ledger);
+    p.spend.budget = (struct sotto_dp){2.5, 1e-4};
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
     sotto_head_free(h);
     sotto_text_free(certificate);
@@ -280,9 +280,9 @@ static void it_stops_and_survives_want_of_memory(void **state)
     char *certificate = NULL;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop, .threads = 1};
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
-    assert_true(access(p.ledger, F_OK) != 0);
+    assert_true(access(p.spend.ledger, F_OK) != 0);
     sotto_status status = SOTTO_ENOMEM;
     for (long n = 0; status == SOTTO_ENOMEM && n < 200; n++) {
         base_alloc_fail_after(n);

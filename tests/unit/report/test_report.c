@@ -1,6 +1,5 @@
 /* src/report: the rules of the page, refusals (verdicts: test_report_verdicts.c). The example document has
- * every member of the schema.
- */
+ * every member of the schema. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,21 +203,21 @@ static void wrong_documents_are_refused_by_name(void **state)
 {
     (void)state;
     refused(one_row(NOISY_MLP, "proved", "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 0}", NULL),
-            "report: 'rows[0].proved' stands beside a sampled sensitivity, which proves nothing; it belongs "
-            "under 'conditional'");
+            "report: 'rows[0].proved' is given with a sampled sensitivity, which is not a proof; expected "
+            "'conditional'");
     refused(one_row(PROVED, "sensitivity", "null", NULL),
-            "report: 'rows[0].proved' stands beside a missing sensitivity, which proves nothing; it belongs "
-            "under 'conditional'");
+            "report: 'rows[0].proved' is given with a missing sensitivity, which is not a proof; expected "
+            "'conditional'");
     refused(one_row(PROVED, "scale", "null", NULL),
             "report: 'rows[0].scale' is missing or not > 0; a protected row needs it");
     refused(one_row(PROVED, "utility", "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.4, \"upper\": 0.6}}",
                     NULL),
-            "report: 'rows[0].utility.unprotected_accuracy' is missing; a protected model is never shown "
-            "without what the protection "
-            "costs");
+            "report: 'rows[0].utility.unprotected_accuracy' is missing; expected the accuracy cost of the "
+            "protection for every protected model");
     refused(one_row(PLAIN_MLP, "utility",
                     "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.6, \"upper\": 0.7}}", NULL),
-            "report: 'rows[0].utility.accuracy' is 0.5 in [0.6, 0.7]; expected lower <= estimate <= upper");
+            "report: 'rows[0].utility.accuracy' is 0.5 with the interval [0.6, 0.7]; expected lower <= "
+            "estimate <= upper");
     refused(one_row(PLAIN_MLP, "utility", "{\"accuracy\": {\"estimate\": 5, \"lower\": 0.6, \"upper\": 0.7}}",
                     NULL),
             "report: 'rows[0].utility.accuracy.estimate' is 5; expected a fraction between 0 and 1");

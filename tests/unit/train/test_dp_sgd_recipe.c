@@ -85,8 +85,8 @@ static void what_does_not_read_is_named(void **state)
     refuse("", "file: private_recipe has no 'trainer'");
     refuse("trainer=pate\n", "trainer 'pate' is unknown");
     refuse_line("steps", "", "private_recipe has no 'steps'");
-    refuse_line("steps", "steps=-1\n", "steps=-1 is no whole number");
-    refuse_line("noise_multiplier", "noise_multiplier=much\n", "noise_multiplier=much is no number");
+    refuse_line("steps", "steps=-1\n", "steps=-1 is not a whole number");
+    refuse_line("noise_multiplier", "noise_multiplier=much\n", "noise_multiplier=much is not a number");
     refuse_line("noise_multiplier", "noise_multiplier=nan\n", "noise_multiplier must be finite");
     refuse_line("noise", "noise=pink\n", "noise 'pink' is unknown");
     refuse_line("sampling", "sampling=cluster\n", "cluster");

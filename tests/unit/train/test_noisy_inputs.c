@@ -62,9 +62,9 @@ static struct sotto_train_privacy privacy(void)
     struct sotto_train_privacy p;
     sotto_train_privacy_defaults(&p);
     p.target.delta = 1e-5;
-    p.fingerprint = "toy";
-    p.source = &exercise;
-    p.ledger = ledger;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
+    p.spend.ledger = ledger;
     return p;
 }
 
@@ -165,8 +165,8 @@ static double loss_of(double noise, double label_epsilon)
     o.epochs = 1;
     o.lr = 1e-2;
     o.residual.kind = NULL, o.residual.gamma = 0;
-    p.insecure = 1;
-    p.insecure_seed = 7;
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 7;
     p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = label_epsilon;
     if (sotto_train_noisy_inputs(&n, &text, &r, &clear, NULL, 0, &o, &p, &single) != SOTTO_OK)
@@ -255,8 +255,8 @@ static void labels_are_flipped_once_by_the_law(void **state)
     o.residual.kind = NULL, o.residual.gamma = 0;
     p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = t;
-    p.insecure = 1;
-    p.insecure_seed = 5;
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 5;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &ctx), SOTTO_ESTOPPED);
     struct sotto_tensors saved = {0};
     assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
@@ -347,7 +347,8 @@ static void damaged_labels_stop_a_run(void **state)
     assert_int_equal(sotto_safetensors_save(checkpoint, &saved), SOTTO_OK);
     sotto_tensors_clear(&saved);
     assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "labels that this run was charged for"));
+    assert_non_null(
+        strstr(sotto_error_text(), "the labels of this run's charged release are missing or damaged"));
 }
 
 static void what_breaks_the_proof_is_refused(void **state)
@@ -367,20 +368,30 @@ static void what_breaks_the_proof_is_refused(void **state)
         assert_int_not_equal(access(ledger, F_OK), 0);                                                       \
     } while (0)
     REFUSED(o.residual.radius = 0, "needs a radius");
-    REFUSED(o.residual.input_noise = 0, "either input noise above 0 or a target epsilon");
-    REFUSED(p.target.epsilon = 4, "either input noise above 0 or a target epsilon");
+    REFUSED(o.residual.input_noise = 0,
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
+    REFUSED(p.target.epsilon = 4,
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
     REFUSED(o.residual.input_noise = 0; p.target.epsilon = -4, "epsilon must be > 0");
-    REFUSED(p.label_epsilon = -1, "labels' epsilon must be 0");
-    REFUSED(p.label_epsilon = INFINITY, "labels' epsilon must be 0");
-    REFUSED(p.label_epsilon = NAN, "labels' epsilon must be 0");
+    REFUSED(p.label_epsilon = -1, "the epsilon of the labels must be >= 0, where 0 means public labels (got");
+    REFUSED(p.label_epsilon = INFINITY,
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got");
+    REFUSED(p.label_epsilon = NAN,
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got");
     REFUSED(o.residual.input_noise = 0; p.target.epsilon = 4;
-            p.label_epsilon = 4, "nothing is left for the inputs");
-    REFUSED(o.residual.members = 2; o.residual.separate_inputs = 1, "copies of their own");
-    REFUSED(o.residual.members = 2; o.residual.independent = 1, "copies of their own");
+            p.label_epsilon = 4, "give a larger target epsilon");
+    REFUSED(o.residual.members = 2; o.residual.separate_inputs = 1,
+                                    "a certificate for inputs needs one noisy copy that all members "
+                                    "share; omit separate inputs and independent training");
+    REFUSED(o.residual.members = 2; o.residual.independent = 1,
+                                    "a certificate for inputs needs one noisy copy that all members "
+                                    "share; omit separate inputs and independent training");
     REFUSED(o.residual.gamma = -1, "gamma");
-    REFUSED(o.model = "cnn"; o.residual.kind = NULL; o.residual.gamma = 0, "resnet8 and resnet20");
+    REFUSED(o.model = "cnn"; o.residual.kind = NULL;
+            o.residual.gamma = 0, "supports no noise in its blocks, no clipped inputs and no ensemble "
+                                  "members; expected resnet8 or resnet20");
     REFUSED(o.batch = 1, "cannot train on a batch of 1");
-    REFUSED(p.reserve = EPOCHS + 1, "more than the run's");
+    REFUSED(p.reserve = EPOCHS + 1, "at a time are more than the");
 #undef REFUSED
     const int64_t twice[] = {0, 1, 2, 3, 4, 5, 6, 7, 0};
     struct sotto_train_options o = options(2);
@@ -388,7 +399,8 @@ static void what_breaks_the_proof_is_refused(void **state)
     char *text = NULL;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &records, twice, 9, &o, &p, &single),
                      SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "row 0 is named twice (entries 0 and 8)"));
+    assert_non_null(
+        strstr(sotto_error_text(), "row 0 is listed twice (entries 0 and 8); expected each record once"));
 }
 
 static void no_memory_is_an_error(void **state)
