@@ -43,8 +43,8 @@ sotto_status dataset_take_values(struct dataset *d, const struct sotto_array *a,
         return take_images(d, a, labelled);
     if (a->ndim != 2)
         FAIL(SOTTO_EFORMAT,
-             "%s in %d dimensions; expected u1 images (N, C, H, W) or (N, H, W), or a matrix of features (N, "
-             "D)",
+             "the array is %s in %d dimensions; expected u1 images (N, C, H, W) or (N, H, W), or features "
+             "(N, D)",
              sotto_dtype_name(a->dtype), a->ndim);
     TRY(dataset_reserve_features(d, a->shape[0], a->shape[1], labelled));
     TRY(copy_as(d->features, SOTTO_F4, a));

@@ -12,6 +12,7 @@
 #include "head/kernel/head_noisy.h"
 #include "head/model/head_trainer.h"
 #include "head/train/head_plain.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

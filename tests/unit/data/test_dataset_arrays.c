@@ -155,7 +155,8 @@ static void what_is_no_set_is_refused(void **state)
     lying.count = 5;
 #define ARRAYS(...) &(struct sotto_dataset_arrays){__VA_ARGS__}
     refused(ARRAYS(.labels = &y), SOTTO_EINVAL, "values is NULL");
-    refused(ARRAYS(.values = &line), SOTTO_EFORMAT, "arrays: i4 in 1 dimensions; expected u1 images");
+    refused(ARRAYS(.values = &line), SOTTO_EFORMAT,
+            "arrays: the array is i4 in 1 dimensions; expected u1 images");
     refused(ARRAYS(.values = &lying), SOTTO_EINVAL,
             "values has count 5; expected 18, the product of its shape");
     refused(ARRAYS(.values = &x, .labels = &few), SOTTO_EFORMAT, "5 labels in 1 dimensions for 6 records");
@@ -164,7 +165,7 @@ static void what_is_no_set_is_refused(void **state)
     refused(ARRAYS(.values = &x, .classes = 2), SOTTO_EINVAL, "classes without labels");
     refused(ARRAYS(.values = &x, .labels = &y, .class_names = names), SOTTO_EINVAL,
             "class_names without classes");
-    refused(ARRAYS(.values = &x, .dataset_id = "fashion-mnist"), SOTTO_EUSAGE, "stands for a public set");
+    refused(ARRAYS(.values = &x, .dataset_id = "fashion-mnist"), SOTTO_EUSAGE, "the name of a public set");
     classes[2] = -1;
     refused(ARRAYS(.values = &x, .labels = &y), SOTTO_EFORMAT, "record 2 has label -1");
     classes[2] = 1;

@@ -9,6 +9,7 @@
 #include "head/convex/head_convex.h"
 #include "head/many/head_batch_train.h"
 #include "head/sensitivity/sensitivity_file.h"
+#include "io/json/json.h"
 #include "support/head_blobs.h"
 
 #include <math.h>
