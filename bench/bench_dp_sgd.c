@@ -1,12 +1,17 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
- * update. usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
- * [--threads N]
- *                     [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
- * linear: 128 to 10; mlp: 600, 256, 100; resnet8: group norm, 32x32; keras: keras-simclr and a linear head,
- * 32x32; head: 128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records. One JSON line:
- * medians over the steps; the noise is that of a real reservation in a ledger of its own. --side: one of the
- * two alone, so that the peak of memory is its own; before_mib: the peak before the first step.
- */
+ * update.
+ * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ *                     [--threads N] [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
+ *
+ *   linear   128 to 10
+ *   mlp      600, 256, 100
+ *   resnet8  group norm, 32x32
+ *   keras    keras-simclr and a linear head, 32x32
+ *   head     128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records
+ *
+ * One JSON line: medians over the steps; the noise is that of a real reservation in a ledger of its own.
+ * --side: one of the two alone, so that the peak of memory is its own; before_mib: the peak before the first
+ * step. */
 #include "base/cpu.h"
 #include "nn/plan/plan.h"
 #include "par/par.h"
@@ -207,11 +212,11 @@ static void reserve(struct bench *b, const char *ledger)
                     .delta = 1e-5},
         .max_grad_norm = b->clip.norm,
         .dimension = b->parameters,
-        .fingerprint = "benchmark",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend.dataset_id = "benchmark",
+        .spend.source = &exercise,
+        .spend.ledger = ledger,
         .noise_mode = strcmp(b->settings.noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT,
-        .purpose = "benchmark"};
+        .spend.purpose = "benchmark"};
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
 
@@ -259,9 +264,9 @@ static void head(const struct settings *s, const char *ledger)
     recipe.noise_multiplier = 1.1;
     const struct sotto_head_privacy privacy = {
         .target = {NAN, 1e-5},
-        .fingerprint = "benchmark",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend.dataset_id = "benchmark",
+        .spend.source = &exercise,
+        .spend.ledger = ledger,
         .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */

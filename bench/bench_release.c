@@ -87,9 +87,9 @@ static sotto_status train_private(const char *trainer, const char *noise, enum s
     char *certificate = NULL;
     struct sotto_head_recipe r = recipe_of(trainer, s);
     struct sotto_head_privacy p = {.target = {NAN, 1e-5},
-                                   .fingerprint = "bench",
-                                   .source = &exercise,
-                                   .ledger = s->ledger,
+                                   .spend.dataset_id = "bench",
+                                   .spend.source = &exercise,
+                                   .spend.ledger = s->ledger,
                                    .noise_mode = mode};
     r.noise = noise;
     sotto_status status = sotto_head_train_private(&h, &certificate, rows, y, N, D, K, &r, &p, NULL);
@@ -110,9 +110,9 @@ static sotto_status account_only(const char *noise, const struct setting *s)
                                                 .delta = 1e-5},
                                     .max_grad_norm = 1,
                                     .dimension = P,
-                                    .fingerprint = "bench",
-                                    .source = &exercise,
-                                    .ledger = s->ledger};
+                                    .spend.dataset_id = "bench",
+                                    .spend.source = &exercise,
+                                    .spend.ledger = s->ledger};
     sotto_status status = sotto_dp_reserve(&steps, &r, NULL);
     if (status == SOTTO_OK)
         status = sotto_dpsgd_session_certificate(&certificate, steps);
@@ -128,9 +128,9 @@ static sotto_status release(const char *mechanism, const struct setting *s)
                               .scale = NAN,
                               .target = {1, 1e-5},
                               .sensitivity = {.l1 = 1, .l2 = 0.04, .source = SOTTO_SENSITIVITY_GIVEN},
-                              .fingerprint = "bench",
-                              .source = &exercise,
-                              .ledger = s->ledger};
+                              .spend.dataset_id = "bench",
+                              .spend.source = &exercise,
+                              .spend.ledger = s->ledger};
     memset(weights, 0, sizeof weights);
     sotto_status status = sotto_dp_release(&certificate, weights, P, &r, NULL);
     sotto_text_free(certificate);

@@ -15,9 +15,9 @@ int main(void)
         /* a replaced answer lowers one count by 1 and raises another by 1; counts are whole numbers */
         .sensitivity =
             {.l1 = 2, .l2 = NAN, .dimension = 4, .source = SOTTO_SENSITIVITY_PROVED, .value_step = 1},
-        .fingerprint = "survey-2026",
-        .ledger = "survey-2026.ledger.jsonl",
-        .purpose = "published histogram",
+        .spend = {.dataset_id = "survey-2026",
+                  .ledger = "survey-2026.ledger.jsonl",
+                  .purpose = "published histogram"},
         .records = 1000};
     char *certificate = NULL, *line = NULL;
     if (sotto_dp_release(&certificate, counts, 4, &release, NULL) != SOTTO_OK ||

@@ -17,11 +17,10 @@ int main(void)
     recipe.trainer = "dp-sgd";
     recipe.batch = 100;
     recipe.lr = 1;
-    const struct sotto_head_privacy privacy = {.target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
-                                               .fingerprint = "clinic-2026",
-                                               .ledger = "clinic-2026.ledger.jsonl",
-                                               .purpose = "diagnosis",
-                                               .output = "private.safetensors"};
+    const struct sotto_head_privacy privacy = {
+        .target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
+        .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
+        .output = "private.safetensors"};
     struct sotto_head *head = NULL;
     char *certificate = NULL, *line = NULL;
     double accuracy = 0;
@@ -29,7 +28,7 @@ int main(void)
                                  NULL) != SOTTO_OK ||
         sotto_head_save_private("private.safetensors", head, certificate) != SOTTO_OK ||
         sotto_certificate_summary(&line, certificate) != SOTTO_OK ||
-        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS) != SOTTO_OK) {
+        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
     }

@@ -1,4 +1,4 @@
-/* Protect a finished classifier: a convex trainer, whose sensitivity is proved, then noise on all weights; and check
+/* Protect a finished classifier: a convex trainer with proved sensitivity, then noise on all weights; and check
  * the released file against its certificate and ledger, as its receiver would. */
 #include <sotto/sotto.h>
 
@@ -20,9 +20,9 @@ static sotto_status protect(char **certificate, char **report)
                               .release = {.mechanism = "logistic",
                                           .scale = NAN,
                                           .target = {.epsilon = 1, .delta = 1e-6},
-                                          .fingerprint = "clinic-2026",
-                                          .ledger = "protect.ledger.jsonl",
-                                          .purpose = "release of the classifier",
+                                          .spend = {.dataset_id = "clinic-2026",
+                                                    .ledger = "protect.ledger.jsonl",
+                                                    .purpose = "release of the classifier"},
                                           .records = RECORDS}};
     sotto_head_defaults(&recipe);
     recipe.trainer = "convex";
@@ -34,7 +34,7 @@ static sotto_status protect(char **certificate, char **report)
     if (status == SOTTO_OK)
         status = sotto_protect_file(certificate, &p, NULL);
     if (status == SOTTO_OK)
-        status = sotto_verify(report, p.output, NULL, p.release.ledger);
+        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger, NULL);
     sotto_head_free(head);
     return status;
 }

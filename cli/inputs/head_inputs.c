@@ -11,9 +11,8 @@ const struct option_row head_data_rows[] = {
     {"labels", OPTION_TEXT, "y.npy", NULL, "class of each record (N), whole numbers from 0"},
     {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of features and labels to use, whole numbers from 0"},
     {"classes", OPTION_TEXT, "K|FILE", NULL,
-     "number of classes, or a file with one name a line; for private and convex trainers it is public and "
-     "must be "
-     "given or known from the description of the data set (default of the others: largest label + 1)"},
+     "public number of classes, or a file with one class name a line; private and convex trainers need it "
+     "here or in the data set's description (default of other trainers: largest label + 1)"},
     OPTION_END};
 
 /* X.npy, or FILE.npz:MEMBER. */

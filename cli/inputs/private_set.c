@@ -5,18 +5,31 @@
 
 const struct option_row private_set_rows[] = {
     OPTION_GROUP("Ledger"),
-    {"dataset-id", OPTION_TEXT, "NAME", NULL, "identity of the private data set, for inputs that carry none"},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "identity of the private data set, for inputs without a recorded identity"},
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     {"same-people-as", OPTION_LIST, "ID", NULL,
-     "another data set with the same people; its ledger is charged too (repeatable)"},
-    {"ledger-move", OPTION_FLAG, NULL, NULL, "move of the data set's ledger to the file of --ledger"},
+     "identity of another data set about the same people; its ledger is charged too (repeatable)"},
+    {"ledger-move", OPTION_FLAG, NULL, NULL, "permission to move the data set's ledger to --ledger"},
     {"budget-epsilon", OPTION_REAL, "E", NULL,
-     "largest epsilon of all entries of the ledger together; what would exceed it is refused (exit 77)"},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: that of the guarantee)"},
+     "privacy budget: largest epsilon of all ledger entries together; a release beyond it is refused (exit "
+     "77)"},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of the privacy budget (default: delta of the release)"},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "purpose of the release, recorded in ledger and certificate"},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seed of the noise, for tests and papers: NO PRIVACY, and every output says so"},
+     "seed of the noise, for tests and papers only: NO PRIVACY; recorded in every output"},
     OPTION_END};
+
+static sotto_status read_budget(struct sotto_dp *budget, const struct options *o, const char *verb)
+{
+    if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "%s: --budget-delta needs --budget-epsilon", verb);
+    if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
+        return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
+    if (option_given(o, "budget-epsilon"))
+        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    return SOTTO_OK;
+}
 
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
                                   const struct sotto_provenance *provenance, const char *verb,
@@ -38,15 +51,21 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
                         "%s: --dataset-id '%s' is the name of a public set, and %s does not come from it; "
                         "choose another name",
                         verb, given, what);
-    s->dataset_id = carried[0] ? carried : given;
-    s->provenance = provenance;
-    s->source = (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
-                                              .move_ledger = option_flag(o, "ledger-move"),
-                                              .public_set = sotto_dataset_is_public(s->dataset_id)};
+    s->source =
+        (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
+                                      .move_ledger = option_flag(o, "ledger-move"),
+                                      .public_set = sotto_dataset_is_public(carried[0] ? carried : given)};
     if (s->source.move_ledger && !option_given(o, "ledger"))
         return cli_fail(SOTTO_EUSAGE,
                         "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
-    return SOTTO_OK;
+    s->spend = (struct sotto_spend){.dataset_id = carried[0] ? carried : given,
+                                    .ledger = option_text(o, "ledger"),
+                                    .purpose = option_text(o, "purpose"),
+                                    .provenance = provenance,
+                                    .source = &s->source,
+                                    .insecure = option_given(o, "insecure-noise-seed"),
+                                    .insecure_seed = option_count(o, "insecure-noise-seed")};
+    return read_budget(&s->spend.budget, o, verb);
 }
 
 static sotto_status make_room(struct private_set *s, size_t n)
@@ -61,7 +80,7 @@ static sotto_status make_room(struct private_set *s, size_t n)
 
 sotto_status private_set_look_up(struct private_set *s, const struct sotto_context *ctx)
 {
-    const struct sotto_provenance *p = s->provenance;
+    const struct sotto_provenance *p = s->spend.provenance;
     if (s->source.public_set || !p->set[0] || !p->rows)
         return SOTTO_OK;
     sotto_status status = make_room(s, p->n);

@@ -8,13 +8,12 @@
 extern const struct option_row private_set_rows[];
 
 struct private_set {
-    const char *dataset_id; /* of the provenance, or of the command line */
-    const struct sotto_provenance *provenance;
+    struct sotto_spend spend; /* of the command line; its records are: */
     struct sotto_source_records source;
     unsigned char (*digests)[SOTTO_DIGEST]; /* (source.n), owned, or NULL */
 };
 /* `provenance` (borrowed): what the inputs say of themselves; verb and what ("X.npy") are for errors. EUSAGE: no
- * identity, or one that --dataset-id contradicts. Clear also after a failure. */
+ * identity, one that --dataset-id contradicts, or half a budget. Borrowed by s->spend, so *s stays where it is. Clear also after a failure. */
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
                                   const struct sotto_provenance *provenance, const char *verb,
                                   const char *what);

@@ -50,8 +50,8 @@ struct option_row {
 #define OPTION_ARRAYS_ROW                                                                                    \
     {                                                                                                        \
         "arrays", OPTION_TEXT, "FILE.npz", NULL,                                                             \
-            "arrays of the options with value ARRAY, in members of the same names with _ for - "             \
-            "(member_labels, ...)"                                                                           \
+            "all arrays in one file, instead of the options with value ARRAY; members have the names of "    \
+            "these options with _ for - (member_labels, ...)"                                                \
     }
 #define OPTION_END                                                                                           \
     {                                                                                                        \
@@ -86,7 +86,7 @@ sotto_status option_members(void *out, const struct sotto_option *table, const s
  * report, unless --force was given. */
 #define OPTION_FORCE_ROW                                                                                     \
     {                                                                                                        \
-        "force", OPTION_FLAG, NULL, NULL, "overwriting of a finished report in --output"                     \
+        "force", OPTION_FLAG, NULL, NULL, "permission to overwrite a finished report in --output"            \
     }
 sotto_status option_check_report(const struct options *o);
 
@@ -96,8 +96,8 @@ struct verb {
     size_t min_arguments, max_arguments;
     const char *examples; /* printed first by --help; lines "  sotto ..." */
     const struct option_row *options;
-    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on stdout.
-     */
+    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on
+     * stdout. */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
 /* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet

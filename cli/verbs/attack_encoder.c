@@ -7,9 +7,9 @@
 #include <string.h>
 
 const char attack_encoder_line[] =
-    "encoder            membership inference on an encoder's pre-training set: EncoderMI (vector, set, "
-    "threshold),\n                   contrastive loss, norm; needs an encoder, a shadow encoder, and rows of "
-    "members and\n                   non-members of both\n";
+    "encoder            Membership in an encoder's pre-training set: EncoderMI (vector, set, threshold), "
+    "contrastive loss, norm\n                   (needs an encoder, a shadow encoder, and rows of members and "
+    "non-members of both)\n";
 
 enum { MEMBER, NONMEMBER, SHADOW_MEMBER, SHADOW_NONMEMBER, BANK, GROUPS, ATTACKS = 5 };
 static const char *const group_options[GROUPS] = {"member-indices", "nonmember-indices",
@@ -141,7 +141,8 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
     if (status == SOTTO_OK && !json)
-        printf("members pre-trained the encoder; a head trained on its embeddings has members of its own\n%s",
+        printf("members are the records that pre-trained the encoder, not those of a head trained on its "
+               "embeddings\n%s",
                text);
     if (status == SOTTO_OK && !json && folder)
         printf("\nreport: %s/report.html\n", folder);

@@ -24,12 +24,6 @@ static sotto_status read_shared(struct sotto_train_privacy *p, const struct opti
     sotto_status status = option_members(p, sotto_train_privacy_options(), o);
     if (status != SOTTO_OK)
         return status;
-    p->ledger = option_text(o, "ledger");
-    p->purpose = option_text(o, "purpose");
-    p->insecure = option_given(o, "insecure-noise-seed");
-    p->insecure_seed = p->insecure ? option_count(o, "insecure-noise-seed") : 0;
-    if (option_given(o, "budget-epsilon"))
-        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
 }
 

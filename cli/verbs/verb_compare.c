@@ -7,9 +7,8 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Models"),
     {"model", OPTION_LIST, "NAME=FILES", NULL,
-     "a model and its audits: result.json of 'audit' and 'attack', separated by commas; the others are "
-     "compared "
-     "with the first --model (repeatable)"},
+     "model name and its result.json files of 'sotto audit' and 'sotto attack', separated by commas; the "
+     "first --model is the baseline (repeatable)"},
     OPTION_GROUP("Output"),
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page"},
     OPTION_FORCE_ROW,
@@ -97,11 +96,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
-const struct verb verb_compare = {
-    .name = "compare",
-    .summary = "models side by side: utility, membership and attribute, with intervals and the Pareto front",
-    .arguments = "",
-    .examples = "  sotto compare --model original=o/result.json,oa/result.json --model "
-                "talos=t/result.json,ta/result.json -o joint",
-    .options = rows,
-    .run = run};
+const struct verb verb_compare = {.name = "compare",
+                                  .summary = "put models side by side: utility, membership and attribute "
+                                             "leakage, with intervals and the Pareto front",
+                                  .arguments = "",
+                                  .examples =
+                                      "  sotto compare --model original=o/result.json,oa/result.json --model "
+                                      "talos=t/result.json,ta/result.json -o joint",
+                                  .options = rows,
+                                  .run = run};

@@ -9,25 +9,25 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Model"),
     {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)"},
-    {"model", OPTION_TEXT, "FILE", NULL,
-     "whole network of 'sotto train' instead of a head, for --data or --features"},
+    {"model", OPTION_TEXT, "FILE", NULL, "whole network by 'sotto train', instead of a head"},
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings"},
     OPTION_GROUP("Records"),
-    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D); or --encoder and --data"},
+    {"features", OPTION_TEXT, "X.npy", NULL,
+     "embeddings to classify (N, D), instead of --encoder and --data"},
     {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path"},
     {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of --data, in this order, whole numbers from 0"},
     {"split", OPTION_TEXT, "PART", "all", "part of --data: train, test or all"},
     {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N), for the accuracy with its interval"},
     OPTION_GROUP("Tables"),
     {"table", OPTION_TEXT, "FILE.csv", NULL,
-     "rows to classify, with the columns that the model was trained on, in any order"},
+     "rows to classify, with the columns of the training table in any order"},
     {"encoding", OPTION_TEXT, "FILE", NULL, "encoding.json for --table (default: the one in the head)"},
     {"answers", OPTION_TEXT, "FILE.csv", NULL,
-     "row, class name and probability of each row of --table, to write (default: standard output)"},
+     "answers to write: row, class name and probability for each row of --table (default: standard output)"},
     OPTION_GROUP("Networks with noise"),
-    {"repeats", OPTION_COUNT, "N", "1", "answers that are averaged"},
-    {"average", OPTION_TEXT, "NAME", "logits", "mean over --repeats: of logits or of softmax"},
-    {"seed", OPTION_COUNT, "N", NULL, "seed of the noise (default: fresh every time)"},
+    {"repeats", OPTION_COUNT, "N", "1", "number of answers to average for each record"},
+    {"average", OPTION_TEXT, "NAME", "logits", "average over --repeats: of logits or of softmax"},
+    {"seed", OPTION_COUNT, "N", NULL, "seed of the noise (default: a fresh one in each run)"},
     OPTION_GROUP("Output"),
     {"logits", OPTION_FLAG, NULL, NULL, "logits instead of probabilities"},
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write, (N, K) f4"},
@@ -193,7 +193,7 @@ static sotto_status deliver(const struct options *o, const struct sotto_array *o
 }
 
 static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
-                           int json)
+                           const struct sotto_context *ctx, int json)
 {
     struct sotto_array out = {0};
     size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
@@ -203,7 +203,8 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
                         option_text(o, "head"), sotto_head_inputs(h));
     sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
     if (status == SOTTO_OK)
-        status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
+        status =
+            sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"), ctx);
     if (status == SOTTO_OK)
         status = deliver(o, &out, json);
     sotto_array_clear(&out);
@@ -300,7 +301,7 @@ static sotto_status ask_about_table(struct sotto_array *out, const struct sotto_
     if (status == SOTTO_OK)
         status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes});
     if (status == SOTTO_OK)
-        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0)
+        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0, ctx)
                    : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx);
     sotto_array_clear(&x);
     return status;
@@ -355,7 +356,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     else if (status == SOTTO_OK)
         status = embed_images(&x, h, o, ctx);
     if (status == SOTTO_OK)
-        status = answer(o, h, &x, json);
+        status = answer(o, h, &x, ctx, json);
     sotto_array_clear(&x);
     sotto_head_free(h);
     return status;
@@ -363,7 +364,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_predict = {
     .name = "predict",
-    .summary = "answer queries from a head or a whole network: probabilities or logits",
+    .summary = "compute class probabilities or logits with a head or a whole network",
     .arguments = "",
     .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
                 "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"

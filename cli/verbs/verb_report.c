@@ -39,12 +39,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
-const struct verb verb_report = {.name = "report",
-                                 .summary = "render a run's report.json as one offline HTML page again",
-                                 .arguments = "RUN_FOLDER",
-                                 .min_arguments = 1,
-                                 .max_arguments = 1,
-                                 .examples =
-                                     "  sotto report runs/demo\n  sotto report report.json -o page.html",
-                                 .options = rows,
-                                 .run = run};
+const struct verb verb_report = {
+    .name = "report",
+    .summary = "render the report.json of a run as one HTML page for use offline",
+    .arguments = "RUN_FOLDER",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto report runs/demo\n  sotto report report.json -o page.html",
+    .options = rows,
+    .run = run};

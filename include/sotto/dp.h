@@ -73,7 +73,8 @@ SOTTO_API const char *sotto_mechanism_title(size_t i);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out,
                                                               const char *mechanism, double scale,
                                                               const struct sotto_sensitivity *sensitivity,
-                                                              double delta, size_t compose);
+                                                              double delta, size_t compose,
+                                                              const struct sotto_context *ctx);
 /** The mechanism's own curve at one shift, and nothing else: microseconds where sotto_account_release() looks
  * for the best of all bounds. Upper ends hold for every adjacent pair; lower ends are what one coordinate
  * that moves as far as the norms allow really gives (0 where only a dominating pair is known). EDOMAIN: the
@@ -90,11 +91,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta
  * divergence. ENOTSUP: other mechanisms; ENOMEM; EDOMAIN: losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
-                                const struct sotto_sensitivity *sensitivity, double delta, size_t compose);
-/** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
+                                const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
+                                const struct sotto_context *ctx);
+/** Smallest scale (rounded up) with an account that meets `target`; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
-                                                        struct sotto_dp target);
+                                                        struct sotto_dp target,
+                                                        const struct sotto_context *ctx);
 /** The classical Gaussian formula, sigma = sqrt(2 ln(1.25 / delta)) l2 / epsilon, beside the exact curve. */
 struct sotto_classical_gaussian {
     double scale;           /**< by the formula, rounded up */
@@ -110,7 +113,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_gaussian_classical(struct sotto_cl
 /** The same for `compose` identical releases together. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                                                  const struct sotto_sensitivity *sensitivity,
-                                                                 struct sotto_dp target, size_t compose);
+                                                                 struct sotto_dp target, size_t compose,
+                                                                 const struct sotto_context *ctx);
 
 enum { SOTTO_MAX_MECHANISMS = 8 };
 /** What every additive mechanism needs for the same target, least noise first: accounts[0..*count), each at
@@ -120,7 +124,8 @@ enum { SOTTO_MAX_MECHANISMS = 8 };
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS],
                                                      size_t *count,
                                                      const struct sotto_sensitivity *sensitivity,
-                                                     struct sotto_dp target, size_t compose);
+                                                     struct sotto_dp target, size_t compose,
+                                                     const struct sotto_context *ctx);
 
 /** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
  * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
@@ -157,36 +162,42 @@ struct sotto_sampled {
  * (clipping by L1), and, for Gaussian noise or clipping by L1, the privacy-loss distribution. The lower end
  * is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL names the
  * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. Samples of a fixed size: by the pair of Balle,
- * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets whose
- * records but one are all alike. */
+ * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets in
+ * which all records but one are alike. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
-                                                              const struct sotto_sampled *sampled);
+                                                              const struct sotto_sampled *sampled,
+                                                              const struct sotto_context *ctx);
 /** The same, and in other_adjacency and other_epsilon what it is under the other relation, add-remove or
  * replace-one, at the same delta. Samples of a fixed size have no other: it stays empty. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_account *out,
-                                                                   const struct sotto_sampled *sampled);
+                                                                   const struct sotto_sampled *sampled,
+                                                                   const struct sotto_context *ctx);
 /** Default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
 SOTTO_API double sotto_default_delta(size_t records);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
  * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism, or replace_one;
  * ENOMEM; EDOMAIN: losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
-                                                                        const struct sotto_sampled *sampled);
+                                                                        const struct sotto_sampled *sampled,
+                                                                        const struct sotto_context *ctx);
 /** A noise multiplier with upper epsilon <= target_epsilon, within about 1e-6 of the smallest; ignores
  * sampled->noise_multiplier. EDOMAIN: none; others as above. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,
                                                                 const struct sotto_sampled *sampled,
-                                                                double target_epsilon);
+                                                                double target_epsilon,
+                                                                const struct sotto_context *ctx);
 /** Calibrated so that the certified account holds: starts from the calibration above and steps up until the
  * upper end in balls is at most the target. *out: that account; its scale is the scale (sampled: the noise
  * multiplier) to use. Errors of both; EDOMAIN: the target is not reached. Many seconds when sampled. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_certified(struct sotto_account *out,
                                                                   const char *mechanism,
                                                                   const struct sotto_sensitivity *sensitivity,
-                                                                  struct sotto_dp target, size_t compose);
+                                                                  struct sotto_dp target, size_t compose,
+                                                                  const struct sotto_context *ctx);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out,
                                                                           const struct sotto_sampled *sampled,
-                                                                          double target_epsilon);
+                                                                          double target_epsilon,
+                                                                          const struct sotto_context *ctx);
 
 enum {
     SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */
@@ -206,28 +217,37 @@ struct sotto_source_records {
                        keep a ledger anywhere, and is not compared with other sets */
 };
 
+/** The data set that a privacy loss is charged to, its ledger and budget: the same for a release, for a reservation and for
+ * the training of a head or of a network. */
+struct sotto_spend {
+    const char
+        *dataset_id; /**< identity of the private data set, the key of its ledger; NULL: the one that the
+                               provenance or the data set names */
+    /** File; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use of a file registers it;
+     * afterwards another one is refused (EUSAGE). */
+    const char *ledger;
+    const char *purpose; /**< recorded in the ledger; NULL: none, or the trainer's own */
+    /** epsilon > 0: recorded in the ledger; a recorded budget can only be tightened. delta NAN: the recorded one's,
+     * else the release's. */
+    struct sotto_dp budget;
+    const struct sotto_provenance *provenance; /**< which records they are; NULL: unknown */
+    const struct sotto_source_records
+        *source; /**< the records of the imported set behind them; NULL: unknown */
+    /** NULL, or what an epsilon rests on besides the sensitivity: the certificate then proves nothing and states
+     * epsilon under this condition. */
+    const char *condition;
+    int insecure; /**< 1: noise from insecure_seed; every output says so */
+    uint64_t insecure_seed;
+};
+
 struct sotto_release {
     const char *mechanism;  /**< sotto_mechanism_name() */
     double scale;           /**< NAN: calibrate to `target` */
     struct sotto_dp target; /**< epsilon is used when scale is NAN; delta is always the certificate's */
     struct sotto_sensitivity sensitivity;
-    const char *fingerprint; /**< identity of the private data set, the key of its ledger */
-    const char
-        *ledger; /**< file; NULL: where the ledger of the data set is (sotto_ledger_find()). The first use
-                           of a file registers it; afterwards another one is refused (EUSAGE) */
-    const char *input_sha256,
-        *purpose;   /**< recorded in the ledger; the certificate holds a salted commitment only */
-    size_t records; /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
-    struct sotto_dp
-        budget; /**< epsilon > 0: recorded in the ledger; a recorded budget can only be tightened; delta NAN:
-                     the recorded one's, else the release's */
-    int insecure; /**< 1: noise from insecure_seed; every output says so */
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const struct sotto_source_records
-        *source;           /**< the records of the imported set behind them; NULL: unknown */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
-                              then proves nothing and states epsilon under this condition */
+    struct sotto_spend spend;
+    const char *input_sha256; /**< recorded in the ledger; the certificate holds a salted commitment only */
+    size_t records;           /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
     int constant_time; /**< 1: noise in a fixed number of steps (logistic, laplace), so that the running time
                           does not tell its size. Not exact: within n 2^-110 of its law, which is added to
                           delta, so delta must be > 0 and no pure epsilon is left */
@@ -265,8 +285,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            const struct sotto_context *ctx);
 /** How the noise of an iterated mechanism is drawn. */
 enum sotto_noise_mode {
-    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
-                        */
+    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a
+                            value */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
                           precision of the sum, by vectors; a hundred times faster. Guaranteed for real
                           numbers: what floating-point arithmetic leaves in low bits, the time it takes and
@@ -285,16 +305,8 @@ struct sotto_dpsgd_request {
     double max_grad_norm; /**< norm (sampled.clipping) to which every record's contribution is clipped */
     size_t dimension;     /**< values per step */
     size_t first_step;    /**< of the run, for the record: where a checkpoint resumes; else 0 */
-    const char *fingerprint, *ledger, *purpose; /**< as in struct sotto_release */
-    size_t records;                             /**< samples of a fixed size: must be given */
-    struct sotto_dp budget;
-    int insecure;
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< whose records they are, or NULL */
-    const struct sotto_source_records
-        *source;           /**< the records of the imported set behind them; NULL: unknown */
-    const char *condition; /**< NULL, or what an epsilon rests on besides the sensitivity: the certificate
-                              then proves nothing and states epsilon under this condition */
+    struct sotto_spend spend;
+    size_t records; /**< in the private data set; samples of a fixed size: must be given */
     const char
         *run; /**< the run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a
                         new run */
@@ -309,7 +321,7 @@ struct sotto_dpsgd_request {
 struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
  * sotto_dp_release() and sotto_account_sampled(); EINVAL also for a run that the ledger does not hold, or
- * whose reservations differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
+ * with reservations that differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
@@ -349,7 +361,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
  * schema sotto.verify/1, with every check (sotto_text_free), also on EGATE. EGATE: a check failed, the first
  * one named; EFORMAT: no certificate. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(char **report, const char *certificate,
-                                                                 const char *output, const char *ledger);
+                                                                 const char *output, const char *ledger,
+                                                                 const struct sotto_context *ctx);
 /** Where the ledger of a data set is: the file that was registered, else $XDG_DATA_HOME/sotto/ledger/ID.jsonl
  * (sotto_text_free), whether it exists or not. EUSAGE: the file that was registered is not there. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_find(char **path, const char *dataset_id);
@@ -364,12 +377,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const cha
 /** Its entries, schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what
  * all up to it add up to at the delta of the budget (without one: the largest of the entries). Checks the
  * chain. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_show(char **json, const char *ledger);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_show(char **json, const char *ledger,
+                                                          const struct sotto_context *ctx);
 /** The same as a table for people. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const char *ledger);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const char *ledger,
+                                                           const struct sotto_context *ctx);
 /** What a ledger adds up to at `delta`, schema sotto.ledger_account/1: the proved column (or "none"), the
  * conditional column, the budget. Checks the chain. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
+                                                             const struct sotto_context *ctx);
 /** One line for people: mechanism, scale, and what the guarantee says (free with sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, const char *certificate);
 /** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */
@@ -381,14 +397,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
  * tensors of a .safetensors file (one vector, in file order) or on
  * a .npy array; f8 comes out as f8, f4 and f2 as f4. Writes `output` and `output`.certificate.json. Of text
  * metadata recipe, shape and classes are kept and nothing else (docs/FORMATS.md). release.input_sha256 comes
- * from the file; release.fingerprint from its provenance, or is given for a file that has none (EUSAGE:
+ * from the file; release.spend.dataset_id from its provenance, or is given for a file that has none (EUSAGE:
  * neither, or two that differ). A sampled sensitivity must be of the same recipe and data as the head (EINVAL).
  * *certificate: as saved (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */
     const char *sensitivity_file; /**< named in errors, or NULL */
-    const char *sensitivity_data; /**< fingerprint the sensitivity was sampled on, or NULL */
+    const char *sensitivity_data; /**< SHA-256 of the data that the sensitivity was sampled on, or NULL */
     struct sotto_release release;
 };
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate,

@@ -82,14 +82,7 @@ struct sotto_head_privacy {
     struct sotto_dp
         target; /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
                                 noise_multiplier for it is found */
-    const char *fingerprint;      /**< identity of the private data set */
-    const char *ledger, *purpose; /**< as in struct sotto_release */
-    struct sotto_dp budget;
-    int insecure;
-    uint64_t insecure_seed;
-    const struct sotto_provenance *provenance; /**< as in struct sotto_release */
-    const struct sotto_source_records *source; /**< as in struct sotto_release */
-    const char *condition;
+    struct sotto_spend spend;
     const char *
         output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
@@ -117,8 +110,8 @@ struct sotto_head_privacy {
  * this function; *certificate (sotto_text_free) says how far.
  *
  * `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the
- * records hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 ..
- * classes - 1, or whose features are not all finite, counts as nothing: it keeps its place among the n and
+ * records hold: a class may be absent, n may be below `classes`, and a record with a label outside of 0 ..
+ * classes - 1, or with features that are not all finite, counts as nothing: it keeps its place among the n and
  * adds nothing.
  *
  * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
@@ -137,19 +130,27 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_he
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
                                                                 const char *certificate);
 /** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata:
- *  recipe, recipe hash, data fingerprint, encoder hash, ISA level (docs/FORMATS.md). */
+ *  recipe, recipe hash, SHA-256 of the data, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);
-/** Also loads files written by PyTorch: then recipe, hash and fingerprint are unknown.
+/** Also loads files written by PyTorch: then recipe and hashes are unknown.
  *  EFORMAT: names or shapes do not chain, a weight is not finite, or weights, recipe, records, data or
  * encoder are not those of the checksum that training wrote. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load(struct sotto_head **out, const char *path);
+/** The bytes of that file, to memory and from memory.
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_head_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "head in memory" */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_bytes(void **bytes, size_t *size,
+                                                              const struct sotto_head *h);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes,
+                                                              size_t size);
 SOTTO_API void sotto_head_free(struct sotto_head *h);
 SOTTO_API size_t sotto_head_inputs(const struct sotto_head *h);
 SOTTO_API size_t sotto_head_classes(const struct sotto_head *h);
 /** All parameters as one vector in file order (0.weight, 0.bias, 2.weight, ...), borrowed. */
 SOTTO_API float *sotto_head_parameters(struct sotto_head *h, size_t *count);
-/** SHA-256 over X, y and their shapes: names the private data set in ledgers. "" if unknown. */
-SOTTO_API const char *sotto_head_fingerprint(const struct sotto_head *h);
+/** SHA-256 over X, y and their shapes: "" if unknown. */
+SOTTO_API const char *sotto_head_data_sha256(const struct sotto_head *h);
 /** SHA-256 over the recipe, d and classes. "" if unknown. */
 SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
 /** How many records trained it; 0 if unknown (known for the convex trainers). */
@@ -174,15 +175,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out,
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h,
-                                                           const float *x, size_t n, size_t d, int logits);
-/** Share of records whose largest logit is their label (the linear probe's score); ties: lower class. */
+                                                           const float *x, size_t n, size_t d, int logits,
+                                                           const struct sotto_context *ctx);
+/** Share of records with the largest logit at their label (the linear probe's score); ties: lower class. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
                                                             const float *x, const int64_t *y, size_t n,
-                                                            size_t d);
+                                                            size_t d, const struct sotto_context *ctx);
 
 /** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism:
- * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them.
- */
+ * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from
+ * them. */
 enum sotto_paper_norm {
     SOTTO_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
     SOTTO_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
@@ -200,7 +202,7 @@ SOTTO_API const char *sotto_paper_norm_title(enum sotto_paper_norm norm);
 
 /** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
  *
- *  gamma_*: share of such pairs (i, j) of the SAME data whose change may exceed the maximum.
+ *  gamma_*: share of such pairs (i, j) of the SAME data with a change above the maximum.
  *    dkw           as published (Rubinstein & Alda 2017), at the best rho
  *    exchangeable  1 / (pairs + 1): on average over samplings
  *    tolerance     holds with `confidence` over the sampling
@@ -214,7 +216,7 @@ struct sotto_sensitivity_sample {
     struct sotto_norm_pair paper[SOTTO_PAPER_NORMS]; /**< 0 in files that lack them */
     int on_private_data; /**< set by who knows: 1 sampled on the head's own private data, -1 on other data, 0
                             unknown */
-    char recipe_hash[65], fingerprint[65];
+    char recipe_hash[65], data_sha256[65];
     char recipe[512]; /**< canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it */
 
     /** 1: no sample but a PROOF for all pairs of neighbouring data sets of `records` records: l1, l2 and linf
@@ -255,8 +257,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_of_head(struct sotto_p
                                                                   struct sotto_sensitivity_sample *sample);
 /** What a release needs to know of it. */
 SOTTO_API void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s);
-/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be, and a proof whose figures do
- * not follow from its recipe: EFORMAT. */
+/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be, and a proof with figures
+ * that do not follow from its recipe: EFORMAT. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
                                                                const struct sotto_sensitivity_sample *s);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,

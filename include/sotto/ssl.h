@@ -99,6 +99,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_save(const char *path, con
 /** Also from a whole network of sotto_train() on colour images: its layers below the last (the supervised
  *  counterpart). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path);
+/** The bytes of that file, to memory and from memory.
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_encoder_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "encoder in memory" */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_save_bytes(void **bytes, size_t *size,
+                                                                 const struct sotto_encoder *e);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_load_bytes(struct sotto_encoder **out,
+                                                                 const void *bytes, size_t size);
 SOTTO_API void sotto_encoder_free(struct sotto_encoder *e);
 SOTTO_API size_t sotto_encoder_width(const struct sotto_encoder *e);
 /** "none: ..." if private records trained it (fine_tune.h), else "". Lives as long as the encoder. */

@@ -9,9 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char statement[] = "no differential privacy and no certificate: what this defence does was "
-                                "measured against the attackers named "
-                                "here, and says nothing about others";
+static const char statement[] = "no differential privacy and no certificate: the effect of this defence was "
+                                "measured against the attackers named here only";
 
 static struct json *settings_of(const struct sotto_defence *d)
 {

@@ -72,8 +72,8 @@ sotto_status sotto_defence_summary(char **text, const char *json)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for a summary");
     add(&out, "%.40s, budget %g (%.200s)\n", name, budget, unit);
     add(&out,
-        "cost: %.4f expected, at most %.4f for a row; mean L1 distance %.4f, mean L2 %.4f; rows changed: "
-        "%.4f\n",
+        "cost: %.4f expected, at most %.4f for a row; mean L1 distance %.4f, mean L2 distance %.4f; share of "
+        "rows changed: %.4f\n",
         json_number(json_find(doc, "distortion.expected")),
         json_number(json_find(doc, "distortion.largest_expected")),
         json_number(json_find(doc, "distortion.mean_l1")), json_number(json_find(doc, "distortion.mean_l2")),

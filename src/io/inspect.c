@@ -1,6 +1,6 @@
 /* What a file is, is decided by its first bytes, and by its name only where bytes do not tell (CSV, YAML) or
- * contradict it (then the reader the name asks for explains what is wrong). One document serves both outputs.
- */
+ * contradict it (then the reader the name asks for explains what is wrong). One document serves both
+ * outputs. */
 #include "io/array/array.h"
 #include "io/table/csv.h"
 #include "io/json/json.h"
@@ -395,7 +395,7 @@ static void print_document(FILE *f, const struct json *doc)
         fputc('\n', f);
     }
     if (events)
-        fputs("  'sotto ledger show FILE' adds them up\n", f);
+        fputs("  'sotto ledger show FILE' adds up their epsilons\n", f);
     for (size_t i = 0; keys && i < json_count(keys); i++) {
         fputs(i == 0 ? "  keys: " : ", ", f);
         print_printable(f, json_text(json_at(keys, i)));

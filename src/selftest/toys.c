@@ -15,13 +15,13 @@ struct sotto_release toy_request(const struct toy *toy, struct toy_source *sourc
                                   .scale = toy->scale,
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = 1, .value_step = 1},
-                                  .fingerprint = "selftest",
-                                  .ledger = source->ledger,
-                                  .source = &exercise,
-                                  .purpose = "selftest",
-                                  .constant_time = toy->constant_time,
-                                  .insecure = source->seeded,
-                                  .insecure_seed = source->seed++};
+                                  .spend = {.dataset_id = "selftest",
+                                            .ledger = source->ledger,
+                                            .source = &exercise,
+                                            .purpose = "selftest",
+                                            .insecure = source->seeded,
+                                            .insecure_seed = source->seed++},
+                                  .constant_time = toy->constant_time};
 }
 
 sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, struct toy_source *source)

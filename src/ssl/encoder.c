@@ -127,23 +127,40 @@ done:
     return status;
 }
 
-sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
+static sotto_status encoder_tensors(struct sotto_tensors *tensors, const struct sotto_encoder *e)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors tensors = {0};
     struct nn_shape in = nn_model_input(e->model);
     char input[80];
     snprintf(input, sizeof input, "%zux%zux%zu", in.channels, in.height, in.width);
-    TRY(nn_model_export(&tensors, e->model, "", 0));
-    TRY(sotto_tensors_set_metadata(&tensors, "schema", schema));
-    TRY(sotto_tensors_set_metadata(&tensors, "encoder", e->name));
-    TRY(sotto_tensors_set_metadata(&tensors, "input", input));
-    TRY(sotto_tensors_set_metadata(&tensors, "weights_sha256", e->weights_sha256));
+    TRY(nn_model_export(tensors, e->model, "", 0));
+    TRY(sotto_tensors_set_metadata(tensors, "schema", schema));
+    TRY(sotto_tensors_set_metadata(tensors, "encoder", e->name));
+    TRY(sotto_tensors_set_metadata(tensors, "input", input));
+    TRY(sotto_tensors_set_metadata(tensors, "weights_sha256", e->weights_sha256));
     for (size_t i = 0; i < e->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(&tensors, e->facts[2 * i], e->facts[2 * i + 1]));
-    TRY(sotto_safetensors_save(path, &tensors));
+        TRY(sotto_tensors_set_metadata(tensors, e->facts[2 * i], e->facts[2 * i + 1]));
 done:
-    sotto_tensors_clear(&tensors);
+    return status;
+}
+
+sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = encoder_tensors(&t, e);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save(path, &t);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_encoder_save_bytes(void **bytes, size_t *size, const struct sotto_encoder *e)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = encoder_tensors(&t, e);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save_bytes(bytes, size, &t);
+    sotto_tensors_clear(&t);
     return status;
 }
 
@@ -241,37 +258,70 @@ done:
     return status;
 }
 
-sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
+/* The values must be there before memory for an encoder of the described size is asked for. */
+static sotto_status check_size(const struct nn_model_config *config, const struct sotto_tensors *tensors)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors tensors = {0};
+    size_t needed = 0, found = 0;
+    TRY(nn_model_size(&needed, NULL, config));
+    for (size_t i = 0; i < tensors->count; i++)
+        found += tensors->items[i].array.count;
+    if (found < needed)
+        FAIL(SOTTO_EFORMAT, "holds %zu values; encoder %s as described has %zu", found, config->name, needed);
+done:
+    return status;
+}
+
+static sotto_status encoder_from_tensors(struct sotto_encoder **out, const struct sotto_tensors *tensors,
+                                         const char *path)
+{
+    sotto_status status = SOTTO_OK;
     struct nn_model_config config = {0};
     struct nn_model *model = NULL;
     struct sotto_encoder *e = NULL;
     bool network;
-    TRY(sotto_safetensors_load(&tensors, path));
-    TRY(read_kind(&config, &network, &tensors, path));
-    status = nn_model_create(&model, &config, 0);
+    TRY(read_kind(&config, &network, tensors, path));
+    status = check_size(&config, tensors);
     if (status == SOTTO_OK)
-        status = nn_model_import(model, &tensors, "", 0);
+        status = nn_model_create(&model, &config, 0);
+    if (status == SOTTO_OK)
+        status = nn_model_import(model, tensors, "", 0);
+    if (status == SOTTO_OK) {
+        struct nn_model *taken = model;
+        model = NULL;
+        status = encoder_wrap(&e, taken, config.name);
+    }
     if (status != SOTTO_OK) {
         status_prefix(path);
         goto done;
     }
-    struct nn_model *taken = model;
-    model = NULL;
-    status = encoder_wrap(&e, taken, config.name);
-    if (status != SOTTO_OK) {
-        status_prefix(path);
-        goto done;
-    }
-    TRY(check_weights(e, network, &tensors, path));
-    TRY(keep_facts(e, &tensors));
+    TRY(check_weights(e, network, tensors, path));
+    TRY(keep_facts(e, tensors));
     *out = e;
     e = NULL;
 done:
     nn_model_free(model);
     sotto_encoder_free(e);
-    sotto_tensors_clear(&tensors);
+    return status;
+}
+
+sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    if (status == SOTTO_OK)
+        status = encoder_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_encoder_load_bytes(struct sotto_encoder **out, const void *bytes, size_t size)
+{
+    static const char name[] = "encoder in memory";
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    if (status == SOTTO_OK)
+        status = encoder_from_tensors(out, &t, name);
+    sotto_tensors_clear(&t);
     return status;
 }

@@ -239,7 +239,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "a claim is tested, and a contradicted one exits 1" {
   run logits --claim eps=8,delta=1e-5 -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted; that is no proof"* ]]
+  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted, which is no proof"* ]]
   grep -q "Claimed elsewhere, not proved here" out/report.html
   run logits --claim eps=0
   [ "$status" -eq 1 ]
@@ -269,7 +269,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run logits --population-logits nl.csv --population-labels yn.csv --member-features ml.csv --nonmember-features nl.csv
   [ "$status" -eq 0 ]
   [[ "$output" == *"quantile "* ]]
-  [[ "$output" == *"a classifier on the records alone"* ]]
+  [[ "$output" == *"a classifier on the features alone"* ]]
   run logits --population-logits nl.csv
   [ "$status" -eq 64 ]
   run logits --member-features ml.csv
@@ -305,7 +305,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv \
     --attribute-test yn.csv --attribute-test-labels yn.csv --attribute-depth 4 --bootstrap 100 -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"60 records known to the attacker, 90 tested"*"commonest of the label"*"network of 4 layers"* ]]
+  [[ "$output" == *"60 records known to the attacker, 90 test records"*"commonest of the label"*"network of 4 layers"* ]]
   grep -q 'Dense layers' out/report.html
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv
   [ "$status" -eq 64 ]

@@ -158,5 +158,5 @@ by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5"
 @test "help needs no launcher, and names --alone" {
   run env PMI_SIZE=0 "$SOTTO" pretrain --help
   [ "$status" -eq 0 ]
-  [[ "$output" == *"--alone "*"the launcher (mpirun, srun) is ignored"* ]]
+  [[ "$output" == *"--alone "*"although a launcher (mpirun, srun) started it"* ]]
 }

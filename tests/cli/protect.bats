@@ -327,5 +327,5 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
   [ "$status" -eq 0 ]
   [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
-  [ "${lines[-1]}" = "least noise: discrete-laplace" ]
+  [ "${lines[-1]}" = "smallest noise: discrete-laplace" ]
 }

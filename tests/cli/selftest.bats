@@ -26,7 +26,7 @@ teardown() {
   [ "$status" -eq 0 ]
   [[ "$output" == *"falsifier"*"logistic: one value"*"planted bugs"*"random batch size as divisor"* ]]
   [[ "$output" == *"end to end"*"ok    protect: laplace"*"ok    head: taylor"*"ok    train: dp-sgd"*"ok    a row that is named twice is refused"* ]]
-  [[ "$output" == *"a correct build is accused with probability below 1e-06"* ]]
+  [[ "$output" == *"probability of a false alarm below 1e-06"* ]]
 }
 
 @test "--only takes the attacks with a text in their names" {

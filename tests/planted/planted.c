@@ -63,8 +63,8 @@ sotto_status __wrap_sotto_head_train_private(struct sotto_head **out, char **cer
     hash_bytes(&hash, y, n * sizeof *y);
     snprintf(identity, sizeof identity, "bytes-%016llx", (unsigned long long)hash);
     if (planted("identity")) {
-        p.fingerprint = identity;
-        p.source = NULL; /* overlap would be found by the hashes of source records */
+        p.spend.dataset_id = identity;
+        p.spend.source = NULL; /* overlap would be found by the hashes of source records */
     }
     if (planted("classes"))
         classes = count_classes(y, n);

@@ -41,16 +41,15 @@ static inline void train_head(const char *path, const char *trainer)
 
 static inline struct sotto_protect protect_of(const char *input, const char *output, const char *ledger)
 {
-    return (struct sotto_protect){.input = input,
-                                  .output = output,
-                                  .release = {.mechanism = "gaussian",
-                                              .scale = NAN,
-                                              .target = {1, 1e-5},
-                                              .sensitivity = {.l1 = NAN, .l2 = 0.5},
-                                              .fingerprint = "toy",
-                                              .source = &exercise,
-                                              .ledger = ledger,
-                                              .purpose = "test"}};
+    return (struct sotto_protect){
+        .input = input,
+        .output = output,
+        .release = {
+            .mechanism = "gaussian",
+            .scale = NAN,
+            .target = {1, 1e-5},
+            .sensitivity = {.l1 = NAN, .l2 = 0.5},
+            .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}}};
 }
 
 static inline sotto_status protect(struct sotto_protect *p)
@@ -100,8 +99,8 @@ static inline void train_dp(const char *output, const char *ledger)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {
-        .target = {3, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = ledger};
+    struct sotto_head_privacy p = {.target = {3, 1e-5},
+                                   .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     char *certificate;
     sotto_head_defaults(&r);
     r.trainer = "dp-sgd";

@@ -15,11 +15,12 @@ enum { VECTOR, SET, THRESHOLD, CONTRAST, NORM, ATTACKS, LEAST = 20 };
 static const struct {
     const char *name, *title, *source;
 } attacks[ATTACKS] = {
-    {"encoder-mi-vector", "views of a record are alike: a network on the sorted similarities",
+    {"encoder-mi-vector", "network on the sorted similarities between views of a record", "liu2021encodermi"},
+    {"encoder-mi-set", "network on the set of similarities between views of a record, in any order",
      "liu2021encodermi"},
-    {"encoder-mi-set", "the same on the set of similarities, in any order", "liu2021encodermi"},
-    {"encoder-mi-threshold", "the mean similarity of a record's views", "liu2021encodermi"},
-    {"encoder-contrastive", "how far two views of a record stand out among other records", "chen2020simclr"},
+    {"encoder-mi-threshold", "mean similarity between views of a record", "liu2021encodermi"},
+    {"encoder-contrastive", "contrastive loss of two views of a record among other records",
+     "chen2020simclr"},
     {"encoder-norm-ratio", "likelihood ratio of the embedding's norm", "lpla"},
 };
 
@@ -247,7 +248,7 @@ static sotto_status ask(double *scores, const struct side *s, const float *rows,
     if (!x || !logits)
         FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
     put_rows(x, rows, NULL, s->n, a);
-    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1)
+    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1, a->ctx)
              : sotto_network_predict(logits, net, x, s->n, s->pairs, 1, a->ctx));
     for (size_t i = 0; i < s->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];

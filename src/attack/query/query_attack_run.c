@@ -276,8 +276,8 @@ static void ours_first(struct sotto_audit_result *r)
     r->attacks[0] = ours;
 }
 
-/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
- */
+/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two
+ * sets. */
 static sotto_status measure(struct sotto_audit_result *out, const double *scores, double threshold,
                             const struct query_attack *a, const struct query_input *in,
                             const struct sotto_attack_input *given)

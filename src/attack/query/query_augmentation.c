@@ -54,7 +54,7 @@ done:
 
 const struct query_attack query_augmentation = {
     .name = "augmentation",
-    .title = "Label only: turned and shifted copies that keep the class",
+    .title = "Label only: share of rotated and shifted copies that keep the class",
     .source = "Choquette-Choo et al. 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,

@@ -167,7 +167,7 @@ done:
 
 const struct query_attack query_label_combined = {
     .name = "label-combined",
-    .title = "Label only: distances, noise and moved copies, weighed together",
+    .title = "Label only: combination of boundary, noise and augmentation",
     .source = "Choquette-Choo et al. 2021, combined attack",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,

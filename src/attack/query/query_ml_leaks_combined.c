@@ -127,7 +127,7 @@ done:
 
 const struct query_attack query_ml_leaks_combined = {
     .name = "ml-leaks-combined",
-    .title = "A network, logistic regression and a forest as shadows",
+    .title = "A network, logistic regression and a random forest as shadow models",
     .source = "Salem et al. 2019, combining attack",
     .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
     .default_shadows = KINDS,

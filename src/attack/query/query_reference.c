@@ -213,7 +213,8 @@ static sotto_status run_lira(double *scores, struct query_result *result, const 
 }
 
 const struct query_attack query_lira = {.name = "lira",
-                                        .title = "LiRA, online, shadows trained on halves of the records",
+                                        .title =
+                                            "LiRA, online, shadow models trained on halves of the records",
                                         .source = "Carlini et al. 2022",
                                         .needs = QUERY_REFERENCE_NEEDS,
                                         .default_shadows = QUERY_REFERENCES,
@@ -227,7 +228,7 @@ static sotto_status run_lira_offline(double *scores, struct query_result *result
 
 const struct query_attack query_lira_offline = {
     .name = "lira-offline",
-    .title = "LiRA, offline, shadows trained on the attacker's records",
+    .title = "LiRA, offline, shadow models trained on the attacker's records",
     .source = "Carlini et al. 2022",
     .needs = QUERY_OFFLINE_NEEDS,
     .default_shadows = QUERY_REFERENCES,
@@ -239,7 +240,8 @@ static sotto_status run_rmia(double *scores, struct query_result *result, const 
 }
 
 const struct query_attack query_rmia = {.name = "rmia",
-                                        .title = "RMIA, online, shadows trained on halves of the records",
+                                        .title =
+                                            "RMIA, online, shadow models trained on halves of the records",
                                         .source = "Zarifzadeh, Liu and Shokri 2024",
                                         .needs = QUERY_REFERENCE_NEEDS,
                                         .default_shadows = QUERY_REFERENCES,
@@ -253,7 +255,7 @@ static sotto_status run_rmia_offline(double *scores, struct query_result *result
 
 const struct query_attack query_rmia_offline = {
     .name = "rmia-offline",
-    .title = "RMIA, offline, shadows trained on the attacker's records",
+    .title = "RMIA, offline, shadow models trained on the attacker's records",
     .source = "Zarifzadeh, Liu and Shokri 2024",
     .needs = QUERY_OFFLINE_NEEDS,
     .default_shadows = QUERY_REFERENCES,

@@ -189,7 +189,7 @@ done:
 
 const struct query_attack query_white_box = {
     .name = "white-box",
-    .title = "White box: a network on gradients and activations, learnt on shadows",
+    .title = "White box: a network on gradients and activations, trained on shadow models",
     .source = "Nasr et al. 2019, reduced",
     .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_SHADOWS,
     .default_shadows = 4,

@@ -17,7 +17,7 @@ void shadow_cache_key(char key[SHA256_HEX], const struct shadow_identity *id)
 {
     char text[SHADOW_RECIPE + 512];
     struct sha256 hash;
-    int length = snprintf(text, sizeof text, "sotto shadow 1\n%s\n%s\n%s\n%s\n%zu\n", id->fingerprint,
+    int length = snprintf(text, sizeof text, "sotto shadow 1\n%s\n%s\n%s\n%s\n%zu\n", id->data_sha256,
                           id->recipe, id->shape, isa_name(), id->n);
     sha256_init(&hash);
     sha256_update(&hash, text, (size_t)length);
@@ -45,7 +45,7 @@ static sotto_status manifest(struct json **out, const struct shadow_identity *id
     struct json *j = json_make_object();
     json_put_text(&j, "schema", "sotto.shadow/1");
     json_put_text(&j, "key", key);
-    json_put_text(&j, "data_fingerprint", id->fingerprint);
+    json_put_text(&j, "data_fingerprint", id->data_sha256);
     json_put_text(&j, "recipe", id->recipe);
     json_put_text(&j, "shape", id->shape);
     json_put_text(&j, "isa", isa_name());

@@ -21,10 +21,10 @@ struct network_trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
     const struct nn_backend *backend;
-    char fingerprint[SHA256_HEX], machine[160];
+    char data_sha256[SHA256_HEX], machine[160];
     int lanes; /* networks that train side by side */
-    struct sotto_context
-        own; /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    struct sotto_context own;
     size_t *todo, count;
     atomic_size_t finished;
 };
@@ -53,7 +53,7 @@ static sotto_status identity(struct shadow_identity *out, const struct network_t
     const struct shadow_plan *p = t->plan;
     struct sotto_train_options o = options_of(t, model);
     char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "";
-    *out = (struct shadow_identity){.fingerprint = t->fingerprint,
+    *out = (struct shadow_identity){.data_sha256 = t->data_sha256,
                                     .use = p->use + model * p->data->n,
                                     .n = p->data->n,
                                     .shape = t->machine,
@@ -79,13 +79,13 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
     char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "", *certificate = NULL;
     TRY(folder_temporary(folder, sizeof folder, "sotto-shadow"));
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
-    p.ledger = ledger;
-    p.purpose = "shadow of an attack";
-    p.fingerprint = "records of an attacker";
-    p.provenance = NULL;
-    p.source = &(const struct sotto_source_records){.public_set = 1};
-    p.insecure = 1;
-    p.insecure_seed = noise_seed;
+    p.spend.ledger = ledger;
+    p.spend.purpose = "shadow of an attack";
+    p.spend.dataset_id = "records of an attacker";
+    p.spend.provenance = NULL;
+    p.spend.source = &(const struct sotto_source_records){.public_set = 1};
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = noise_seed;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
 done:
     sotto_text_free(certificate);
@@ -273,7 +273,7 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
     NEW(s->networks, s->models);
     TRY(plan_machine(&t));
     if (p->cache)
-        head_data_fingerprint(t.fingerprint, p->data);
+        head_data_sha256(t.data_sha256, p->data);
     TRY(take_stock(&t));
     TRY(par_chunks(t.count, t.lanes, train_one, &t));
     s->trained = t.count;

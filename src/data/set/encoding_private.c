@@ -57,10 +57,10 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                               .scale = NAN,
                               .target = {epsilon, 0},
                               .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-                              .fingerprint = request->dataset_id,
-                              .ledger = request->ledger,
-                              .source = request->source,
-                              .purpose = purpose,
+                              .spend = {.dataset_id = request->dataset_id,
+                                        .ledger = request->ledger,
+                                        .source = request->source,
+                                        .purpose = purpose},
                               .records = n};
     encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
     sotto_status status = sotto_dp_select(chosen, &certificate, scores, EDGES, &r, ctx);

@@ -60,7 +60,8 @@ static sotto_status check(double target, double delta_target)
 
 const struct mechanism mechanism_gaussian_classical = {
     .name = "gaussian-classical",
-    .title = "the classical Gaussian formula, for comparing: proved below epsilon 1, wrong for large ones",
+    .title =
+        "classical Gaussian formula, for comparison only: proved below epsilon 1, wrong for large epsilon",
     .source = "dwork2014algorithmic, theorem A.1",
     .kind = RELEASE_NONE,
     .standard_deviation = 1,

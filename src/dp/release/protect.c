@@ -127,15 +127,15 @@ static sotto_status identify(struct sotto_release *r, const struct sotto_protect
                              const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
-    bool given = r->fingerprint && r->fingerprint[0];
+    bool given = r->spend.dataset_id && r->spend.dataset_id[0];
     if (!given && !whose->dataset_id[0])
         FAIL(SOTTO_EUSAGE, "protect: %s does not state its private data set; give --dataset-id", p->input);
-    if (given && whose->dataset_id[0] && strcmp(r->fingerprint, whose->dataset_id) != 0)
+    if (given && whose->dataset_id[0] && strcmp(r->spend.dataset_id, whose->dataset_id) != 0)
         FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; omit --dataset-id",
-             p->input, whose->dataset_id, r->fingerprint);
+             p->input, whose->dataset_id, r->spend.dataset_id);
     if (!given)
-        r->fingerprint = whose->dataset_id;
-    r->provenance = whose;
+        r->spend.dataset_id = whose->dataset_id;
+    r->spend.provenance = whose;
 done:
     return status;
 }

@@ -5,13 +5,14 @@
 #include "base/sha256.h"
 #include "dp/ledger/charge.h"
 #include "dp/noise/lattice_fixed.h"
-#include "sotto/io.h"
+#include "dp/ledger/spend.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
-                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
+                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = r->target.delta;
@@ -23,8 +24,8 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
              m->name);
     if (isnan(scale))
         TRY(sotto_calibrate(&scale, m->name, sensitivity,
-                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}));
-    TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
+                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}, ctx));
+    TRY(account_within(account, m->name, scale, sensitivity, delta, distance, ctx));
 done:
     return status;
 }
@@ -53,7 +54,7 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "release");
     json_put_text(&entry, "fingerprint", p->dataset_id);
-    json_put_text(&entry, "purpose", r->purpose);
+    json_put_text(&entry, "purpose", r->spend.purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
     if (p->condition[0])
@@ -66,7 +67,7 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
         json_put_real(&entry, "value_step", p->sensitivity.value_step);
     certificate_put_account(&entry, &p->account);
     json_put_text(&entry, "sampler", p->sampler);
-    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
     json_put_text(&entry, "input_sha256", r->input_sha256);
     json_put_text(&entry, "input_nonce", nonce);
     return entry;
@@ -81,7 +82,8 @@ static const char *const other_doors[] = {
     [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
     [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
 
-sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds)
+sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan p = {.release = r, .sensitivity = r->sensitivity, .n = n};
@@ -92,12 +94,9 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
     REQUIRE((unsigned)r->sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
             "release: the source of the sensitivity is unknown; expected a value of enum "
             "sotto_sensitivity_source");
-    TRY(charge_identity(&p.dataset_id, r->fingerprint, r->provenance));
     REQUIRE(n > 0, "release: 0 values; expected at least one");
-    TRY(ledger_require_budget(r->budget));
-    TRY(sotto_provenance_once(r->provenance));
-    TRY(certificate_condition(p.condition, r->condition, r->provenance));
-    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
+    TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
+    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, ctx));
     *plan = p;
 done:
     return status;
@@ -112,22 +111,22 @@ sotto_status release_record(struct noise **stream, char **certificate, const str
     struct json *entry = NULL, *text = NULL, *where = NULL;
     struct noise *opened = NULL;
     char *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
-    TRY(r->insecure ? noise_open_insecure(&opened, r->insecure_seed) : noise_open(&opened));
-    TRY(charge_open(&charge, p->dataset_id, r->ledger, r->source, ctx));
+    TRY(spend_noise(&opened, &r->spend));
+    TRY(charge_open(&charge, p->dataset_id, r->spend.ledger, r->spend.source, ctx));
     const struct ledger *ledger = &charge.ledgers[0];
-    TRY(ledger_record_budget(&charge.ledgers[0], r->budget, p->account.delta));
+    TRY(ledger_record_budget(&charge.ledgers[0], r->spend.budget, p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     commit_to(nonce, commitment, r->input_sha256, opened);
-    text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
-                                                        p->sampler, p->lattice_exponent, r->records,
-                                                        p->condition});
+    text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n,
+                                                        r->spend.insecure != 0, p->sampler,
+                                                        p->lattice_exponent, r->records, p->condition});
     entry = ledger_entry(p, nonce);
     TRY(charge_enter(&charge, &entry, &p->account, ctx));
     where = json_make_object();
     json_put_integer(&where, "index", (int64_t)ledger->entries - 1);
     json_put_text(&where, "hash", ledger->last);
     json_put(&text, "ledger", where);
-    json_put_text(&text, "purpose", r->purpose);
+    json_put_text(&text, "purpose", r->spend.purpose);
     json_put_text(&text, "input_commitment", commitment);
     TRY(json_dump(&made, text, JSON_PRETTY));
     *certificate = made;

@@ -10,7 +10,7 @@
 #include "dp/noise/fixed_sample.h"
 #include "dp/ledger/dpsgd_reservations.h"
 #include "par/par.h"
-#include "sotto/io.h"
+#include "dp/ledger/spend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,8 +85,6 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
     REQUIRE(r->dimension > 0, "reserve: the dimension is 0; expected at least 1");
-    TRY(ledger_require_budget(r->budget));
-    TRY(sotto_provenance_once(r->provenance));
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
@@ -123,7 +121,7 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put_text(&entry, "event", "reserve");
     json_put_text(&entry, "run", s->run.id);
     json_put_text(&entry, "fingerprint", s->dataset_id);
-    json_put_text(&entry, "purpose", r->purpose);
+    json_put_text(&entry, "purpose", r->spend.purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
     dpsgd_facts_put(&entry, &s->facts);
@@ -132,7 +130,7 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
     certificate_put_account(&entry, account);
     json_put_text(&entry, "sampler", run_sampler(&s->facts));
-    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
     return entry;
 }
 
@@ -171,12 +169,13 @@ done:
 
 /* What the run has charged before, and what it costs with this reservation. */
 static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
-                             const char *ledger, const struct sotto_sampled *sampled)
+                             const char *ledger, const struct sotto_sampled *sampled,
+                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
     TRY(find_labels(s, r, ledger));
-    bool seeded = s->run.seeded || r->insecure;
+    bool seeded = s->run.seeded || r->spend.insecure;
     if (r->run) {
         TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
         REQUIRE(
@@ -193,7 +192,7 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     }
     all.steps += s->run.charged;
     all.replace_one = r->sampled.replace_one;
-    TRY(sotto_account_sampled_both(&s->account, &all));
+    TRY(sotto_account_sampled_both(&s->account, &all, ctx));
     TRY(run_complete_account(&s->account, &s->facts));
     run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || seeded;
@@ -208,10 +207,10 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
     struct json *entry = NULL;
-    TRY(charge_open(&charge, s->dataset_id, r->ledger, r->source, ctx));
+    TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
-    TRY(find_run(s, r, ledger->path, sampled));
-    TRY(ledger_record_budget(ledger, r->budget, r->sampled.delta));
+    TRY(find_run(s, r, ledger->path, sampled, ctx));
+    TRY(ledger_record_budget(ledger, r->spend.budget, r->sampled.delta));
     entry = entry_of(s, r, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, account, ctx));
@@ -233,8 +232,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
     TRY(check(r));
-    TRY(certificate_condition(condition, r->condition, r->provenance));
-    TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
+    TRY(spend_check(&dataset_id, condition, &r->spend));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
                                       .scale = scale,
@@ -247,7 +245,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                                       .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.replace_one = 1;
-    TRY(sotto_account_sampled(&account, &sampled));
+    TRY(sotto_account_sampled(&account, &sampled, ctx));
     run_put_note(&account, &facts);
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
@@ -264,7 +262,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
     s->q = base_alloc(s->lattice_values, sizeof *s->q);
     s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
-    s->purpose = base_strdup(r->purpose ? r->purpose : "");
+    s->purpose = base_strdup(r->spend.purpose ? r->spend.purpose : "");
     s->condition = base_strdup(condition);
     s->records = r->records;
     if (!s->q || !s->drawn || !s->purpose || !s->condition)
@@ -272,7 +270,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
-    TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
+    TRY(spend_noise(&s->stream, &r->spend));
     TRY(record(s, r, &sampled, &account, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;

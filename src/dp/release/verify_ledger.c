@@ -163,7 +163,7 @@ sotto_status verify_ledger(struct verification *v, const char *path)
         goto done;
     }
     TRY(check_own_entry(v, path));
-    verify_leave(v, "whether later lines of the ledger were cut off");
+    verify_leave(v, "whether later entries of the ledger were removed");
 done:
     ledger_close(&l);
     return status;

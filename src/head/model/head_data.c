@@ -143,7 +143,7 @@ done:
     return status;
 }
 
-void head_data_fingerprint(char out[SHA256_HEX], const struct head_data *data)
+void head_data_sha256(char out[SHA256_HEX], const struct head_data *data)
 {
     char shapes[128];
     struct sha256 hash;

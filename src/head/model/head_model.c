@@ -87,9 +87,9 @@ float *sotto_head_parameters(struct sotto_head *h, size_t *count)
     return h->parameters;
 }
 
-const char *sotto_head_fingerprint(const struct sotto_head *h)
+const char *sotto_head_data_sha256(const struct sotto_head *h)
 {
-    return h->fingerprint;
+    return h->data_sha256;
 }
 
 const char *sotto_head_recipe_hash(const struct sotto_head *h)

@@ -1,6 +1,6 @@
 /* A recipe's canonical text is what its hash is taken of, so its form is fixed: sorted keys, no blanks,
- * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump "recipe".
- */
+ * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump
+ * "recipe". */
 #include "head/model/head_trainer.h"
 
 #include "sotto/option.h"
@@ -62,7 +62,7 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
     h->recipe = *r;
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);
     if (!head_recipe_private(r)) /* a hash of the records would tell who tries them all */
-        head_data_fingerprint(h->fingerprint, data);
+        head_data_sha256(h->data_sha256, data);
     snprintf(h->isa, sizeof h->isa, "%s", isa);
 }
 

@@ -4,7 +4,7 @@
  * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
 #include "head/kernel/head_clip.h"
@@ -295,7 +295,7 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
     if (!r->checkpoint)
         goto done;
     head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
-    head_data_fingerprint(r->state.data, data);
+    head_data_sha256(r->state.data, data);
     if (!file_exists(r->checkpoint))
         goto done;
     TRY(head_checkpoint_load(&r->state, r->checkpoint));
@@ -325,16 +325,8 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
         .dimension = run->trainer->count,
         .first_step = first,
         .run = run->state.run[0] ? run->state.run : NULL,
-        .fingerprint = p->fingerprint,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "head by DP-SGD",
+        .spend = spend_complete(&p->spend, NULL, "head by DP-SGD", 0),
         .records = data->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition,
         .noise_mode = p->noise_mode};
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
@@ -348,7 +340,8 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
 }
 
 /* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
-static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p)
+static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p,
+                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (isnan(p->target.epsilon))
@@ -361,7 +354,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .delta = p->target.delta,
                                           .replace_one = !p->zero_out,
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
+    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon, ctx));
     r->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
@@ -387,7 +380,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     TRY(head_data_silence(&labels, &data));
     if (isnan(own.target.delta))
         own.target.delta = sotto_default_delta(n);
-    TRY(calibrate(&r, n, &own));
+    TRY(calibrate(&r, n, &own, ctx));
     TRY(head_recipe_check(&r));
     REQUIRE(r.batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records", r.batch,
             n);

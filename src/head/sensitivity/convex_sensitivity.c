@@ -63,7 +63,7 @@ sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const
             "the head does not state its number of training records, so its sensitivity cannot be proved");
     TRY(check_ball(h));
     TRY(sensitivity_prove(out, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));
-    memcpy(out->fingerprint, h->fingerprint, sizeof out->fingerprint);
+    memcpy(out->data_sha256, h->data_sha256, sizeof out->data_sha256);
 done:
     return status;
 }
@@ -88,11 +88,10 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     if (!sample->proved)
         *sample = proof;
     sotto_sensitivity_of(&p->release.sensitivity, sample);
-    p->sensitivity_data = sample->fingerprint;
-    if (!h->bound && !p->release.condition)
-        p->release.condition =
-            "what its file says of recipe and records (an early version binds its weights to "
-            "neither)";
+    p->sensitivity_data = sample->data_sha256;
+    if (!h->bound && !p->release.spend.condition)
+        p->release.spend.condition =
+            "what its file says of recipe and records (an early version binds its weights to neither)";
 done:
     sotto_head_free(h);
     return status;

@@ -196,7 +196,7 @@ sotto_status sensitivity_sample(struct sotto_sensitivity_sample *out, const stru
     fold(out, &s);
     head_recipe_text(out->recipe, &r, data->d, data->classes);
     head_recipe_hash(out->recipe_hash, &r, data->d, data->classes);
-    head_data_fingerprint(out->fingerprint, data);
+    head_data_sha256(out->data_sha256, data);
 done:
     base_free(s.changes);
     base_free(s.first);

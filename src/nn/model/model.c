@@ -7,94 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROW(name) extern const struct model_kind model_##name;
-#include "nn/model/model_list.h"
-#undef ROW
-#define ROW(name) &model_##name,
-static const struct model_kind *const kinds[] = {
-#include "nn/model/model_list.h"
-};
-#undef ROW
-enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
-
-struct nn_shape model_shape(const struct nn_model *m, int row)
-{
-    return row == SOURCE_INPUT ? m->input : m->rows[row].shape;
-}
-
-/* ---- rows ---- */
-
-/* Sizes are checked here, once: later products of these numbers cannot overflow. */
-static sotto_status check_shape(struct nn_shape s, const char *path)
-{
-    size_t count;
-    if (s.channels == 0 || s.height == 0 || s.width == 0 || !size_multiply(&count, s.channels, s.height) ||
-        !size_multiply(&count, count, s.width) || count > (size_t)1 << 31)
-        return status_fail(SOTTO_EINVAL, "%s: a shape of %zu x %zu x %zu is empty or too large", path,
-                           s.channels, s.height, s.width);
-    return SOTTO_OK;
-}
-
-static sotto_status add_parameter(struct nn_model *m, const struct nn_parameter *declared, const char *path)
-{
-    sotto_status status = SOTTO_OK;
-    struct nn_parameter *p = &m->parameters[m->parameter_count];
-    REQUIRE(m->parameter_count < MODEL_PARAMETERS_MAX, "%s: the network has too many parameter tensors",
-            path);
-    *p = *declared;
-    int length = snprintf(p->name, sizeof p->name, "%s.%s", path, declared->name);
-    REQUIRE(length > 0 && (size_t)length < sizeof p->name, "%s: the name is too long", path);
-    size_t inner;
-    REQUIRE(size_multiply(&inner, p->in, p->height) && size_multiply(&inner, inner, p->width) &&
-                size_multiply(&p->count, inner, p->out) && p->count <= (size_t)1 << 32,
-            "%s: %zu x %zu x %zu x %zu values are too many", p->name, p->out, p->in, p->height, p->width);
-    p->row = (int)m->row_count;
-    m->parameter_count++;
-done:
-    return status;
-}
-
-sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int *row)
-{
-    sotto_status status = SOTTO_OK;
-    REQUIRE(m->row_count < MODEL_ROWS_MAX, "%s: the network has too many layers", spec->path);
-    struct layer_spec *added = &m->rows[m->row_count];
-    *added = *spec;
-    char path[2 * sizeof added->path];
-    snprintf(path, sizeof path, "%s%s", m->prefix, spec->path);
-    REQUIRE(strlen(path) < sizeof added->path, "%s: the name is too long", path);
-    strcpy(added->path, path);
-    if (spec->noise.kind != NN_NOISE_NONE) {
-        REQUIRE(spec->noise.kind != NN_NOISE_MULTIPLICATIVE || spec->residual != SOURCE_NONE,
-                "%s: multiplicative noise needs a skip connection", spec->path);
-        REQUIRE(!spec->noise.relative || (spec->noise.kind == NN_NOISE_ADDITIVE && !spec->relu),
-                "%s: relative noise must be additive, without a ReLU in the same node", spec->path);
-        added->noise.stream = m->noises++;
-    }
-    REQUIRE(spec->cap <= 0 ||
-                (spec->relu && spec->residual == SOURCE_NONE && spec->layer->applies_own_relu_mask),
-            "%s: a capped ReLU needs a normalisation layer without a residual sum", spec->path);
-    struct nn_shape src = model_shape(m, spec->src);
-    TRY(spec->layer->shape(&added->shape, spec, src));
-    TRY(check_shape(added->shape, spec->path));
-    if (spec->residual != SOURCE_NONE) {
-        struct nn_shape other = model_shape(m, spec->residual);
-        REQUIRE(memcmp(&other, &added->shape, sizeof other) == 0,
-                "%s: the residual source is %zux%zux%zu, the result %zux%zux%zu", spec->path, other.channels,
-                other.height, other.width, added->shape.channels, added->shape.height, added->shape.width);
-    }
-    struct nn_parameter declared[LAYER_PARAMETERS_MAX];
-    size_t count = spec->layer->parameters ? spec->layer->parameters(declared, spec, src) : 0;
-    for (size_t i = 0; i < count; i++)
-        TRY(add_parameter(m, &declared[i], path));
-    if (row)
-        *row = (int)m->row_count;
-    m->row_count++;
-    m->first_parameter[m->row_count] = m->parameter_count;
-done:
-    return status;
-}
-
 static sotto_status add_projector(struct nn_model *m, const struct nn_model_config *config, int row)
 {
     sotto_status status = SOTTO_OK;
@@ -286,24 +198,10 @@ static void initialise(struct nn_parameter *p, struct rng random)
 
 /* ---- public ---- */
 
-static sotto_status find_kind(const struct model_kind **out, const char *name)
-{
-    char known[256] = "";
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (name && strcmp(name, kinds[i]->name) == 0) {
-            *out = kinds[i];
-            return SOTTO_OK;
-        }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
-    }
-    return status_fail(SOTTO_EINVAL, "model '%s' is unknown; expected one of: %s", name ? name : "", known);
-}
-
 sotto_status nn_model_find(const char **name, size_t *smallest_side, const char *asked)
 {
     const struct model_kind *kind = NULL;
-    sotto_status status = find_kind(&kind, asked);
+    sotto_status status = model_kind_find(&kind, asked);
     if (status == SOTTO_OK && name)
         *name = kind->name;
     if (status == SOTTO_OK && smallest_side)
@@ -317,8 +215,8 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     sotto_status status = SOTTO_OK;
     const struct model_kind *kind = NULL;
     struct nn_model *m = NULL;
-    TRY(find_kind(&kind, config->name));
-    TRY(check_shape(config->input, "model input"));
+    TRY(model_kind_find(&kind, config->name));
+    TRY(network_check_shape(config->input, "model input"));
     REQUIRE(config->hidden_count <= 8 && config->projector_count <= 4,
             "model %s: has too many layers; expected at most 8 hidden and 4 projector layers", kind->name);
     REQUIRE(config->projector_count == 0 || config->classes == 0,

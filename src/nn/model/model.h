@@ -2,8 +2,7 @@
  * read them.
  *
  * To add a model: a file model_NAME.c (relatives share one) with a `const struct model_kind model_NAME`, one
- * ROW in model_list.h.
- */
+ * ROW in model_list.h. */
 #ifndef NN_MODEL_MODEL_H
 #define NN_MODEL_MODEL_H
 
@@ -55,6 +54,9 @@ sotto_status model_add_adversary(struct nn_model *m, const struct nn_adversary *
  * do not fit; row->layer says why. */
 sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int *row);
 
+/** EINVAL: a shape is empty, or too large for later products of its numbers. */
+sotto_status network_check_shape(struct nn_shape s, const char *path);
+
 struct model_kind {
     const char *name, *title;
     size_t smallest_side; /* of an image; smaller ones must be padded */
@@ -63,5 +65,7 @@ struct model_kind {
      *  classifier are added by nn_model_create. */
     sotto_status (*build)(int *embedding_row, struct nn_model *m, const struct nn_model_config *config);
 };
+/** EINVAL lists the known names. */
+sotto_status model_kind_find(const struct model_kind **out, const char *name);
 
 #endif

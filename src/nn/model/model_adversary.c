@@ -46,7 +46,7 @@ done:
 /* Tensors before, or from, the first of the adversary's rows. */
 static struct tensor_list tensors_of(const struct nn_model *m, bool adversary)
 {
-    const struct tensor_list *all = nn_model_tensors(m);
+    const struct tensor_list *all = &m->tensor_list;
     size_t first = 0;
     for (size_t i = 0; i < m->parameter_count; i++)
         first += !m->parameters[i].statistic && m->parameters[i].row <= model_output_row(m);

@@ -1,5 +1,5 @@
-/* Reading is checking: everything that the page shows passes through here, with the full path in the error.
- */
+/* Reading is checking: everything that the page shows passes through here, with the full path in the
+ * error. */
 #include "report/document/document.h"
 
 #include <math.h>
@@ -11,28 +11,6 @@
 static const char document[] = "report";
 static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect nobody */
 enum { PATH = 128, MAX_ROWS = 1000, MAX_ATTACKS = 64 };
-
-const struct json *part(const struct json *j, const char *path)
-{
-    const struct json *found = json_find(j, path);
-    return found && json_kind(found) != JSON_KIND_NULL ? found : NULL;
-}
-
-const char *part_text(const struct json *j, const char *path)
-{
-    return json_text(json_find(j, path));
-}
-
-bool part_flag(const struct json *j, const char *path)
-{
-    bool x = false;
-    return part(j, path) && json_get_boolean(&x, j, "report.json", path) == SOTTO_OK && x;
-}
-
-double part_number(const struct json *j, const char *path)
-{
-    return json_number(json_find(j, path));
-}
 
 /* A reader stands at one place of the document and knows its path, for errors. */
 struct reader {

@@ -21,22 +21,23 @@ static const struct config_members head_members = {"head.", sotto_head_recipe_op
 /* Top-level, or in each of `cases`. */
 static const struct config_row case_rows[] = {
     {"head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",
-     .help = "convex ones have a proved sensitivity"},
+     .help = "convex, convex-sgd and convex-lbfgs have a proved sensitivity"},
     {"head.fine_tune", CONFIG_FLAG, .fallback = "false",
-     .help = "train the encoder on the private records too: measured only, no privacy statement"},
+     .help = "encoder trained on the private records too: measured only, no privacy statement"},
     {"sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",
-     .help = "replace-one pairs of the sensitivity sampler; 0: none"},
+     .help = "number of replace-one pairs for the sampled sensitivity; 0: none"},
     {"protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"},
-    {"protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "of the noise; or epsilon"},
+    {"protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "noise scale, instead of epsilon"},
     {"protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},
     {"protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},
-    {"protect[].l1", CONFIG_REAL, .range = "(0,inf)", .help = "stated instead of sampled"},
+    {"protect[].l1", CONFIG_REAL, .range = "(0,inf)",
+     .help = "L1 sensitivity stated by the caller, instead of sampled"},
     {"protect[].l2", CONFIG_REAL, .range = "(0,inf)"},
     {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
-     .help = "shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
+     .help = "number of shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
     {"sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},
     {"sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",
-     .help = "measured over draws, never released"},
+     .help = "target epsilons, measured over draws of the noise, never released"},
     {"sweep.scales", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)"},
     {"sweep.delta", CONFIG_REAL, .fallback = "1e-5", .range = "(0,1)"},
     {"sweep.paper_norms", CONFIG_FLAG, .fallback = "false"},
@@ -44,32 +45,32 @@ static const struct config_row case_rows[] = {
 
 static const struct config_row first_rows[] = {
     {"name", CONFIG_TEXT, .required = true, .help = "folder below runs/"},
-    {"title", CONFIG_TEXT, .help = "of the report"},
+    {"title", CONFIG_TEXT, .help = "title of the report"},
     {"seed", CONFIG_WHOLE, .fallback = "1",
-     .help = "initialisation, order, augmentation, splits; never privacy noise"},
+     .help = "seed of initial weights, order, augmentation and splits; never of privacy noise"},
     {"data.set", CONFIG_TEXT, .fallback = "fashion-mnist"},
     {"data.public_set", CONFIG_TEXT,
-     .help = "another set to pre-train on (STL-10's unlabelled part); default: a part of data.set"},
+     .help = "data set for pre-training (such as STL-10's unlabelled part); default: a part of data.set"},
     {"data.public", CONFIG_WHOLE, .fallback = "20000", .range = "[2,inf)",
-     .help = "records that pre-training sees"},
+     .help = "number of records for pre-training"},
     {"data.private", CONFIG_WHOLE, .fallback = "1000", .range = "[2,inf)"},
     {"data.heldout", CONFIG_WHOLE, .fallback = "10000", .range = "[2,inf)"},
     {"data.shadow", CONFIG_WHOLE, .fallback = "0"},
     {.path = NULL}};
 static const struct config_row encoder_rows[] = {
     {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
-     .help = "k-NN and linear probe, private part against held-out part"},
+     .help = "k-NN and linear head, fitted on the private part, tested on the held-out part"},
     {.path = NULL}};
 static const struct config_row list_rows[] = {
     {"cases[].name", CONFIG_TEXT, .required = true},
-    {"cases[].title", CONFIG_TEXT, .help = "of its rows in the report"},
+    {"cases[].title", CONFIG_TEXT, .help = "title of the case in the report"},
     {"cases[].records", CONFIG_WHOLE, .required = true, .range = "[2,inf)",
-     .help = "slice of the private part"},
+     .help = "number of private records for this case"},
     {.path = NULL}};
 static const struct config_row last_rows[] = {
     {"attack.names", CONFIG_TEXTS, .fallback = "[loss, confidence, entropy, modified-entropy]"},
     {"evaluate.draws", CONFIG_WHOLE, .fallback = "20", .range = "[0,100000]",
-     .help = "noise draws per setting, to measure the spread"},
+     .help = "draws of the noise for each setting, to measure the spread"},
     {"report.fpr", CONFIG_REALS, .fallback = "[0.01, 0.001]", .range = "(0,1)"},
     {"report.confidence", CONFIG_REAL, .fallback = "0.95", .range = "(0,1)"},
     {.path = NULL}};
@@ -259,8 +260,8 @@ done:
     return status;
 }
 
-/* A resolved config writes the top-level sections out as well, so "used" means "differs from the defaults".
- */
+/* A resolved config writes the top-level sections out as well, so "used" means "differs from the
+ * defaults". */
 static sotto_status is_default(bool *out, const struct config *c, const struct config_row *rows,
                                const char *section)
 {

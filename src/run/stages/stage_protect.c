@@ -20,7 +20,7 @@ static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sen
         TRY(sotto_sensitivity_load(sample, path));
         sotto_sensitivity_of(s, sample);
         out->sensitivity_file = path;
-        out->sensitivity_data = sample->fingerprint;
+        out->sensitivity_data = sample->data_sha256;
         if (sample->proved)
             TRY(sotto_sensitivity_of_head(out, sample));
     }
@@ -98,13 +98,13 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
                                     .release = {.mechanism = p->mechanism,
                                                 .scale = p->scale,
                                                 .target = {p->epsilon, p->delta},
-                                                .fingerprint = r->data->dataset_id,
-                                                .ledger = source.ledger[0] ? source.ledger : NULL,
-                                                .source = &source.records,
-                                                .purpose = purpose,
-                                                .records = c->records,
-                                                .insecure = r->options->insecure,
-                                                .insecure_seed = r->options->insecure_seed}};
+                                                .spend = {.dataset_id = r->data->dataset_id,
+                                                          .ledger = source.ledger[0] ? source.ledger : NULL,
+                                                          .source = &source.records,
+                                                          .purpose = purpose,
+                                                          .insecure = r->options->insecure,
+                                                          .insecure_seed = r->options->insecure_seed},
+                                                .records = c->records}};
     TRY(find_sensitivity(&protect, &sample, measured, p));
     TRY(sotto_protect_file(&certificate, &protect, r->ctx));
     struct json *facts;

@@ -46,21 +46,38 @@ done:
     return status;
 }
 
-sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
+static sotto_status network_tensors(struct sotto_tensors *t, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors t = {0};
     char recipe[TRAIN_RECIPE_TEXT];
-    TRY(nn_model_export(&t, n->model, "", 1));
-    TRY(set_architecture(&t, n));
+    TRY(nn_model_export(t, n->model, "", 1));
+    TRY(set_architecture(t, n));
     if (n->has_recipe) {
         TRY(train_recipe_text(recipe, &n->recipe));
-        TRY(sotto_tensors_set_metadata(&t, "recipe", recipe));
+        TRY(sotto_tensors_set_metadata(t, "recipe", recipe));
     }
     for (size_t i = 0; i < n->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(&t, n->facts[2 * i], n->facts[2 * i + 1]));
-    TRY(sotto_safetensors_save(path, &t));
+        TRY(sotto_tensors_set_metadata(t, n->facts[2 * i], n->facts[2 * i + 1]));
 done:
+    return status;
+}
+
+sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = network_tensors(&t, n);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save(path, &t);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_network_save_bytes(void **bytes, size_t *size, const struct sotto_network *n)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = network_tensors(&t, n);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -254,6 +271,17 @@ sotto_status sotto_network_load(struct sotto_network **out, const char *path)
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = network_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_network_load_bytes(struct sotto_network **out, const void *bytes, size_t size)
+{
+    static const char name[] = "network in memory";
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    if (status == SOTTO_OK)
+        status = network_from_tensors(out, &t, name);
     sotto_tensors_clear(&t);
     return status;
 }

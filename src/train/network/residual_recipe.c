@@ -22,8 +22,8 @@ struct sotto_residual_noise train_residual_of(const struct nn_model_config *c)
                                          .average_softmax = c->average_softmax};
 }
 
-/* Switches that came later than the format. How members were trained is part of a recipe, not of a network.
- */
+/* Switches that came later than the format. How members were trained is part of a recipe, not of a
+ * network. */
 static const char *const switches[] = {"relative", "average_softmax", "independent"};
 
 static int *flag_of(struct sotto_residual_noise *r, size_t i)

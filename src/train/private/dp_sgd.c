@@ -8,7 +8,7 @@
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "nn/model/model.h"
 #include "train/private/silent_records.h"
@@ -42,9 +42,11 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    struct sotto_dpsgd_session
-        *next; /* the old one stays until then: should this fail, it tells what was charged */
+    /* the old one stays until then: should this fail, it tells what was charged */
+    struct sotto_dpsgd_session *next;
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
+    struct sotto_spend spend = spend_complete(&p->spend, r->t.data->dataset_id, "network by DP-SGD", step);
+    spend.condition = r->condition;
     const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = p->noise,
                     .noise_multiplier = p->noise_multiplier,
@@ -56,16 +58,8 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,
         .first_step = (size_t)step,
-        .fingerprint = p->fingerprint ? p->fingerprint : r->t.data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "network by DP-SGD",
+        .spend = spend,
         .records = r->t.n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + step,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = r->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
@@ -192,9 +186,9 @@ static sotto_status plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
-    bool more = r->p.condition && r->p.condition[0];
+    bool more = r->p.spend.condition && r->p.spend.condition[0];
     snprintf(r->condition, sizeof r->condition, DP_SGD_FLOAT_SUMS "%s%s", more ? ", and on " : "",
-             more ? r->p.condition : "");
+             more ? r->p.spend.condition : "");
     TRY(dp_sgd_describe(r->text, &r->p));
     supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text);
     TRY(supervised_plan(t));
@@ -253,7 +247,7 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
     char *text = NULL;
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "private_recipe", r->text));
-    if (r->p.insecure)
+    if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
     TRY(certificate_add_classes(&text, r->records.data.classes,
@@ -287,7 +281,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     TRY(silent_records_make(&r.records, data, privacy));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, options, ctx));
     TRY(supervised_rows_once(&r.t));
-    TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
+    TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     TRY(plan(&r));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));

@@ -9,7 +9,7 @@
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "io/json/json.h"
 #include "nn/model/model.h"
@@ -59,16 +59,8 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
         .max_grad_norm = r->radius,
         .dimension = r->n * r->d,
         .first_step = (size_t)epoch,
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "network on noisy inputs",
+        .spend = spend_complete(&p->spend, r->data->dataset_id, "network on noisy inputs", epoch),
         .records = r->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + epoch,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode,
         .inputs_only = 1,
@@ -95,16 +87,9 @@ static sotto_status release_labels(struct noisy_run *r)
         .scale = NAN,
         .target = {p->label_epsilon, 0},
         .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "labels of a network on noisy inputs",
-        .records = r->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63),
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition};
+        .spend = spend_complete(&p->spend, r->data->dataset_id, "labels of a network on noisy inputs",
+                                (uint64_t)1 << 63),
+        .records = r->n};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
     TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
     TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
@@ -197,7 +182,7 @@ done:
 }
 
 /* The noise for a target, on the safe side of what the lattice's rounding costs. */
-static sotto_status calibrate(struct noisy_run *r, size_t epochs)
+static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double multiplier;
@@ -207,7 +192,8 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs)
                                           .delta = r->p.target.delta,
                                           .replace_one = 1};
     double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
-    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon));
+    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon,
+                                ctx));
     r->noise = multiplier * r->radius * (1 + 0x1p-30);
 done:
     return status;
@@ -250,7 +236,7 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
                  "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
                  "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
                  r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode), r->t.options.epochs,
-                 r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
+                 r->p.label_epsilon, r->p.target.delta, r->p.spend.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
     length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,
@@ -279,7 +265,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     if (isnan(r->p.target.delta))
         r->p.target.delta = sotto_default_delta(r->n);
     if (!isnan(r->p.target.epsilon))
-        TRY(calibrate(r, options->epochs));
+        TRY(calibrate(r, options->epochs, ctx));
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;
     r->asked.input_noise = r->noise;
@@ -351,7 +337,7 @@ static sotto_status finish(struct sotto_network **out, char **certificate, struc
     TRY(add_input_noise(r));
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "input_release", r->text));
-    if (r->p.insecure)
+    if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
     TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));

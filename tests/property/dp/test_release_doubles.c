@@ -25,13 +25,12 @@ enum { RUNS = 60, WIDTH = 64 };
 static struct sotto_release request(const char *mechanism, double scale, double l1, double l2)
 {
     unlink(path_of("l.jsonl"));
-    return (struct sotto_release){.mechanism = mechanism,
-                                  .scale = scale,
-                                  .target = {NAN, 1e-5},
-                                  .sensitivity = {.l1 = l1, .l2 = l2, .source = SOTTO_SENSITIVITY_GIVEN},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = path_of("l.jsonl")};
+    return (struct sotto_release){
+        .mechanism = mechanism,
+        .scale = scale,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = l1, .l2 = l2, .source = SOTTO_SENSITIVITY_GIVEN},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")}};
 }
 
 struct range {

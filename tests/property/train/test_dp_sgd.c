@@ -70,8 +70,8 @@ static struct request on_blobs(void)
     r.o.dtype = machine.dtype;
     r.o.backend = machine.backend;
     sotto_train_privacy_defaults(&r.p);
-    r.p.fingerprint = "toy";
-    r.p.source = &exercise;
+    r.p.spend.dataset_id = "toy";
+    r.p.spend.source = &exercise;
     r.o.model = "mlp";
     r.o.hidden_count = 1;
     r.o.hidden[0] = 16;
@@ -80,7 +80,7 @@ static struct request on_blobs(void)
     r.o.epochs = 10;
     r.o.batch = 40;
     r.p.noise_multiplier = 0.8;
-    r.p.ledger = path_of("ledger.jsonl");
+    r.p.spend.ledger = path_of("ledger.jsonl");
     r.p.noise_mode = SOTTO_NOISE_FAST;
     return r;
 }
@@ -133,7 +133,7 @@ static double accuracy_of(const struct sotto_network *n)
 static double ledger_charge(void) /* upper epsilon of all that the ledger holds */
 {
     char *json = NULL;
-    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5, NULL), SOTTO_OK);
     double upper = strtod(strstr(json, "\"epsilon\":") + 10, NULL);
     sotto_text_free(json);
     return upper;
@@ -162,8 +162,7 @@ static void must_name_its_float_sums(const char *path)
         .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
         .dimension = (size_t)json_whole(json_find(c, "dimension")),
         .records = N,
-        .fingerprint = "toy",
-        .ledger = path_of("forged.jsonl"),
+        .spend = {.dataset_id = "toy", .ledger = path_of("forged.jsonl")},
         .noise_mode = SOTTO_NOISE_FAST};
     assert_true(r.dimension <= sizeof sum / sizeof *sum);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
@@ -174,10 +173,11 @@ static void must_name_its_float_sums(const char *path)
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, path), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, name, path, r.ledger), SOTTO_OK); /* proved, it says */
+    assert_int_equal(sotto_certificate_verify(&report, name, path, r.spend.ledger, NULL),
+                     SOTTO_OK); /* proved, it says */
     sotto_text_free(report);
     report = NULL;
-    assert_int_equal(sotto_verify(&report, path, NULL, r.ledger), SOTTO_EGATE);
+    assert_int_equal(sotto_verify(&report, path, NULL, r.spend.ledger, NULL), SOTTO_EGATE);
     if (!strstr(sotto_error_text(), "float sums: DP-SGD trained the network; its condition reads (none)"))
         fail_msg("%s", sotto_error_text());
     sotto_text_free(report);
@@ -190,7 +190,7 @@ static void must_name_its_float_sums(const char *path)
         if (strcmp(key, "records") != 0 && strcmp(key, "condition") != 0)
             json_put(&first, key, json_clone(json_member(old, key)));
     assert_int_equal(json_write_file(name, first, JSON_PRETTY), SOTTO_OK);
-    assert_int_equal(sotto_verify(&report, path, NULL, NULL), SOTTO_OK);
+    assert_int_equal(sotto_verify(&report, path, NULL, NULL, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
     assert_non_null(strstr(report, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
     assert_non_null(strstr(report, "number of records, condition and identity of the data set, which a "
@@ -218,7 +218,7 @@ static void networks_learn_and_are_certified(void **state)
         struct request r = on_blobs();
         struct sotto_network *n = NULL, *again = NULL;
         char *certificate = NULL, *report = NULL;
-        unlink(r.p.ledger);
+        unlink(r.p.spend.ledger);
         r.o.optimizer = cases[i].optimizer;
         r.o.lr = cases[i].lr;
         r.o.momentum = cases[i].momentum;
@@ -237,7 +237,7 @@ static void networks_learn_and_are_certified(void **state)
         assert_non_null(strstr(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
         const char *path = path_of("net.safetensors");
         assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
-        if (sotto_verify(&report, path, NULL, r.p.ledger) != SOTTO_OK)
+        if (sotto_verify(&report, path, NULL, r.p.spend.ledger, NULL) != SOTTO_OK)
             fail_msg("%s", sotto_error_text());
         assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
         assert_non_null(strstr(report, "noise, rate and steps agree with the file's recipe"));
@@ -268,9 +268,9 @@ static void noise_has_its_size(void **state)
     r.o.hidden[0] = 300;
     r.p.max_grad_norm = 0.25;
     r.p.noise_multiplier = 1e3;
-    r.p.insecure = 1;
-    r.p.insecure_seed = 6;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    r.p.spend.insecure_seed = 6;
+    unlink(r.p.spend.ledger);
     double *w = weights_of(&r, &count), square = 0, steps = 10.0 * N / 40;
     for (size_t i = 0; i < count; i++)
         square += w[i] * w[i] / (double)count;
@@ -288,10 +288,10 @@ static void parts_do_not_change_the_run(void **state)
     for (size_t c = 0; c < 2; c++) {
         struct request r = on_blobs();
         size_t count;
-        r.p.insecure = 1;
+        r.p.spend.insecure = 1;
         r.p.clipping = clippings[c];
         r.p.part = 100;
-        unlink(r.p.ledger);
+        unlink(r.p.spend.ledger);
         double *whole = weights_of(&r, &count);
         for (size_t part = 1; part <= 34; part += 33) {
             r.p.part = part;
@@ -299,7 +299,7 @@ static void parts_do_not_change_the_run(void **state)
             assert_true(distance(w, whole, count) < 1e-4);
             base_free(w);
         }
-        r.p.insecure_seed = 1;
+        r.p.spend.insecure_seed = 1;
         double *other = weights_of(&r, &count);
         assert_true(distance(other, whole, count) > 0.1);
         base_free(other);
@@ -326,8 +326,8 @@ static void views_are_averaged(void **state)
         ((uint8_t *)(uintptr_t)flat.images)[i] = flat_images[i / 16];
     r.data = &flat;
     r.o.flip = 1;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *one = weights_of(&r, &count);
     r.p.views = 3;
     double *three = weights_of(&r, &count);
@@ -358,8 +358,8 @@ static void views_belong_to_records(void **state)
     r.p.steps = 4;
     r.p.noise_multiplier = 1e-3;
     r.o.flip = 1, r.o.crop = 4;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *first = weights_of(&r, &count);
     r.rows = back;
     double *second = weights_of(&r, &count);
@@ -380,8 +380,8 @@ static void empty_samples_are_steps_of_noise(void **state)
     size_t count;
     r.o.batch = 1;
     r.p.steps = 60;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *w = weights_of(&r, &count), square = 0;
     for (size_t i = 0; i < count; i++)
         square += w[i] * w[i] / (double)count;
@@ -425,10 +425,10 @@ static void a_run_goes_on(void **state)
     r.p.average = 0.9;
     r.p.steps = 8;
     r.p.reserve = 4;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *whole = weights_of(&r, &count), charge = ledger_charge();
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("run.checkpoint");
     stop_after(&r, 4);
     double *resumed = weights_of(&r, &count);
@@ -447,7 +447,7 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     char *certificate = NULL;
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("again.checkpoint");
     stop_after(&r, 5);
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
@@ -474,12 +474,12 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("short.checkpoint");
     stop_after(&r, 3);
-    assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK); /* 5 steps */
+    assert_int_equal(file_read(&old, &size, r.p.spend.ledger, 1 << 20), SOTTO_OK); /* 5 steps */
     unlink(r.o.checkpoint);
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     stop_after(&r, 12);
 #define REFUSED(wanted, text)                                                                                \
     do {                                                                                                     \
@@ -488,9 +488,9 @@ static void a_resume_that_would_undercount_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
     } while (0)
-    r.p.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
+    r.p.spend.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
     REFUSED(SOTTO_EINVAL, "has no reservation in");
-    r.p.ledger = path_of("ledger.jsonl");
+    r.p.spend.ledger = path_of("ledger.jsonl");
     r.p.noise_multiplier = 2; /* it was trained with less noise */
     REFUSED(SOTTO_EINVAL, "made with noise_multiplier 0.8");
     r.p.noise_multiplier = 0.8;
@@ -512,13 +512,13 @@ static void a_ledger_put_back_is_noticed(void **state)
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("back.checkpoint");
     stop_after(&r, 5);
-    assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK);
+    assert_int_equal(file_read(&old, &size, r.p.spend.ledger, 1 << 20), SOTTO_OK);
     stop_after(&r, 8);
-    assert_int_equal(file_write(r.p.ledger, old, size), SOTTO_OK);
+    assert_int_equal(file_write(r.p.spend.ledger, old, size), SOTTO_OK);
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "is at step 8 but ledger"));
     base_free(old);
@@ -533,7 +533,7 @@ static void bad_requests_have_one_line(void **state)
 #define BAD(change, wanted, text)                                                                            \
     do {                                                                                                     \
         struct request r = on_blobs();                                                                       \
-        r.p.ledger = path_of("none.jsonl");                                                                  \
+        r.p.spend.ledger = path_of("none.jsonl");                                                            \
         change;                                                                                              \
         assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
         if (!strstr(sotto_error_text(), text))                                                               \

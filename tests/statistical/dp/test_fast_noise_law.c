@@ -183,11 +183,11 @@ static void steps_are_independent(void **state)
             .sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
             .max_grad_norm = 0.025,
             .dimension = N,
-            .fingerprint = "toy",
-            .source = &exercise,
-            .ledger = path_of("l.jsonl"),
-            .insecure = 1,
-            .insecure_seed = 5,
+            .spend = {.dataset_id = "toy",
+                      .source = &exercise,
+                      .ledger = path_of("l.jsonl"),
+                      .insecure = 1,
+                      .insecure_seed = 5},
             .noise_mode = SOTTO_NOISE_FAST};
         struct sotto_dpsgd_session *s;
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);

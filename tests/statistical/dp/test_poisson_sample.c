@@ -19,18 +19,16 @@ static struct sotto_dpsgd_session *reserve(double rate, size_t steps)
 {
     const char *ledger = path_of("ledger.jsonl");
     unlink(ledger); /* what the run before cost is not the subject */
-    struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
-                                                .noise_multiplier = 50,
-                                                .sample_rate = rate,
-                                                .steps = steps,
-                                                .delta = 1e-5},
-                                    .max_grad_norm = 1,
-                                    .dimension = 1,
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = ledger,
-                                    .insecure = 1,
-                                    .insecure_seed = 7};
+    struct sotto_dpsgd_request r = {
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 50,
+                    .sample_rate = rate,
+                    .steps = steps,
+                    .delta = 1e-5},
+        .max_grad_norm = 1,
+        .dimension = 1,
+        .spend = {
+            .dataset_id = "toy", .source = &exercise, .ledger = ledger, .insecure = 1, .insecure_seed = 7}};
     struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     return s;

@@ -70,8 +70,8 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     o.model = "mlp";
     o.optimizer = "sgd";
     o.lr = 0.1;
@@ -79,21 +79,22 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     p.steps = STEPS;
     p.noise_multiplier = 2 * sqrt(STEPS);
     p.noise_mode = SOTTO_NOISE_FAST;
-    p.insecure = 1;
-    p.insecure_seed = seed;
-    p.ledger = path_of("audit.jsonl");
-    unlink(p.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = seed;
+    p.spend.ledger = path_of("audit.jsonl");
+    unlink(p.spend.ledger);
     assert_int_equal(
         dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
         SOTTO_OK);
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
-    assert_int_equal(
-        sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
-                                                                .noise_multiplier = p.noise_multiplier,
-                                                                .sample_rate = 1,
-                                                                .steps = STEPS,
-                                                                .delta = 1e-5}),
-        SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&account,
+                                           &(struct sotto_sampled){.mechanism = p.noise,
+                                                                   .noise_multiplier = p.noise_multiplier,
+                                                                   .sample_rate = 1,
+                                                                   .steps = STEPS,
+                                                                   .delta = 1e-5},
+                                           NULL),
+                     SOTTO_OK);
     *promised = account.epsilon.upper;
     assert_int_equal(nn_model_create(&before, &n->config, o.seed), SOTTO_OK);
     margins(score, n->model);

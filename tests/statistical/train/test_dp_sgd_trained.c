@@ -74,8 +74,8 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     o.model = "mlp";
     o.hidden[0] = 32;
     o.hidden_count = 1;
@@ -85,20 +85,21 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     p.steps = steps;
     p.noise_multiplier = multiplier;
     p.noise_mode = SOTTO_NOISE_FAST;
-    p.insecure = 1;
-    p.insecure_seed = seed;
-    p.ledger = path_of("audit.jsonl");
-    unlink(p.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = seed;
+    p.spend.ledger = path_of("audit.jsonl");
+    unlink(p.spend.ledger);
     assert_int_equal(
         dp_sgd_train(&run.network, &certificate, NULL, &data, rows, n, &o, &p, fault, &one_thread), SOTTO_OK);
     sotto_text_free(certificate);
-    assert_int_equal(
-        sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
-                                                                .noise_multiplier = multiplier,
-                                                                .sample_rate = (double)batch / (double)n,
-                                                                .steps = steps,
-                                                                .delta = 1e-5}),
-        SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&account,
+                                           &(struct sotto_sampled){.mechanism = p.noise,
+                                                                   .noise_multiplier = multiplier,
+                                                                   .sample_rate = (double)batch / (double)n,
+                                                                   .steps = steps,
+                                                                   .delta = 1e-5},
+                                           NULL),
+                     SOTTO_OK);
     run.promised = account.epsilon.upper;
     return run;
 }

@@ -253,11 +253,11 @@ static void private_targets_have_private_shadows(void **state)
     char *certificate = NULL, *json = NULL;
     sotto_target_close(in.target);
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     p.noise_multiplier = 0.5;
-    p.insecure = 1;
-    p.ledger = path_of("ledger.jsonl");
+    p.spend.insecure = 1;
+    p.spend.ledger = path_of("ledger.jsonl");
     recipe.epochs = 5;
     assert_int_equal(sotto_train_private(&n, &certificate, NULL, &set, NULL, 0, &recipe, &p, &single),
                      SOTTO_OK);

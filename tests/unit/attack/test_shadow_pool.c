@@ -112,7 +112,7 @@ static void a_shadow_is_a_head_trained_alone(void **state)
         float *weights = sotto_head_parameters(h, &count);
         assert_int_equal(count, s.parameters);
         assert_memory_equal(weights, s.weights + m * count, count * sizeof *weights);
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, own, label, n, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, own, label, n, D, NULL), SOTTO_OK);
         assert_true(accuracy == s.train_accuracy[m]);
         assert_true(s.test_accuracy[m] >= 0 && s.test_accuracy[m] <= 1);
         sotto_head_free(h);

@@ -58,7 +58,7 @@ static void a_head_answers_and_is_counted(void **state)
     sotto_head_defaults(&r);
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(expected, h, x, N, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(expected, h, x, N, D, 0, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_open_head(&t, path), SOTTO_OK);
     assert_int_equal(sotto_target_inputs(t), D);
     assert_int_equal(sotto_target_classes(t), K);

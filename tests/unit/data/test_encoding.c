@@ -1,5 +1,5 @@
-/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new tables.
- */
+/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
+ * tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
 #include "support/table_files.h"
@@ -388,7 +389,7 @@ static void private_bounds_are_charged(void **state)
     sotto_table_encoding_free(e);
     char *json = NULL;
     struct json *doc = NULL;
-    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0));
+    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0, NULL));
     succeed(json_parse(&doc, json, strlen(json), "account"));
     assert_int_equal(json_whole(json_find(doc, "entries")), 3); /* the records, and both bounds */
     assert_float_equal(json_number(json_find(doc, "proved.epsilon")), 4000, 1e-3);
@@ -409,19 +410,18 @@ static void a_budget_refuses_before_the_first_entry(void **state)
     double scores[2] = {0, 1};
     size_t chosen;
     char *certificate = NULL, *before = NULL, *after = NULL;
-    struct sotto_release first = {.mechanism = "exponential",
-                                  .scale = 2,
-                                  .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-                                  .fingerprint = "people",
-                                  .ledger = options.ledger,
-                                  .budget = {1, 0}};
+    struct sotto_release first = {
+        .mechanism = "exponential",
+        .scale = 2,
+        .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
+        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, 0}}};
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
     sotto_text_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
-    succeed(sotto_ledger_account(&before, options.ledger, 0));
+    succeed(sotto_ledger_account(&before, options.ledger, 0, NULL));
     refuse(sotto_data_split(in_folder("r"), "declared", all_of_them, 1, &options, NULL), SOTTO_EBUDGET,
            "nothing was charged");
-    succeed(sotto_ledger_account(&after, options.ledger, 0));
+    succeed(sotto_ledger_account(&after, options.ledger, 0, NULL));
     assert_string_equal(before, after);
     sotto_text_free(before);
     sotto_text_free(after);

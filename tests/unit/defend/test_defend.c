@@ -1,5 +1,5 @@
-/* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records, refusals.
- */
+/* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records,
+ * refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -38,10 +38,7 @@ static struct sotto_dpsgd_request reserve_of(size_t steps)
         .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .purpose = "test",
-        .ledger = ledger};
+        .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = ledger}};
 }
 
 /* Reserves, draws `used` steps and gives the run's name back; the certificate is saved unless forgotten. */
@@ -79,14 +76,14 @@ static double upper_of(size_t steps, int replace_one)
     struct sotto_sampled s = reserve_of(steps).sampled;
     struct sotto_account a;
     s.replace_one = replace_one;
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
     return a.epsilon.upper;
 }
 
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -256,7 +253,7 @@ static void a_reservation_that_is_left_out_is_noticed(void **state)
     snprintf(hash, sizeof hash, "%s", json_text(json_find(c, "ledger.hash")));
     json_free(c);
     r = reserve_of(5);
-    r.ledger = other_ledger;
+    r.spend.ledger = other_ledger;
     run_for(forged_name, &r, 5, false);
     char *text = saved(), *next;
     c = read_back();
@@ -316,7 +313,7 @@ static void seeded_noise_certifies_nothing(void **state)
     (void)state;
     char name[33], other[33];
     struct sotto_dpsgd_request r = reserve_of(2);
-    r.insecure = 1;
+    r.spend.insecure = 1;
     run_for(name, &r, 2, false);
     must_verify();
     char *text = saved();
@@ -325,7 +322,7 @@ static void seeded_noise_certifies_nothing(void **state)
     free(text);
     run_for(other, &r, 2, true);
     assert_string_not_equal(name, other); /* the same seed, and yet two runs */
-    r.insecure = 0;
+    r.spend.insecure = 0;
     r.run = name; /* half of the noise is private: that does not help */
     run_for(name, &r, 2, false);
     must_verify();
@@ -359,14 +356,12 @@ static void clipped_by_l1_and_replaced(void **state)
 
 static struct sotto_release release_of(const char *book, double scale)
 {
-    return (struct sotto_release){.mechanism = "laplace",
-                                  .scale = scale,
-                                  .target = {NAN, 0},
-                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = book,
-                                  .purpose = "a release"};
+    return (struct sotto_release){
+        .mechanism = "laplace",
+        .scale = scale,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .purpose = "a release"}};
 }
 
 static void release_by(const struct sotto_release *r)
@@ -488,10 +483,10 @@ static void runs_that_protect_inputs_say_so(void **state)
     assert_non_null(strstr(json_text(json_find(c, "guarantee.statement")), "under replace-input adjacency"));
     struct sotto_sampled same = r.sampled;
     struct sotto_account a;
-    assert_int_equal(sotto_account_sampled(&a, &same), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, &same, NULL), SOTTO_OK);
     double epsilon = json_number(json_find(c, "guarantee.proved.epsilon.upper"));
     assert_true(fabs(epsilon / a.epsilon.upper - 1) < 1e-6);
-    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
     assert_non_null(strstr(total, "some assume public labels"));
     sotto_text_free(total);

@@ -51,14 +51,12 @@ static sotto_status charge_for(const char *id, const char *ledger, const struct 
 {
     char *certificate = NULL;
     float v[2] = {0};
-    const struct sotto_release r = {.mechanism = "laplace",
-                                    .scale = 1,
-                                    .target = {NAN, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = id,
-                                    .ledger = ledger,
-                                    .source = source,
-                                    .budget = budget};
+    const struct sotto_release r = {
+        .mechanism = "laplace",
+        .scale = 1,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = id, .ledger = ledger, .source = source, .budget = budget}};
     told[0] = '\0';
     sotto_status status = sotto_dp_release(&certificate, v, 2, &r, &ctx);
     assert_true(status == SOTTO_OK ? certificate != NULL : v[0] == 0 && v[1] == 0);
@@ -381,16 +379,16 @@ static void what_is_shown_adds_up(void **state)
     char *text, *table;
     for (int i = 0; i < 3; i++)
         assert_int_equal(charge("a", NULL, &source), SOTTO_OK);
-    assert_int_equal(sotto_ledger_show(&text, default_of("a")), SOTTO_OK);
+    assert_int_equal(sotto_ledger_show(&text, default_of("a"), NULL), SOTTO_OK);
     assert_int_equal(json_parse(&doc, text, strlen(text), "show"), SOTTO_OK);
     assert_true(fabs(json_number(json_find(doc, "total")) - 3) < 1e-9);
     assert_true(fabs(json_number(json_find(doc, "entries[2].total")) - 2) < 1e-9);
     assert_int_equal(json_whole(json_find(doc, "records")), N);
     assert_string_equal(json_text(json_find(doc, "dataset_id")), "a");
-    assert_int_equal(sotto_ledger_table(&table, default_of("a")), SOTTO_OK);
+    assert_int_equal(sotto_ledger_table(&table, default_of("a"), NULL), SOTTO_OK);
     assert_non_null(strstr(table, "laplace"));
     assert_non_null(strstr(table, "total: epsilon 3 at delta 0"));
-    assert_int_equal(sotto_ledger_table(&table, path_of("none.jsonl")), SOTTO_ENOENT);
+    assert_int_equal(sotto_ledger_table(&table, path_of("none.jsonl"), NULL), SOTTO_ENOENT);
     json_free(doc);
     sotto_text_free(text);
     sotto_text_free(table);

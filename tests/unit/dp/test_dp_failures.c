@@ -55,14 +55,12 @@ static int remove_folder(void **state)
 
 static struct sotto_release request(const char *mechanism)
 {
-    return (struct sotto_release){.mechanism = mechanism,
-                                  .scale = 2,
-                                  .target = {NAN, 1e-5},
-                                  .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger,
-                                  .purpose = "test"};
+    return (struct sotto_release){
+        .mechanism = mechanism,
+        .scale = 2,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}};
 }
 
 /* --- uses, each of which must succeed or fail with ENOMEM */
@@ -130,7 +128,7 @@ static sotto_status use_protect(void)
 static sotto_status use_verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -138,7 +136,7 @@ static sotto_status use_verify(void)
 static sotto_status use_ledger_account(void)
 {
     char *text = NULL;
-    sotto_status status = sotto_ledger_account(&text, ledger, 1e-5);
+    sotto_status status = sotto_ledger_account(&text, ledger, 1e-5, NULL);
     sotto_text_free(text);
     return status;
 }
@@ -162,7 +160,7 @@ static sotto_status use_compose(void)
     const struct sotto_event e = {
         .mechanism = "laplace", .count = 2, .scale = 2, .l1 = 1, .l2 = NAN, .adjacency = SOTTO_REPLACE_ONE};
     struct sotto_account a;
-    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE);
+    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE, NULL);
 }
 
 static sotto_status use_account_text(void)
@@ -171,7 +169,7 @@ static sotto_status use_account_text(void)
         "gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
-    sotto_status status = sotto_account_sampled(&a, &s);
+    sotto_status status = sotto_account_sampled(&a, &s, NULL);
     if (status == SOTTO_OK)
         status = sotto_account_json(&text, &a);
     sotto_text_free(text);
@@ -183,14 +181,14 @@ static sotto_status use_budget(void)
     struct sotto_release r = request("gaussian");
     float v[1] = {1};
     char *text = NULL;
-    r.budget = (struct sotto_dp){50, 1e-5};
+    r.spend.budget = (struct sotto_dp){50, 1e-5};
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
     sotto_text_free(text);
     text = NULL;
     if (status == SOTTO_OK) {
         r.mechanism = "laplace"; /* another kind: the sums do not do, the events are composed */
-        r.budget = (struct sotto_dp){3.3, 1e-5};
+        r.spend.budget = (struct sotto_dp){3.3, 1e-5};
         status = sotto_dp_release(&text, v, 1, &r, NULL);
         sotto_text_free(text);
     }
@@ -309,7 +307,7 @@ static void try_certificate(json_t *document)
 {
     char *report = NULL, *line = NULL, *text = json_dumps(document, JSON_INDENT(1));
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     assert_true(status == SOTTO_OK || status == SOTTO_EGATE || status == SOTTO_EFORMAT ||
                 status == SOTTO_EINVAL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
@@ -338,8 +336,8 @@ static void any_member_of_a_certificate_may_be_wrong(void **state)
 
 static struct ledger open_ledger;
 
-/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is refused.
- */
+/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is
+ * refused. */
 static void try_entry(json_t *document)
 {
     struct json *entry = NULL;
@@ -356,7 +354,7 @@ static void try_entry(json_t *document)
     assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
     if (status == SOTTO_OK) {
         double delta = json_object_get(document, "steps") ? 0 : 1e-5; /* sampled steps take long at others */
-        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta);
+        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta, NULL);
         assert_true(status == SOTTO_OK && a.epsilon.upper >= 0);
         ledger_close(&open_ledger);
     }
@@ -393,9 +391,7 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
         .sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 1,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = ledger};
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     struct sotto_dpsgd_session *steps;
     unlink(ledger);
     assert_int_equal(sotto_dp_reserve(&steps, &r, NULL), SOTTO_OK);
@@ -508,12 +504,11 @@ static void default_ledgers_are_used(void **state)
         .sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 1,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise};
+        .spend = {.dataset_id = "toy", .source = &exercise}};
     struct sotto_dpsgd_session *steps;
     float v[1] = {5};
     char *text = NULL;
-    r.ledger = NULL;
+    r.spend.ledger = NULL;
     setenv("XDG_DATA_HOME", folder, 1);
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
     sotto_text_free(text);
@@ -532,7 +527,7 @@ static void default_ledgers_are_used(void **state)
     /* a name in the working folder: no folder to make, and that folder is synced */
     char *here = getcwd(NULL, 0);
     assert_int_equal(chdir(folder), 0);
-    r.ledger = "bare.jsonl";
+    r.spend.ledger = "bare.jsonl";
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
     sotto_text_free(text);
     assert_int_equal(chdir(here), 0);

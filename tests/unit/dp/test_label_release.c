@@ -38,14 +38,12 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
     int64_t labels[RECORDS] = {0, 1, 2, 1};
     char *text;
     struct json *read;
-    const struct sotto_release r = {.mechanism = "randomised-response",
-                                    .scale = NAN,
-                                    .target = {epsilon, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = book,
-                                    .insecure = insecure};
+    const struct sotto_release r = {
+        .mechanism = "randomised-response",
+        .scale = NAN,
+        .target = {epsilon, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .insecure = insecure}};
     assert_int_equal(sotto_dp_randomise(&text, labels, RECORDS, 3, &r, NULL), SOTTO_OK);
     assert_int_equal(json_parse(&read, text, strlen(text), "certificate"), SOTTO_OK);
     strcpy(entry, json_text(json_find(read, "ledger.hash")));
@@ -59,9 +57,7 @@ static struct sotto_dpsgd_request reserve_of(const char *labels)
         .sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2, 1, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 2 * RECORDS,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger},
         .records = RECORDS,
         .inputs_only = 1,
         .labels = labels};
@@ -88,7 +84,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -150,7 +146,7 @@ static void inputs_and_labels_add_up(void **state)
     assert_true(fabs(json_number(json_find(c, "run.labels.scale")) * label_epsilon - 1) < 1e-9);
     assert_int_equal(json_kind(json_find(c, "guarantee.proved.pure_epsilon")), JSON_KIND_NULL);
     /* The ledger composes both entries; one run of two counts on public labels. */
-    assert_int_equal(sotto_ledger_account(&total, ledger, delta), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, ledger, delta, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
     sotto_text_free(total);
     json_free(alone);

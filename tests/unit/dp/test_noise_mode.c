@@ -28,11 +28,11 @@ static struct sotto_dpsgd_request reserve_of(const char *mechanism, size_t steps
         .sampled = {mechanism, 40, 1, steps, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = N,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = path_of("l.jsonl"),
-        .insecure = 1,
-        .insecure_seed = SEED,
+        .spend = {.dataset_id = "toy",
+                  .source = &exercise,
+                  .ledger = path_of("l.jsonl"),
+                  .insecure = 1,
+                  .insecure_seed = SEED},
         .noise_mode = SOTTO_NOISE_FAST};
 }
 
@@ -99,7 +99,7 @@ static void no_stream_is_used_twice(void **state)
     unlink(path_of("l.jsonl"));
     for (int d = 0; d < DRAWS; d += 2) {
         struct sotto_dpsgd_request r = reserve_of("gaussian", 2);
-        r.insecure = 0;
+        r.spend.insecure = 0;
         r.dimension = VALUES;
         r.run = d > 0 ? run : NULL;
         struct sotto_dpsgd_session *s = open_steps(&r, 1);
@@ -155,7 +155,8 @@ static sotto_status verify(const char *text)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), NULL, path_of("l.jsonl"));
+    sotto_status status =
+        sotto_certificate_verify(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL);
     sotto_text_free(report);
     return status;
 }
@@ -172,7 +173,7 @@ static void certificates_name_the_mode(void **state)
         struct sotto_dpsgd_request r = reserve_of("logistic", 2);
         char *text, *line, hash[SHA256_HEX], *saved;
         unlink(path_of("l.jsonl"));
-        r.insecure = 0;
+        r.spend.insecure = 0;
         r.noise_mode = modes[i].mode;
         struct sotto_dpsgd_session *s = open_steps(&r, 1);
         char *entry = text_of(path_of("l.jsonl")); /* before any noise */
@@ -212,7 +213,7 @@ static void certificates_name_the_mode(void **state)
         snprintf(run, sizeof run, "%.32s", strstr(again, "\"run\":\"") + 7);
         free(again);
         r.run = run;
-        r.ledger = path_of("l.jsonl"); /* the other text was good for eight calls */
+        r.spend.ledger = path_of("l.jsonl"); /* the other text was good for eight calls */
         r.noise_mode = modes[1 - i].mode;
         s = NULL;
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);

@@ -29,9 +29,7 @@ static struct sotto_protect request(const char *mechanism, const char *input, co
                     .scale = 2,
                     .target = {NAN, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = ledger}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}}};
 }
 
 static void expect(const struct sotto_protect *p, sotto_status expected, const char *text)
@@ -138,9 +136,9 @@ static void where_heads_come_from(void **state)
                                  NULL};
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
-    p.release.fingerprint = NULL; /* a hash of the data in the metadata is no identity */
+    p.release.spend.dataset_id = NULL; /* a hash of the data in the metadata is no identity */
     expect(&p, SOTTO_EUSAGE, "--dataset-id");
-    p.release.fingerprint = "toy";
+    p.release.spend.dataset_id = "toy";
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
@@ -167,9 +165,9 @@ static void where_heads_come_from(void **state)
         strcpy(p.release.sensitivity.evidence, "aa");
         p.sensitivity_data = "this";
         expect(&p, SOTTO_OK, "");
-        p.release.fingerprint = NULL;
+        p.release.spend.dataset_id = NULL;
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
-        p.release.fingerprint = "";
+        p.release.spend.dataset_id = "";
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
     }
 }
@@ -185,11 +183,11 @@ static void releases_without_facts(void **state)
     r.sensitivity.source = SOTTO_SENSITIVITY_PROVED;
     const char *const names[] = {NULL, ""};
     for (int i = 0; i < 2; i++) {
-        r.fingerprint = names[i];
+        r.spend.dataset_id = names[i];
         assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "--dataset-id"));
     }
-    r.fingerprint = "toy";
+    r.spend.dataset_id = "toy";
     r.mechanism = "nothing";
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
     assert_null(certificate);
@@ -221,7 +219,8 @@ static sotto_status verify(const char *text, const char *output)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"));
+    sotto_status status =
+        sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
     commitment_noted = report && strstr(report, "input commitment");
     sotto_text_free(report);
     return status;

@@ -21,15 +21,13 @@
 
 static struct sotto_release ordinary(const char *ledger)
 {
-    return (struct sotto_release){.mechanism = "logistic",
-                                  .scale = 0.5,
-                                  .target = {NAN, 1e-5},
-                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger,
-                                  .input_sha256 = "00",
-                                  .purpose = "test"};
+    return (struct sotto_release){
+        .mechanism = "logistic",
+        .scale = 0.5,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"},
+        .input_sha256 = "00"};
 }
 
 static void a_release_writes_ledger_and_certificate(void **state)

@@ -41,9 +41,7 @@ static struct sotto_protect ordinary(const char *mechanism)
                     .scale = NAN,
                     .target = {1, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = path_of("ledger.jsonl")}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}}};
 }
 
 static void every_kind_verifies(void **state)
@@ -94,7 +92,8 @@ static void every_kind_verifies(void **state)
         assert_true((strstr(statement, "note: ") != NULL) ==
                     (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
-        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.ledger);
+        sotto_status status =
+            sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger, NULL);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -129,7 +128,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
         p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
-        p.release.insecure = strcmp(changes[i].check, "sampler") == 0;
+        p.release.spend.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
         sotto_text_free(certificate);
@@ -143,7 +142,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         fputs(at + strlen(changes[i].from), f);
         fclose(f);
         base_free(bytes);
-        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL), SOTTO_EGATE);
+        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
         if (!strstr(sotto_error_text(), changes[i].check))
             fail_msg("%s: '%s'", changes[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -218,7 +217,7 @@ static void wrong_inputs_are_refused(void **state)
         if (status != w->status || !strstr(sotto_error_text(), w->text))
             fail_msg("case %zu: status %d, '%s'", i, (int)status, sotto_error_text());
         assert_false(file_exists(p.output));
-        assert_false(file_exists(p.release.ledger));
+        assert_false(file_exists(p.release.spend.ledger));
     }
     /* one array only */
     struct sotto_protect p = ordinary("exponential");
@@ -359,17 +358,17 @@ static void accounts_within_a_distance(void **state)
     (void)state;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .dimension = 10};
     struct sotto_account exact, near;
-    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0), SOTTO_OK);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30), SOTTO_OK);
+    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0, NULL), SOTTO_OK);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30, NULL), SOTTO_OK);
     assert_true(near.epsilon.upper >= exact.epsilon.upper && near.epsilon.upper < exact.epsilon.upper + 1e-9);
     assert_true(near.epsilon.lower <= exact.epsilon.lower && near.delta == 1e-5);
     assert_true(isnan(near.pure_epsilon) && isnan(near.zcdp_rho) && near.note[0] && !exact.note[0]);
     for (size_t i = 0; i < near.bound_count; i++)
         assert_true(strncmp(near.bounds[i].name, "pure", 4) != 0);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13), SOTTO_EDOMAIN);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30), SOTTO_EDOMAIN);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30), SOTTO_EINVAL);
-    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30, NULL), SOTTO_EINVAL);
     assert_true(account_inner_delta(1e-5, 0) == 1e-5 && account_inner_delta(0, 1e-30) == 0);
     assert_true(account_inner_delta(1e-5, 1e-30) < 1e-5);
 }

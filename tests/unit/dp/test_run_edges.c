@@ -36,10 +36,7 @@ static struct sotto_dpsgd_request reserve_of(const char *book, double rate)
         .sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .purpose = "test",
-        .ledger = book};
+        .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = book}};
 }
 
 /* Reserves, and leaves a certificate of nothing drawn. */
@@ -59,7 +56,7 @@ static void run_for(char id[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
     sotto_text_free(report);
     return status;
@@ -101,8 +98,8 @@ static void exchange_all(char **text, const char *from, const char *to)
     }
 }
 
-/* The one line of a ledger says something else and has a proper hash again, which the certificate takes over.
- */
+/* The one line of a ledger says something else and has a proper hash again, which the certificate takes
+ * over. */
 static void forge_entry(const char *from, const char *to)
 {
     char hash[SHA256_HEX], old[SHA256_HEX];
@@ -141,17 +138,17 @@ static void requests_without_sense(void **state)
     REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be a number");
     REFUSED(r.sampled.noise_multiplier = r.max_grad_norm = 1e-60, SOTTO_EINVAL, "* max_grad_norm must");
     REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
-    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "has no identity");
-    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "has no identity");
-    REFUSED(r.budget.epsilon = -1, SOTTO_EINVAL, "budget epsilon");
-    REFUSED((r.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must lie in [0, 1)");
+    REFUSED(r.spend.dataset_id = NULL, SOTTO_EINVAL, "has no identity");
+    REFUSED(r.spend.dataset_id = "", SOTTO_EINVAL, "has no identity");
+    REFUSED(r.spend.budget.epsilon = -1, SOTTO_EINVAL, "budget epsilon");
+    REFUSED((r.spend.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must lie in [0, 1)");
     REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is unknown");
     REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
-    REFUSED(r.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
+    REFUSED(r.spend.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
     good.sampled =
         (struct sotto_sampled){"logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, 0, SOTTO_SAMPLING_POISSON};
-    REFUSED((r.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
-    REFUSED((r.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET,
+    REFUSED((r.spend.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
+    REFUSED((r.spend.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET,
             "expected a budget that is not larger (got");
     struct ledger l;
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
@@ -216,7 +213,7 @@ static void coins_that_need_all_their_bits(void **state)
     struct sotto_dpsgd_request r = reserve_of(ledger, rate);
     uint32_t *rows = malloc(N * sizeof *rows);
     size_t count;
-    r.insecure = 1; /* the same every time */
+    r.spend.insecure = 1; /* the same every time */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_sample(s, rows, &count, N), SOTTO_OK);
     assert_true(fabs((double)count - rate * N) < 5 * sqrt(rate * (1 - rate) * N));
@@ -232,7 +229,7 @@ static void no_purpose_is_none(void **state)
     (void)state;
     char id[33];
     struct sotto_dpsgd_request r = reserve_of(ledger, 1);
-    r.purpose = NULL;
+    r.spend.purpose = NULL;
     run_for(id, &r);
     assert_int_equal(verify_with(ledger), SOTTO_OK);
     struct json *c;
@@ -294,7 +291,8 @@ static void a_certificate_of_a_run_that_is_wrong(void **state)
     assert_int_equal(verify_with(path_of("none.jsonl")), SOTTO_EGATE);
     assert_non_null(strstr(sotto_error_text(), "ledger chain"));
     char *report = NULL;
-    assert_int_equal(sotto_certificate_verify(&report, certificate, path_of("gone"), NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_certificate_verify(&report, certificate, path_of("gone"), NULL, NULL),
+                     SOTTO_ENOENT);
     assert_null(report);
 }
 
@@ -330,7 +328,7 @@ static void a_seeded_run_of_an_unknown_mechanism(void **state)
     (void)state;
     char id[33];
     struct sotto_dpsgd_request r = reserve_of(ledger, 1);
-    r.insecure = 1;
+    r.spend.insecure = 1;
     run_for(id, &r);
     assert_int_equal(verify_with(ledger), SOTTO_OK);
     char *text = contents(certificate);
@@ -344,14 +342,12 @@ static void a_seeded_run_of_an_unknown_mechanism(void **state)
 
 static struct sotto_release release_of(const char *mechanism)
 {
-    return (struct sotto_release){.mechanism = mechanism,
-                                  .scale = 2,
-                                  .target = {NAN, 0},
-                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger,
-                                  .purpose = "a release"};
+    return (struct sotto_release){
+        .mechanism = mechanism,
+        .scale = 2,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "a release"}};
 }
 
 static void release_by(const struct sotto_release *r)
@@ -378,8 +374,8 @@ static void must_verify(void)
         fail_msg("%s", sotto_error_text());
 }
 
-/* Each names its sampler, its source of noise and its column in its own way; one after the other in a ledger.
- */
+/* Each names its sampler, its source of noise and its column in its own way; one after the other in a
+ * ledger. */
 static void releases_of_all_kinds(void **state)
 {
     (void)state;
@@ -396,7 +392,7 @@ static void releases_of_all_kinds(void **state)
     strcpy(r.sensitivity.evidence, "7 pairs");
     release_by(&r);
     must_verify();
-    r.insecure = 1;
+    r.spend.insecure = 1;
     release_by(&r);
     must_verify();
     r = release_of("gaussian"); /* no epsilon at all without a delta: null in the certificate */
@@ -408,7 +404,7 @@ static void releases_of_all_kinds(void **state)
     assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
     json_free(c);
     char *report = NULL;
-    assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"check\": \"released file\""));
     assert_non_null(strstr(report, "the released file, as none was given"));
     sotto_text_free(report);
@@ -460,7 +456,7 @@ static sotto_status use_reserve(void)
     struct sotto_dpsgd_session *s = NULL;
     struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     r.run = going_on;
-    r.insecure = seeded_use;
+    r.spend.insecure = seeded_use;
     sotto_status status = sotto_dp_reserve(&s, &r, NULL);
     assert_int_equal(status == SOTTO_OK, s != NULL);
     sotto_dpsgd_session_close(s);
@@ -483,8 +479,7 @@ static sotto_status use_verify(void)
 }
 
 /* A check that lacks memory fails (EGATE), and jansson tells a text without memory as a syntax error
- * (EFORMAT).
- */
+ * (EFORMAT). */
 static int sweep(sotto_status (*use)(void), bool jansson)
 {
     sotto_status status = SOTTO_ENOMEM;
@@ -510,7 +505,7 @@ static void sweep_all(bool jansson)
     char id[33];
     struct sotto_dpsgd_request r = reserve_of(ledger, 1);
     for (seeded_use = 1; seeded_use >= 0; seeded_use--) {
-        r.insecure = seeded_use;
+        r.spend.insecure = seeded_use;
         unlink(ledger);
         run_for(id, &r);
         sweep(use_verify, jansson);

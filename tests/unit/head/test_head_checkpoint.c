@@ -169,11 +169,10 @@ static sotto_status train(bool interrupted)
 {
     const struct sotto_context ctx = {
         .stop = &stop, .progress = interrupted ? stop_after_some_steps : NULL, .threads = 1};
-    const struct sotto_head_privacy p = {.target = {NAN, 1e-5},
-                                         .fingerprint = "toy",
-                                         .source = &exercise,
-                                         .ledger = path_of("ledger.jsonl"),
-                                         .checkpoint = path_of("head.checkpoint")};
+    const struct sotto_head_privacy p = {
+        .target = {NAN, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")},
+        .checkpoint = path_of("head.checkpoint")};
     struct sotto_head_recipe r;
     struct sotto_head *h = NULL;
     char *certificate = NULL;

@@ -46,7 +46,8 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
 static struct sotto_head_privacy privacy_of(void)
 {
     return (struct sotto_head_privacy){
-        .target = {NAN, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")};
+        .target = {NAN, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
 
 static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
@@ -59,7 +60,7 @@ static double ledger_total(void)
 {
     char *json = NULL;
     double upper = NAN;
-    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5, NULL), SOTTO_OK);
     const char *at = strstr(json, "\"epsilon\":");
     assert_non_null(at);
     upper = strtod(at + 10, NULL);
@@ -86,7 +87,7 @@ static void heads_learn_and_are_certified(void **state)
         struct sotto_head *h = NULL, *again = NULL;
         char *certificate = NULL, *report = NULL;
         double accuracy;
-        unlink(p.ledger);
+        unlink(p.spend.ledger);
         r.noise = cases[i].noise;
         r.lr = cases[i].lr;
         r.momentum = cases[i].momentum;
@@ -95,16 +96,16 @@ static void heads_learn_and_are_certified(void **state)
         p.target.epsilon = 3;
         p.noise_mode = cases[i].mode;
         assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.9);
         double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
         assert_true(promised <= 3 && promised > 2.99);
         assert_true(ledger_total() <= 3); /* what a budget counts is what was asked for */
         assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
         assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                  path_of("head.safetensors"), p.ledger),
+                                                  path_of("head.safetensors"), p.spend.ledger, NULL),
                          SOTTO_OK);
-        assert_string_equal(sotto_head_fingerprint(h), ""); /* the file holds no hash of the records */
+        assert_string_equal(sotto_head_data_sha256(h), ""); /* the file holds no hash of the records */
         assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);
         assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
         assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0.5);
@@ -125,9 +126,9 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
     char *certificate = NULL;
     size_t count;
     double square = 0, steps = 10.0 * N / 60;
-    unlink(p.ledger);
-    p.insecure = 1;
-    p.insecure_seed = 5;
+    unlink(p.spend.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 5;
     p.noise_mode = mode;
     r.hidden_count = 1;
     r.hidden[0] = 200;
@@ -162,11 +163,11 @@ static void a_stopped_run_stays_charged(void **state)
     char *certificate = NULL;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
     assert_true(h == NULL && certificate == NULL);
     assert_true(ledger_total() > 0.5);
-    p.budget = (struct sotto_dp){1e-3, 1e-5};
+    p.spend.budget = (struct sotto_dp){1e-3, 1e-5};
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_EBUDGET);
     assert_true(h == NULL && certificate == NULL);
 }
@@ -180,7 +181,7 @@ static void bad_requests_have_one_line(void **state)
     do {                                                                                                     \
         struct sotto_head_recipe r = recipe_of("dp-sgd");                                                    \
         struct sotto_head_privacy p = privacy_of();                                                          \
-        p.ledger = path_of("none.jsonl");                                                                    \
+        p.spend.ledger = path_of("none.jsonl");                                                              \
         change;                                                                                              \
         assert_int_equal(train(&h, &certificate, &r, &p), wanted);                                           \
         assert_non_null(strstr(sotto_error_text(), text));                                                   \

@@ -46,10 +46,9 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
 
 static struct sotto_head_privacy privacy_of(double epsilon)
 {
-    return (struct sotto_head_privacy){.target = {epsilon, 1e-5},
-                                       .fingerprint = "toy",
-                                       .source = &exercise,
-                                       .ledger = path_of("ledger.jsonl")};
+    return (struct sotto_head_privacy){
+        .target = {epsilon, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
 
 static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
@@ -73,11 +72,11 @@ static void heads_learn(void **state)
             char *certificate = NULL;
             double accuracy;
             r.noise = noises[k];
-            p.insecure = 1;
-            p.insecure_seed = 1;
-            unlink(p.ledger);
+            p.spend.insecure = 1;
+            p.spend.insecure_seed = 1;
+            unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-            assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+            assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
             assert_true(accuracy > 0.9);
             sotto_text_free(certificate);
             sotto_head_free(h);
@@ -97,18 +96,18 @@ static void heads_are_certified(void **state)
             struct sotto_head *h = NULL, *again = NULL;
             char *certificate = NULL, *report = NULL, *account = NULL;
             r.noise = noises[k];
-            unlink(p.ledger);
+            unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
             assert_non_null(strstr(certificate, "\"source\": \"proved\""));
             assert_non_null(strstr(certificate, "replace-one"));
             assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
             assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                      path_of("head.safetensors"), p.ledger),
+                                                      path_of("head.safetensors"), p.spend.ledger, NULL),
                              SOTTO_OK);
-            assert_int_equal(sotto_ledger_account(&account, p.ledger, 1e-5), SOTTO_OK);
+            assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5, NULL), SOTTO_OK);
             double charged = strtod(strstr(account, "\"epsilon\":") + 10, NULL);
             assert_true(charged <= 4 && charged > 3.9);
-            assert_string_equal(sotto_head_fingerprint(h), "");
+            assert_string_equal(sotto_head_data_sha256(h), "");
             assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);
             assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
             assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0);
@@ -180,7 +179,7 @@ static void any_records_make_a_head(void **state)
             size_t classes = kind == 7 ? 9 : 2;
             struct heard heard = {0};
             struct sotto_context ctx = {.log = listen, .user = &heard};
-            unlink(p.ledger);
+            unlink(p.spend.ledger);
             p.classes_by = kind == 7 ? "a list" : NULL;
             assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes,
                                                       &r, &p, &ctx),
@@ -204,12 +203,12 @@ static void refused(const struct sotto_head_recipe *r, double epsilon, const cha
     struct sotto_head_privacy p = privacy_of(epsilon);
     struct sotto_head *h = NULL;
     char *certificate = NULL;
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(train(&h, &certificate, r, &p), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), text);
     assert_null(h);
     assert_null(certificate);
-    assert_true(access(p.ledger, F_OK) != 0); /* nothing was charged */
+    assert_true(access(p.spend.ledger, F_OK) != 0); /* nothing was charged */
 }
 
 static void bad_requests_have_one_line(void **state)
@@ -261,8 +260,8 @@ static void a_budget_is_kept(void **state)
     struct sotto_head_privacy p = privacy_of(2);
     struct sotto_head *h = NULL;
     char *certificate = NULL;
-    unlink(p.ledger);
-    p.budget = (struct sotto_dp){2.5, 1e-4};
+    unlink(p.spend.ledger);
+    p.spend.budget = (struct sotto_dp){2.5, 1e-4};
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
     sotto_head_free(h);
     sotto_text_free(certificate);
@@ -281,9 +280,9 @@ static void it_stops_and_survives_want_of_memory(void **state)
     char *certificate = NULL;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop, .threads = 1};
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
-    assert_true(access(p.ledger, F_OK) != 0);
+    assert_true(access(p.spend.ledger, F_OK) != 0);
     sotto_status status = SOTTO_ENOMEM;
     for (long n = 0; status == SOTTO_ENOMEM && n < 200; n++) {
         base_alloc_fail_after(n);

@@ -156,7 +156,7 @@ static void check_threads(size_t hidden)
     assert_true(one.l1 >= one.l2 && one.l2 >= one.linf && one.linf > 0);
     assert_true(one.mean_l1 > 0 && one.mean_l1 <= one.l1 && one.mean_l2 <= one.l2);
     assert_int_equal(strlen(one.recipe_hash), 64);
-    assert_int_equal(strlen(one.fingerprint), 64);
+    assert_int_equal(strlen(one.data_sha256), 64);
 }
 
 static void threads_do_not_change_bits(void **state)

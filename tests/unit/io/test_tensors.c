@@ -24,7 +24,7 @@ static sotto_status load(struct sotto_tensors *t, uint64_t length, const char *h
     memcpy(file + 8, header, n);
     if (bytes)
         memcpy(file + 8 + n, data, bytes);
-    sotto_status status = safetensors_from_memory(t, file, 8 + n + bytes, "head.safetensors");
+    sotto_status status = sotto_safetensors_load_bytes(t, file, 8 + n + bytes, "head.safetensors");
     base_free(file);
     return status;
 }

@@ -135,7 +135,7 @@ static void a_network_is_its_embedding_and_a_linear_head(void **state)
     assert_int_equal(a.width, 8);
     network_query_run(h, &a, x, N, NULL);
     assert_int_equal(network_last_layer(&last, n), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1, NULL), SOTTO_OK);
     assert_int_equal(sotto_network_predict(z, n, x, N, SIDE * SIDE, 1, &single), SOTTO_OK);
     for (size_t i = 0; i < N * 10; i++)
         assert_true(fabsf(z[i] - again[i]) < 1e-4f * (1 + fabsf(z[i])));
@@ -400,8 +400,7 @@ static void protect_refuses_a_network(void **state)
                               .release = {.mechanism = "logistic",
                                           .scale = 1,
                                           .sensitivity = {.l1 = 1, .l2 = NAN},
-                                          .fingerprint = "test",
-                                          .source = &exercise}};
+                                          .spend = {.dataset_id = "test", .source = &exercise}}};
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
     sotto_network_free(n);

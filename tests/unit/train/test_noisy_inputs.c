@@ -62,9 +62,9 @@ static struct sotto_train_privacy privacy(void)
     struct sotto_train_privacy p;
     sotto_train_privacy_defaults(&p);
     p.target.delta = 1e-5;
-    p.fingerprint = "toy";
-    p.source = &exercise;
-    p.ledger = ledger;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
+    p.spend.ledger = ledger;
     return p;
 }
 
@@ -165,8 +165,8 @@ static double loss_of(double noise, double label_epsilon)
     o.epochs = 1;
     o.lr = 1e-2;
     o.residual.kind = NULL, o.residual.gamma = 0;
-    p.insecure = 1;
-    p.insecure_seed = 7;
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 7;
     p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = label_epsilon;
     if (sotto_train_noisy_inputs(&n, &text, &r, &clear, NULL, 0, &o, &p, &single) != SOTTO_OK)
@@ -255,8 +255,8 @@ static void labels_are_flipped_once_by_the_law(void **state)
     o.residual.kind = NULL, o.residual.gamma = 0;
     p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = t;
-    p.insecure = 1;
-    p.insecure_seed = 5;
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 5;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &ctx), SOTTO_ESTOPPED);
     struct sotto_tensors saved = {0};
     assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
