@@ -98,7 +98,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   head -59 ym.csv > short.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels short.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; expected one label per record" ]
+  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; expected one per record" ]
   sed '7s/.*/3/' ym.csv > high.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels high.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
@@ -157,7 +157,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "delta that is not small is warned about" {
   run logits --delta 0.5
   [ "$status" -eq 0 ]
-  [[ "$output" == *"sotto: warning: delta 0.5 is too large; expected less than 1/n = 0.00667"* ]]
+  [[ "$output" == *"sotto: warning: delta 0.5 is not smaller than 1/n = 0.00667"* ]]
 }
 
 @test "report renders a folder or a file again" {
@@ -335,7 +335,7 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   [[ "$output" != *"lira-views "* ]] # nobody was trained on anything
   run logits --ref-logits rl.npy --member-views mv.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views go together" ]
+  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views must be given together" ]
   run logits --ref-logits rl.npy --member-views nv.npy --nonmember-views nv.npy --ref-views rv.npy
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: nv.npy has the wrong shape; expected (60, views, $classes), which is (records, views, classes)" ]

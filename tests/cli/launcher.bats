@@ -23,7 +23,7 @@ refused() {
   run env "${variables[@]}" "$SOTTO" "$@"
   [ "$status" -eq 69 ] || { echo "$*: exit $status: $output"; return 1; }
   [ "${lines[0]}" = "sotto: error: started as $rank ($launcher), but this sotto has no MPI support" ] || { echo "$output"; return 1; }
-  [[ "${lines[1]}" == "hint: start sotto without the launcher; to run "*"separate copies on purpose" ]]
+  [[ "${lines[1]}" == "hint: start sotto without the launcher, or give --alone to run "*"separate copies on purpose" ]]
   [ "${#lines[@]}" -eq 2 ]
   [ "$(names)" = "$before" ]
 }

@@ -43,16 +43,16 @@ teardown() {
   [ "$status" -eq 64 ]
   run "$SOTTO" selftest --falsify --runs 5
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: selftest: runs must lie between 20 and 1000000 (got 5)" ]
+  [ "$output" = "sotto: error: selftest: runs must be between 20 and 1000000 (got 5)" ]
   run "$SOTTO" selftest --draws 5000
   [ "$status" -eq 64 ]
   run "$SOTTO" selftest --falsify --draws 10
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: selftest: draws must lie between 1000 and 67108864 (got 10)" ]
+  [ "$output" = "sotto: error: selftest: draws must be between 1000 and 67108864 (got 10)" ]
 }
 
 @test "a folder that cannot be written is one line, exit 73" {
   TMPDIR=/nonexistent run "$SOTTO" selftest
   [ "$status" -eq 73 ]
-  [ "$output" = "sotto: error: selftest: cannot make a folder below /nonexistent" ]
+  [ "$output" = "sotto: error: selftest: /nonexistent: cannot create a folder in it" ]
 }

@@ -217,7 +217,7 @@ static void arrays_refuse(void **state)
     save_array("real.npy", SOTTO_F4, 1, (size_t[]){2}, real);
     refuse_pair("hwc.npy", "more.npy",
                 "hwc.npy: images have shape (2, 2, 2, 3); expected (N, C, H, W) with 1 or 3 channels");
-    refuse_pair("line.npy", "more.npy", "line.npy: u1 in 1 dimensions; expected u1 images");
+    refuse_pair("line.npy", "more.npy", "line.npy: the array is u1 in 1 dimensions; expected u1 images");
     refuse_pair("x.npy", "more.npy", "more.npy: 3 labels in 1 dimensions for 2 records; expected shape (2)");
     refuse_pair("x.npy", "real.npy", "real.npy: labels are f4; expected whole numbers");
     refuse_pair("x.npy", "negative.npy", "record 0 has label -1; expected 0 to 0");

@@ -488,7 +488,7 @@ static void runs_that_protect_inputs_say_so(void **state)
     assert_true(fabs(epsilon / a.epsilon.upper - 1) < 1e-6);
     assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
-    assert_non_null(strstr(total, "some count on public labels"));
+    assert_non_null(strstr(total, "some assume public labels"));
     sotto_text_free(total);
     assert_int_equal(json_dump(&text, c, JSON_PRETTY), SOTTO_OK);
     json_free(c);

@@ -148,7 +148,7 @@ static void a_condition_makes_a_run_conditional(void **state)
     r.spend.condition = NULL;
     struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "counts on 'an encoding that was fitted"));
+    assert_non_null(strstr(sotto_error_text(), "is conditional on 'an encoding that was fitted"));
     static const char *const changes[][2] = {
         {"\"condition\": \"an encoding", "\"condition\": \"a coding"},
         {"\"proved\": \"none\"", "\"proved\": {}"},

@@ -162,7 +162,7 @@ static void groups_and_adjacency(void **state)
     assert_non_null(strstr(sotto_error_text(), "events[1] has another adjacency"));
     assert_non_null(strstr(sotto_error_hint(), "group of two"));
     assert_int_equal(sotto_account_events(&a, two, 2, 1e-5, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
-    assert_non_null(strstr(sotto_error_text(), "events[1]: a guarantee for replaced records"));
+    assert_non_null(strstr(sotto_error_text(), "events[1]: a guarantee under replace-one adjacency"));
     /* sampled steps: by their own pair, far below a group of two by Renyi divergence */
     struct sotto_event s = sampled(1.1, 0.01, 1000);
     double one = upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE), pair = upper_of(&s, 1, 1e-5, SOTTO_REPLACE_ONE);

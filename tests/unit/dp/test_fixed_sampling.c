@@ -338,7 +338,7 @@ static void reservations_are_refused(void **state)
     r.records = 23;
     r.sampled.replace_one = 0;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "expected replace-one"));
+    assert_non_null(strstr(sotto_error_text(), "needs replace-one adjacency"));
     assert_int_equal(access(r.spend.ledger, F_OK), -1);
     for (long n = 0; n < 30; n++) { /* memory runs out anywhere */
         r = reserve_of(1);

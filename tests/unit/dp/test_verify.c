@@ -96,7 +96,7 @@ static void tensors_of_no_kind(void **state)
     says(released, p.release.spend.ledger, SOTTO_OK, "the sensitivity, which was stated by the caller");
     set_metadata(released, "release", NULL);
     match_output();
-    says(released, NULL, SOTTO_EGATE, "origin: these are tensors of no known kind");
+    says(released, NULL, SOTTO_EGATE, "origin: the tensors are of an unknown kind");
 }
 
 /* A head of PyTorch, which knows nothing of recipes. */

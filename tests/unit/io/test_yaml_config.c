@@ -181,14 +181,14 @@ static void errors_say_where_and_what(void **state)
         {"name: *a\n", "run.yaml:1:7: aliases (*name) are not supported; write the value out"},
         {"name: !!str x\n", "run.yaml:1:7: tags (!name) are not supported; write a plain value"},
         {"name: x\nname: y\n", "run.yaml:2:1: duplicate key 'name'"},
-        {"name: x\n---\nname: y\n", "run.yaml:2:1: a second document starts here; expected one"},
+        {"name: x\n---\nname: y\n", "run.yaml:2:1: a second document starts here; expected only one"},
         {"%YAML 1.1\n---\nname: y\n", "run.yaml:1:1: directives (%NAME) are not supported; remove the line"},
         {"? [a]\n: b\n", "run.yaml:1:3: a key must be a plain text"},
         {"name: \"a\\0b\"\n", "run.yaml:1:7: a text must not contain a zero byte"},
         {"name: x\n\tseed: 3\n",
          "run.yaml:2:1: not valid YAML: found a tab character that violates indentation"},
         {"name: [[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]]]]]",
-         "run.yaml:1:22: nested too deeply; at most 16 levels are read"},
+         "run.yaml:1:22: too many nested levels; expected at most 16"},
         {"name: \xff\n", "run.yaml: not valid YAML: invalid leading UTF-8 octet (byte 6)"},
     };
     struct config *c;
