@@ -125,8 +125,9 @@ static sotto_status choose(void)
 }
 static sotto_status events(void)
 {
-    const struct sotto_event e[2] = {{.mechanism = "laplace", .count = 3, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1},
-                                     {.mechanism = "logistic", .count = 2, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1}};
+    const struct sotto_event e[2] = {
+        {.mechanism = "laplace", .count = 3, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1},
+        {.mechanism = "logistic", .count = 2, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1}};
     return sotto_account_events(&account, e, 2, 1e-5, SOTTO_REPLACE_ONE, &context);
 }
 static sotto_status finite_points(void)
@@ -267,7 +268,9 @@ static sotto_status answer(void *user, float *posteriors, const float *rows, siz
 }
 static sotto_status attack(const char *name)
 {
-    struct sotto_attack_input in = {.member = {x, y, 64}, .nonmember = {x + 64 * D, y + 64, 64}, .attacker = {x + 128 * D, y + 128, N - 128}};
+    struct sotto_attack_input in = {.member = {x, y, 64},
+                                    .nonmember = {x + 64 * D, y + 64, 64},
+                                    .attacker = {x + 128 * D, y + 128, N - 128}};
     struct sotto_attack_options o;
     struct sotto_head_recipe r;
     struct sotto_audit_result found = {0};
@@ -278,7 +281,8 @@ static sotto_status attack(const char *name)
     o.name = name;
     o.recipe = &r;
     o.shadows = 2;
-    assert_int_equal(sotto_target_open_function(&in.target, "in this process", answer, trained, D, K), SOTTO_OK);
+    assert_int_equal(sotto_target_open_function(&in.target, "in this process", answer, trained, D, K),
+                     SOTTO_OK);
     sotto_status status = sotto_attack(&found, scores, &finished, &in, &o, &context);
     sotto_audit_result_free(&found);
     sotto_target_close(in.target);
@@ -375,7 +379,8 @@ static void reports_come_from_the_caller_and_the_pool_stays(void **state)
     struct sotto_head_recipe r;
     struct sotto_train_options o;
     struct sotto_network *network;
-    struct sotto_dataset set = {.name = "blobs", .n = N, .features = x, .columns = D, .labels = y, .classes = K};
+    struct sotto_dataset set = {
+        .name = "blobs", .n = N, .features = x, .columns = D, .labels = y, .classes = K};
     caller = pthread_self();
     int pool = par_set_threads(3);
     sotto_head_defaults(&r);
