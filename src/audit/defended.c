@@ -211,7 +211,8 @@ static sotto_status seek_attribute(struct json **list, const struct defence_tria
         row[i] = i;
     for (int kind = ATTRIBUTE_LOGISTIC; kind <= ATTRIBUTE_MLP; kind++) {
         struct confusion_scores scores;
-        TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1));
+        TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1,
+                            s->ctx));
         TRY(confusion_measure(&scores, rows->protected_label, guess, rows->n, s->values, DRAWS, confidence,
                               s->trial->seed, 0));
         struct json *one = json_make_object();

@@ -101,7 +101,7 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                   const struct sotto_train_privacy *privacy, uint64_t noise_seed,
                                   const struct sotto_context *ctx)
 {
-    struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
+    const struct sotto_context quiet = context_quiet(ctx, 0);
     struct sotto_dataset rows = {.name = "attacker's records",
                                  .n = own->n,
                                  .features = own->x,
@@ -237,7 +237,7 @@ static sotto_status plan_machine(struct network_trainer *t)
     int threads = par_threads(ctx);
     bool alone = t->plan->models < (size_t)threads;
     t->lanes = alone ? 1 : threads;
-    t->own = (struct sotto_context){.threads = alone ? threads : 1, .stop = ctx ? ctx->stop : NULL};
+    t->own = context_quiet(ctx, alone ? threads : 1);
     sotto_status status = nn_backend_find(&t->backend, backend ? backend : "auto");
     if (status == SOTTO_OK)
         snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", t->own.threads,

@@ -265,6 +265,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct tuning t = {.options = options,
                        .from = from,
                        .data = data,
@@ -286,6 +287,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
     *head = h;
     h = NULL;
 done:
+    par_set_threads(pool);
     sotto_head_free(h);
     release(&t);
     return status;

@@ -11,6 +11,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 #include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
 
@@ -269,6 +270,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
     struct sotto_train_result found;
     int64_t *all = NULL;
@@ -292,6 +294,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     if (result)
         *result = found;
 done:
+    par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
                           options->checkpoint ? "the same command continues" : "a new run is charged again");

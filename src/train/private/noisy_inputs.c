@@ -13,6 +13,7 @@
 #include "dp/release/charge_hint.h"
 #include "io/json/json.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 #include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
 
@@ -370,6 +371,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
                                       const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
     char with_rows[NOISY_INPUTS_TEXT + 192];
@@ -392,6 +394,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
     if (result)
         *result = found;
 done:
+    par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
                           options->checkpoint ? "the same command continues" : "a new run is charged again");
