@@ -153,7 +153,7 @@ struct sotto_attack_options {
     size_t channels, height, width;
     /** lira, rmia and their offline forms: views of each image. [1], 2: mirrored, 18: also shifted by 2 pixels. */
     size_t views;
-    /** Target and noisy shadows answer so often, and posteriors are averaged: against models whose answers are noisy
+    /** Target and noisy shadows answer so often, and posteriors are averaged: against models with noisy answers
      *  [0, 1: once]. */
     size_t repeats;
     /** 1: shadow networks without the target's residual perturbation (noise, ensemble, lost skips): an attacker that

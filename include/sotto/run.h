@@ -21,7 +21,7 @@ struct sotto_run_options {
     /** Recorded in run.json; NULL: nothing is. */
     const char *command_line;
 };
-/** Runs an experiment. Finished stages whose hash is unchanged are reused.
+/** Runs an experiment. Finished stages with an unchanged hash are reused.
  *
  *  In:  config_path               YAML file; NULL: config_text holds the YAML
  *       config_text, config_name  the text, and its name in errors
