@@ -22,7 +22,8 @@ int main(void)
         .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
         .output = "private.safetensors"};
     struct sotto_head *head = NULL;
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *line = NULL;
     double accuracy = 0;
     if (sotto_head_train_private(&head, &certificate, x, y, RECORDS, COLUMNS, CLASSES, &recipe, &privacy,
                                  NULL) != SOTTO_OK ||
@@ -34,7 +35,7 @@ int main(void)
     }
     printf("%s\naccuracy on its own records (private: do not publish): %.3f\n", line, accuracy);
     sotto_text_free(line);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(head);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static sotto_status protect(char **certificate, char **report)
+static sotto_status protect(struct sotto_certificate **certificate, char **report)
 {
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
@@ -41,7 +41,8 @@ static sotto_status protect(char **certificate, char **report)
 
 int main(void)
 {
-    char *certificate = NULL, *report = NULL, *text = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL, *text = NULL;
     if (protect(&certificate, &report) != SOTTO_OK || sotto_verify_text(&text, report) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
@@ -49,6 +50,6 @@ int main(void)
     printf("%s", text);
     sotto_text_free(text);
     sotto_text_free(report);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return 0;
 }

@@ -331,17 +331,18 @@ sotto_status option_check_report(const struct options *o)
     return SOTTO_OK;
 }
 
-sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
+sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only)
 {
     const char *word = option_text(o, "adjacency");
-    *zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
-    if (!*zero_out && strcmp(word, "replace-one") != 0)
+    bool zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
+    if (!zero_out && strcmp(word, "replace-one") != 0)
         return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
-    if (*zero_out && replace_only)
+    if (zero_out && replace_only)
         return cli_fail(SOTTO_EUSAGE,
                         "--adjacency %s: this trainer is accounted for a replaced record only; expected "
                         "replace-one (DP-SGD by --sampling poisson has both)",
                         word);
+    *adjacency = zero_out ? SOTTO_ZERO_OUT : SOTTO_REPLACE_ONE;
     return SOTTO_OK;
 }
 

@@ -77,7 +77,7 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
 
 /* --adjacency of a private trainer: 0 replace-one, 1 zero-out (also "add-remove"). EUSAGE: another word, or
  * zero-out where only replaced records are accounted. */
-sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only);
+sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
 /* Sets those members of *out that were given. EUSAGE. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);

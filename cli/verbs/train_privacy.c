@@ -47,7 +47,7 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
         return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --epsilon");
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
-        status = option_adjacency(&p->zero_out, o, p->sampling == SOTTO_SAMPLING_FIXED);
+        status = option_adjacency(&p->adjacency, o, p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
     if (option_given(o, "steps") && option_given(o, "epochs"))

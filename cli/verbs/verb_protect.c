@@ -104,7 +104,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_sensitivity_sample sample = {0};
     struct sotto_provenance whose = {0};
     struct private_set set = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = fill(&p, o);
@@ -122,20 +122,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     p.release.spend = set.spend;
     if (status == SOTTO_OK)
         status = sotto_protect_file(&certificate, &p, ctx);
+    if (status == SOTTO_OK)
+        status = private_set_print(certificate, p.output, json);
+    sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);
-    if (status != SOTTO_OK)
-        return status;
-    if (json) {
-        fputs(certificate, stdout);
-    } else {
-        char *line = NULL;
-        status = sotto_certificate_summary(&line, certificate);
-        if (status == SOTTO_OK)
-            printf("%s: %s\ncertificate: %s.certificate.json\n", p.output, line, p.output);
-        sotto_text_free(line);
-    }
-    sotto_text_free(certificate);
     return status;
 }
 

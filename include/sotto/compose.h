@@ -14,14 +14,6 @@
 extern "C" {
 #endif
 
-/** Which data sets count as neighbours. A guarantee for one never stands for the other by itself. */
-enum sotto_adjacency {
-    SOTTO_REPLACE_ONE,
-    SOTTO_ADD_REMOVE,
-    SOTTO_BOTH_ADJACENCIES, /**< of parts: the guarantee was shown for each of the two */
-    SOTTO_SAME_ADJACENCY    /**< of a total: the one that all its parts have */
-};
-
 struct sotto_composed {
     char rule[32], adjacency[16];
     char reason[192]; /**< why the rule gives this, one line */

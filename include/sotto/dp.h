@@ -18,6 +18,22 @@ struct sotto_interval {
     double lower, upper;
 };
 
+/** Which data sets count as neighbours. A guarantee for one never stands for another by itself. */
+enum sotto_adjacency {
+    SOTTO_REPLACE_ONE,      /**< one record is replaced by another; the number of records is public */
+    SOTTO_ADD_REMOVE,       /**< one record more or less */
+    SOTTO_ZERO_OUT,         /**< one record counts as nothing; the number of records is public. Accounted as
+                               add-remove */
+    SOTTO_REPLACE_INPUT,    /**< the input of one record is replaced; its label is public, or was released */
+    SOTTO_BOTH_ADJACENCIES, /**< of parts (compose.h): shown for replace-one and for add-remove */
+    SOTTO_SAME_ADJACENCY    /**< of a total (compose.h): the one that all its parts have */
+};
+/** "replace-one", "add-remove", "zero-out", "replace-input"; "unknown" for the others. */
+SOTTO_API const char *sotto_adjacency_name(enum sotto_adjacency adjacency);
+/** The other way round. EINVAL: names the known ones. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adjacency_find(enum sotto_adjacency *adjacency,
+                                                             const char *name);
+
 /** Where a sensitivity comes from; only PROVED and CLIPPED count as proved. */
 enum sotto_sensitivity_source {
     SOTTO_SENSITIVITY_GIVEN,
@@ -141,16 +157,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling 
 SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
 
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a Poisson sample of rate
- * `sample_rate`, plus noise of scale noise_multiplier * C. Adjacency is add-remove (one record more or less)
- * unless replace_one says otherwise. */
+ * `sample_rate`, plus noise of scale noise_multiplier * C. */
 struct sotto_sampled {
     const char *mechanism; /**< "gaussian", "logistic", or "laplace" (clipped by L1 only) */
     double noise_multiplier, sample_rate;
     size_t steps;
     double delta;
-    enum sotto_norm clipping;     /**< the norm that bounds a gradient by C; 0: L2 */
-    int replace_one;              /**< 1: adjacent is a record replaced by another (n is public) */
-    enum sotto_sampling sampling; /**< 0: Poisson; fixed: replace_one must be 1 */
+    enum sotto_norm clipping; /**< the norm that bounds a gradient by C; 0: L2 */
+    enum sotto_adjacency
+        adjacency; /**< 0: replace-one; add-remove or zero-out. A reservation: replace-one, zero-out or
+                                       replace-input */
+    enum sotto_sampling sampling; /**< 0: Poisson; fixed: under replace-one only */
 };
 /** The smallest of these upper bounds: Renyi divergence of integer and fractional orders (Mironov, Talwar,
  * Zhang 2019; logistic by the L2 theorem; a replaced record as a group of two), the sum of pure epsilons
@@ -168,7 +185,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_
 /** Default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
 SOTTO_API double sotto_default_delta(size_t records);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
- * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism, or replace_one;
+ * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism, or under replace-one;
  * ENOMEM; EDOMAIN: losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
                                                                         const struct sotto_sampled *sampled);
@@ -241,35 +258,68 @@ struct sotto_release {
                           does not tell its size. Not exact: within n 2^-110 of its law, which is added to
                           delta, so delta must be > 0 and no pure epsilon is left */
 };
+/** What a release, or a run of private training, guarantees and where it was recorded. Made by the calls that charge
+ * a ledger; free with sotto_certificate_free(). What the functions below hand out lives as long as the certificate. */
+struct sotto_certificate;
+/** The account: of the release, or of all steps that the run was charged for. */
+SOTTO_API const struct sotto_account *sotto_certificate_account(const struct sotto_certificate *certificate);
+/** As accounted, so with any enlargement by rounding. */
+SOTTO_API const struct sotto_sensitivity *
+sotto_certificate_sensitivity(const struct sotto_certificate *certificate);
+/** 1: the guarantee is proved. 0: it rests on sotto_certificate_condition(), or there is none as noise was seeded. */
+SOTTO_API int sotto_certificate_is_proved(const struct sotto_certificate *certificate);
+/** All that epsilon rests on without proof; "" for nothing. */
+SOTTO_API const char *sotto_certificate_condition(const struct sotto_certificate *certificate);
+/** The guarantee in one line. */
+SOTTO_API const char *sotto_certificate_statement(const struct sotto_certificate *certificate);
+/** Number and hash of its entry in the ledger. */
+SOTTO_API size_t sotto_certificate_entry(const struct sotto_certificate *certificate);
+SOTTO_API const char *sotto_certificate_hash(const struct sotto_certificate *certificate);
+/** One line: mechanism, scale, and the guarantee (sotto_text_free). ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_certificate_summary(char **line, const struct sotto_certificate *certificate);
+/** The document sotto.certificate/2 (docs/FORMATS.md, sotto_text_free), with "output_sha256" if
+ * sotto_protect_file() made it. ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_encode(char **json,
+                                                                 const struct sotto_certificate *certificate);
+/** Writes that document with "output_sha256", the SHA-256 of the file that was released. ECREATE, EIO, ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
+                                                               const struct sotto_certificate *certificate,
+                                                               const char *output_sha256);
+/** NULL is allowed. */
+SOTTO_API void sotto_certificate_free(struct sotto_certificate *certificate);
+
 /** The only place where noise is added to a vector: checks, accounts, writes and fsyncs the ledger entry,
  * then adds noise to vector[0..n). Values are rounded to the lattice of the noise by integers, and what comes
  * out is that lattice's point, rounded once to a float. A value beyond 2^120 steps of the lattice counts as
  * that many, in silence. Discrete mechanisms need whole multiples of sensitivity.value_step (0: 1).
- * *certificate: the certificate's JSON text without the output hash; give it to
- *  sotto_certificate_save() once the output file is written, then to sotto_text_free().
+ * *certificate: give it to sotto_certificate_save() once the output file is written.
  *  EINVAL (a parameter, a value that is not finite), EDOMAIN (no scale reaches the target), EBUDGET (recorded
  * in the ledger), EFORMAT (damaged ledger), EAGAIN (ledger locked), ECREATE, EIO, ENOMEM. The vector is
  * untouched on failure; once the entry is written it stays. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(char **certificate, float *vector, size_t n,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release(struct sotto_certificate **certificate,
+                                                         float *vector, size_t n,
                                                          const struct sotto_release *release,
                                                          const struct sotto_context *ctx);
 /** The same for doubles: rounded to the lattice as they are, and what comes out is rounded to a double. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release_double(char **certificate, double *vector, size_t n,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release_double(struct sotto_certificate **certificate,
+                                                                double *vector, size_t n,
                                                                 const struct sotto_release *release,
                                                                 const struct sotto_context *ctx);
 /** The exponential mechanism, by the same path: *chosen = i with probability proportional to exp(scores[i] /
  * (2 scale)), drawn exactly from the scores rounded to the lattice. sensitivity.l1: the most by which one
  * score can change between adjacent data sets. HIGHER scores are likelier. Its running time depends on the
  * scores. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select(size_t *chosen, char **certificate,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select(size_t *chosen,
+                                                        struct sotto_certificate **certificate,
                                                         const double *scores, size_t n,
                                                         const struct sotto_release *release,
                                                         const struct sotto_context *ctx);
 /** Randomised response, by the same path: every labels[i] in {0, ..., classes - 1} is kept with probability
  * e^t / (e^t + classes - 1), t = 1 / scale, else replaced by one of the others; exact. One record per label,
  * so the guarantee is t whatever n is; sensitivity.l1 must be 1. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n,
-                                                           size_t classes,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(struct sotto_certificate **certificate,
+                                                           int64_t *labels, size_t n, size_t classes,
                                                            const struct sotto_release *release,
                                                            const struct sotto_context *ctx);
 /** How the noise of an iterated mechanism is drawn. */
@@ -300,9 +350,7 @@ struct sotto_dpsgd_request {
         *run; /**< the run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a
                         new run */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
-    int inputs_only;    /**< 1: a contribution is a record's input, its label is public: adjacent is one INPUT
-                           replaced, its label kept ("replace-input"); needs sampled.replace_one */
-    const char *labels; /**< inputs_only: the hash of the entry, in the same ledger, by which the labels of
+    const char *labels; /**< replace-input: the hash of the entry, in the same ledger, by which the labels of
                            the same records were released by sotto_dp_randomise() (its certificate's
                            ledger.hash); the run's certificate counts both, so adjacent is one RECORD
                            replaced. NULL: labels are public */
@@ -337,14 +385,10 @@ SOTTO_API size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *step
 SOTTO_API const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *steps);
 SOTTO_API const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *steps);
 /** The certificate of what the run made so far, finished or interrupted: charged are the steps of all its
- * reservations, also those that the ledger alone remembers. Text as that of sotto_dp_release(): give it to
- * sotto_certificate_save() with the output's hash, then to sotto_text_free(). ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_dpsgd_session_certificate(char **certificate, const struct sotto_dpsgd_session *steps);
+ * reservations, also those that the ledger alone remembers. ENOMEM. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dpsgd_session_certificate(
+    struct sotto_certificate **certificate, const struct sotto_dpsgd_session *steps);
 SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);
-/** Adds "output_sha256" and writes the certificate file. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path, const char *certificate,
-                                                               const char *output_sha256);
 /** Re-derives everything that a certificate says from its own facts. `output`: the released file (its hash is
  * checked) or NULL; `ledger`: where its entry and commitment must be, or NULL. *report: one JSON object,
  * schema sotto.verify/1, with every check (sotto_text_free), also on EGATE. EGATE: a check failed, the first
@@ -371,8 +415,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const ch
 /** What a ledger adds up to at `delta`, schema sotto.ledger_account/1: the proved column (or "none"), the
  * conditional column, the budget. Checks the chain. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta);
-/** One line for people: mechanism, scale, and what the guarantee says (free with sotto_text_free). */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, const char *certificate);
 /** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
 
@@ -384,7 +426,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
  * metadata recipe, shape and classes are kept and nothing else (docs/FORMATS.md). release.input_sha256 comes
  * from the file; release.spend.dataset_id from its provenance, or is given for a file that has none (EUSAGE:
  * neither, or two that differ). A sampled sensitivity must be of the same recipe and data as the head (EINVAL).
- * *certificate: as saved (sotto_text_free). Errors: those of the readers and of sotto_dp_release(). */
+ * *certificate: as saved. Errors: those of the readers and of sotto_dp_release(). */
 struct sotto_protect {
     const char *input, *output;
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */
@@ -392,7 +434,7 @@ struct sotto_protect {
     const char *sensitivity_data; /**< SHA-256 of the data that the sensitivity was sampled on, or NULL */
     struct sotto_release release;
 };
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(char **certificate,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(struct sotto_certificate **certificate,
                                                            const struct sotto_protect *protect,
                                                            const struct sotto_context *ctx);
 

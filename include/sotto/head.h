@@ -92,11 +92,9 @@ struct sotto_head_privacy {
                                removes it once the head is saved */
     const char *classes_by; /**< who gave the number of classes, for the certificate; NULL: "the caller" */
     enum sotto_noise_mode noise_mode; /**< 0: exact */
-    int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: of DP-SGD by Poisson
-                     samples, one record that counts as nothing (zero-out: n is public; accounted as
-                     add-remove) */
+    enum sotto_adjacency adjacency;   /**< [replace-one], zero-out: DP-SGD by Poisson samples only */
     enum sotto_sampling sampling; /**< of DP-SGD; 0: Poisson. fixed: `batch` records without replacement in
-                                     every step; zero_out must be 0 */
+                                     every step; replace-one only */
 };
 /** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n; every
  * record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to
@@ -105,9 +103,9 @@ struct sotto_head_privacy {
  * stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating system:
  * two runs differ.
  *
- *  Protected are X and y together against replacing a record (zero_out: against one that counts as nothing), in
+ *  Protected are X and y together against replacing a record (zero-out: against one that counts as nothing), in
  * everything that leaves
- * this function; *certificate (sotto_text_free) says how far.
+ * this function; *certificate (sotto_certificate_free) says how far.
  *
  * `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the
  * records hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 ..
@@ -115,12 +113,10 @@ struct sotto_head_privacy {
  * adds nothing.
  *
  * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate,
-                                                                 const float *x, const int64_t *y, size_t n,
-                                                                 size_t d, size_t classes,
-                                                                 const struct sotto_head_recipe *recipe,
-                                                                 const struct sotto_head_privacy *privacy,
-                                                                 const struct sotto_context *ctx);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(
+    struct sotto_head **out, struct sotto_certificate **certificate, const float *x, const int64_t *y,
+    size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
+    const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
 /* By second moments (the trainers listed by sotto_head_moment_trainer()): sums over the records of x x' and x
  * by class go through sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and
  * the head is computed from what comes out. Any mechanism that adds noise to vectors will do. EDIVERGED: the
@@ -128,7 +124,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(struct sotto_he
 
 /** Saves such a head and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
-                                                                const char *certificate);
+                                                                const struct sotto_certificate *certificate);
 /** safetensors: "0.weight" (out, in), "0.bias", "2.weight", ... as PyTorch's nn.Sequential; metadata:
  *  recipe, recipe hash, SHA-256 of the data, encoder hash, ISA level (docs/FORMATS.md). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save(const char *path, const struct sotto_head *h);

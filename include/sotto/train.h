@@ -100,8 +100,9 @@ struct sotto_train_privacy {
                                noise_multiplier for it is found */
     const char *noise;                /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
-    int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: one record that counts
-                     as nothing (zero-out: n is public; accounted as add-remove; Poisson samples only) */
+    enum sotto_adjacency
+        adjacency; /**< [replace-one], zero-out: Poisson samples only. Noisy inputs: replace-one with
+                                       label_epsilon, else replace-input; what stands here is not used */
     enum sotto_sampling sampling; /**< [poisson]; fixed: `batch` records without replacement in every step,
                                      certified for a replaced record */
     double noise_multiplier;      /**< noise scale / max_grad_norm */
@@ -140,17 +141,15 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  * draws its steps anew and is charged for them again; one whose ledger does not hold what the checkpoint has
  * used is refused.
  *
- * Protected are the records together against replacing one (zero_out: against one that counts as nothing), in everything that
- * leaves this function but the checkpoint's name of the data; *certificate (sotto_text_free) says how far.
+ * Protected are the records together against replacing one (zero-out: against one that counts as nothing), in everything that
+ * leaves this function but the checkpoint's name of the data; *certificate (sotto_certificate_free) says how far.
  * Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
  * NAN. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
-                                                            struct sotto_train_result *result,
-                                                            const struct sotto_dataset *data,
-                                                            const int64_t *rows, size_t n,
-                                                            const struct sotto_train_options *options,
-                                                            const struct sotto_train_privacy *privacy,
-                                                            const struct sotto_context *ctx);
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_train_private(struct sotto_network **out, struct sotto_certificate **certificate,
+                    struct sotto_train_result *result, const struct sotto_dataset *data, const int64_t *rows,
+                    size_t n, const struct sotto_train_options *options,
+                    const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
 /** Training on noisy inputs, with a proof for them (docs/derivations/residual.md, section 1): every epoch each
  * input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
  * residual.input_noise from the operating system, after the ledger was charged; the network is trained on
@@ -167,14 +166,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
  * EINVAL also: no radius; members that would read copies of their own. Other errors as of sotto_train() and
  * sotto_dp_reserve(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_train_noisy_inputs(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
-                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                         const struct sotto_train_options *options, const struct sotto_train_privacy *privacy,
-                         const struct sotto_context *ctx);
+sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,
+                         struct sotto_train_result *result, const struct sotto_dataset *data,
+                         const int64_t *rows, size_t n, const struct sotto_train_options *options,
+                         const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
 /** Saves such a network and, beside it, PATH.certificate.json with the file's hash. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(const char *path,
-                                                                   const struct sotto_network *n,
-                                                                   const char *certificate);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(
+    const char *path, const struct sotto_network *n, const struct sotto_certificate *certificate);
 
 /** One .safetensors (docs/FORMATS.md, sotto.model/1). A network made elsewhere needs only the tensors and the
  * keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names

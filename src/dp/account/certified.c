@@ -89,7 +89,7 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
     sotto_status status = SOTTO_OK;
     struct sampled_task task = {.sampled = sampled};
     TRY(sotto_account_sampled(&task.account, sampled));
-    if (sampled->replace_one)
+    if (sampled->adjacency == SOTTO_REPLACE_ONE)
         FAIL(SOTTO_ENOTSUP, "sampled iterations under replace-one adjacency have no certified account; "
                             "expected add-remove");
     TRY(ball_run(certify_sampled, &task));

@@ -22,7 +22,7 @@ struct total {
 /* Poisson sampling seen by one replaced record: its doubling is not a group's. */
 static bool takes_place(const struct part *p)
 {
-    return p->sampled.replace_one && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
+    return sampled_replaces(&p->sampled) && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
 }
 
 /* Sum of pure epsilons; INFINITY where one has none. */
@@ -149,17 +149,17 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
 {
     sotto_status status = SOTTO_OK;
     p->kind = PART_SAMPLED;
-    p->sampled = (struct sotto_sampled){.mechanism = e->mechanism,
-                                        .noise_multiplier = e->noise_multiplier,
-                                        .sample_rate = e->sample_rate,
-                                        .steps = e->count,
-                                        .delta = 0.5,
-                                        .clipping = e->clipping,
-                                        .replace_one = replaced && group == 2,
-                                        .sampling = e->sampling};
+    p->sampled = (struct sotto_sampled){
+        .mechanism = e->mechanism,
+        .noise_multiplier = e->noise_multiplier,
+        .sample_rate = e->sample_rate,
+        .steps = e->count,
+        .delta = 0.5,
+        .clipping = e->clipping,
+        .adjacency = (replaced && group == 2) || e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE
+                                                                                     : SOTTO_ADD_REMOVE,
+        .sampling = e->sampling};
     REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)e->sampling);
-    if (e->sampling == SOTTO_SAMPLING_FIXED)
-        p->sampled.replace_one = 1;
     if (e->sampling == SOTTO_SAMPLING_FIXED && e->adjacency != SOTTO_REPLACE_ONE)
         FAIL(SOTTO_ENOTSUP, "samples of a fixed size are accounted under replace-one adjacency");
     if (e->sampling == SOTTO_SAMPLING_POISSON && e->adjacency != SOTTO_ADD_REMOVE)

@@ -27,7 +27,7 @@ static double renyi_epsilon(const struct mechanism *m, const struct sotto_sample
                                .doublings = s->sampling == SOTTO_SAMPLING_POISSON};
     if (!m->by_l2 && !m->renyi_ball)
         return INFINITY;
-    if (s->replace_one)
+    if (sampled_replaces(s))
         return parts_renyi(&steps, 1, s->delta);
     return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
@@ -42,7 +42,7 @@ static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled 
 {
     struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
     const struct composed_release all = {s->mechanism,        shift,    s->clipping, s->sample_rate,
-                                         s->replace_one != 0, s->steps, s->sampling};
+                                         sampled_replaces(s), s->steps, s->sampling};
     return account_pld(epsilon, &all, 1, s->delta);
 }
 
@@ -51,7 +51,10 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
     sotto_status status = SOTTO_OK;
     TRY(mechanism_require(m, s->mechanism));
     REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)s->sampling);
-    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->replace_one,
+    REQUIRE((unsigned)s->adjacency <= SOTTO_ZERO_OUT,
+            "sampled steps are accounted under replace-one, add-remove or zero-out adjacency (got %s)",
+            sotto_adjacency_name(s->adjacency));
+    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || sampled_replaces(s),
             "samples of a fixed size are accounted for a replaced record; one more or less would change how "
             "many are drawn, or from how many: expected replace-one adjacency, or poisson sampling");
     REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1, "clipping %d is not known",
@@ -97,12 +100,12 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
     snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(s->clipping));
     snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(s->sampling));
-    snprintf(a.adjacency, sizeof a.adjacency, "%s", s->replace_one ? "replace-one" : "add-remove");
+    snprintf(a.adjacency, sizeof a.adjacency, "%s", sotto_adjacency_name(s->adjacency));
     if (scalar_curve_holds(m, s->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
         account_add_bound(&a, "renyi", renyi_epsilon(m, s));
-    if (s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
+    if (sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
         snprintf(
             a.note, sizeof a.note,
             "a replaced record is bounded as a group of two: no exact pair is known for %s noise on sums "
@@ -121,7 +124,7 @@ sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct 
     sotto_status status = SOTTO_OK;
     struct sotto_sampled turned = *s;
     struct sotto_account a, other;
-    turned.replace_one = !s->replace_one;
+    turned.adjacency = sampled_replaces(s) ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
     TRY(sotto_account_sampled(&a, s));
     if (s->sampling == SOTTO_SAMPLING_POISSON) {
         TRY(sotto_account_sampled(&other, &turned));

@@ -5,6 +5,7 @@
 #include "dp/noise/lattice.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_lines.h"
+#include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "num/interval.h"
 
@@ -163,22 +164,61 @@ done:
     return status;
 }
 
-void dpsgd_reservations_add(struct dpsgd_reservations *run, int64_t index, const char *hash,
-                            size_t first_step, size_t steps)
+sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run)
 {
-    struct json *one = json_make_object();
-    json_put_integer(&one, "index", index);
-    json_put_text(&one, "hash", hash);
-    json_put_integer(&one, "first_step", (int64_t)first_step);
-    json_put_integer(&one, "steps", (int64_t)steps);
-    json_push(&run->reservations, one);
-    run->charged += steps;
+    sotto_status status = SOTTO_OK;
+    struct dpsgd_reservation *more = NULL;
+    size_t capacity = run->capacity ? 2 * run->capacity : 8;
+    if (run->count < run->capacity)
+        goto done;
+    NEW(more, capacity);
+    if (run->count)
+        memcpy(more, run->items, run->count * sizeof *more);
+    base_free(run->items);
+    run->items = more;
+    run->capacity = capacity;
+done:
+    return status;
+}
+
+void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_reservation *one)
+{
+    run->items[run->count++] = *one;
+    run->charged += one->steps;
+}
+
+sotto_status dpsgd_reservations_copy(struct dpsgd_reservations *out, const struct dpsgd_reservations *run)
+{
+    sotto_status status = SOTTO_OK;
+    struct dpsgd_reservations copy = *run;
+    copy.items = NULL;
+    copy.capacity = run->count ? run->count : 1;
+    NEW(copy.items, copy.capacity);
+    if (run->count)
+        memcpy(copy.items, run->items, run->count * sizeof *run->items);
+    *out = copy;
+done:
+    return status;
+}
+
+struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run)
+{
+    struct json *list = json_make_array();
+    for (size_t i = 0; i < run->count; i++) {
+        struct json *one = json_make_object();
+        json_put_integer(&one, "index", (int64_t)run->items[i].entry);
+        json_put_text(&one, "hash", run->items[i].hash);
+        json_put_integer(&one, "first_step", (int64_t)run->items[i].first_step);
+        json_put_integer(&one, "steps", (int64_t)run->items[i].steps);
+        json_push(&list, one);
+    }
+    return list;
 }
 
 void dpsgd_reservations_free(struct dpsgd_reservations *run)
 {
-    json_free(run->reservations);
-    run->reservations = NULL;
+    base_free(run->items);
+    run->items = NULL;
 }
 
 static bool same_facts(const struct dpsgd_facts *a, const struct dpsgd_facts *b)
@@ -203,27 +243,28 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct json 
 {
     sotto_status status = SOTTO_OK;
     struct dpsgd_facts found;
-    const char *id = json_text(json_find(entry, "run")), *hash, *randomness;
-    size_t first_step, steps, index;
+    struct dpsgd_reservation one = {0};
+    const char *id = json_text(json_find(entry, "run")), *randomness;
     if (!id || strcmp(id, run->id) != 0)
         goto done;
-    TRY(json_get_size(&index, entry, name, "index"));
-    if ((int64_t)index > last)
+    TRY(json_get_size(&one.entry, entry, name, "index"));
+    if ((int64_t)one.entry > last)
         goto done;
     TRY(dpsgd_facts_get(&found, entry, name));
-    TRY(json_get_text(&hash, entry, name, "hash"));
+    TRY(json_get_text_into(one.hash, sizeof one.hash, entry, name, "hash"));
     TRY(json_get_text(&randomness, entry, name, "randomness"));
-    TRY(json_get_size(&first_step, entry, name, "first_step"));
-    TRY(json_get_size(&steps, entry, name, "steps"));
+    TRY(json_get_size(&one.first_step, entry, name, "first_step"));
+    TRY(json_get_size(&one.steps, entry, name, "steps"));
     REQUIRE(same_condition(&found, facts),
-            "run %s: entry %zu of %s counts on '%s', which this one does not say", run->id, index, name,
+            "run %s: entry %zu of %s counts on '%s', which this one does not say", run->id, one.entry, name,
             found.condition);
     REQUIRE(same_facts(&found, facts),
             "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, noise mode, "
             "adjacency or release of labels",
-            run->id, index, name);
+            run->id, one.entry, name);
     run->seeded = run->seeded || strcmp(randomness, "os") != 0;
-    dpsgd_reservations_add(run, (int64_t)index, hash, first_step, steps);
+    TRY(dpsgd_reservations_make_room(run));
+    dpsgd_reservations_add(run, &one);
 done:
     return status;
 }
@@ -232,7 +273,7 @@ sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char 
                                      int64_t last, const struct dpsgd_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct dpsgd_reservations run = {.reservations = json_make_array()};
+    struct dpsgd_reservations run = {.items = NULL};
     const struct json *entry;
     struct ledger_lines lines;
     memcpy(run.id, id, sizeof run.id);
@@ -243,7 +284,7 @@ sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char 
         TRY(ledger_lines_next(&entry, &lines));
     }
     *out = run;
-    run.reservations = NULL;
+    run.items = NULL;
 done:
     ledger_lines_close(&lines);
     dpsgd_reservations_free(&run);

@@ -25,6 +25,17 @@ done:
     return status;
 }
 
+sotto_status spend_require_adjacency(enum sotto_adjacency adjacency)
+{
+    if (adjacency != SOTTO_REPLACE_ONE && adjacency != SOTTO_ZERO_OUT)
+        return status_fail(
+            SOTTO_EINVAL,
+            "adjacency %s: expected replace-one or zero-out, as the number of records is public "
+            "in private training",
+            sotto_adjacency_name(adjacency));
+    return SOTTO_OK;
+}
+
 sotto_status spend_noise(struct noise **stream, const struct sotto_spend *s)
 {
     return s->insecure ? noise_open_insecure(stream, s->insecure_seed) : noise_open(stream);

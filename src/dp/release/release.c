@@ -3,6 +3,7 @@
  * and is charged. */
 #include "dp/release/release.h"
 #include "base/sha256.h"
+#include "dp/ledger/certificate_json.h"
 #include "dp/ledger/charge.h"
 #include "dp/noise/lattice_fixed.h"
 #include "dp/ledger/spend.h"
@@ -99,39 +100,47 @@ done:
     return status;
 }
 
-sotto_status release_record(struct noise **stream, char **certificate, const struct release_plan *p,
-                            const struct sotto_context *ctx)
+static struct certificate_facts facts_of(const struct release_plan *p)
+{
+    return (struct certificate_facts){.account = &p->account,
+                                      .sensitivity = &p->sensitivity,
+                                      .dimension = p->n,
+                                      .seeded = p->release->spend.insecure != 0,
+                                      .sampler = p->sampler,
+                                      .lattice_exponent = p->lattice_exponent,
+                                      .records = p->release->records,
+                                      .condition = p->condition,
+                                      .purpose = p->release->spend.purpose};
+}
+
+sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
+                            const struct release_plan *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_release *r = p->release;
+    const struct certificate_facts facts = facts_of(p);
     struct charge charge = {.lock = -1};
-    struct json *entry = NULL, *text = NULL, *where = NULL;
+    struct json *entry = NULL;
     struct noise *opened = NULL;
-    char *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
+    struct sotto_certificate *made = NULL;
+    char nonce[SHA256_HEX];
     TRY(spend_noise(&opened, &r->spend));
     TRY(charge_open(&charge, p->dataset_id, r->spend.ledger, r->spend.source, ctx));
-    const struct ledger *ledger = &charge.ledgers[0];
-    TRY(ledger_record_budget(&charge.ledgers[0], r->spend.budget, p->account.delta));
+    struct ledger *ledger = &charge.ledgers[0];
+    TRY(ledger_record_budget(ledger, r->spend.budget, p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
-    commit_to(nonce, commitment, r->input_sha256, opened);
-    text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n,
-                                                        r->spend.insecure != 0, p->sampler,
-                                                        p->lattice_exponent, r->records, p->condition});
+    TRY(certificate_new(&made, &facts));
+    commit_to(nonce, made->input_commitment, r->input_sha256, opened);
     entry = ledger_entry(p, nonce);
     TRY(charge_enter(&charge, &entry, &p->account, ctx));
-    where = json_make_object();
-    json_put_integer(&where, "index", (int64_t)ledger->entries - 1);
-    json_put_text(&where, "hash", ledger->last);
-    json_put(&text, "ledger", where);
-    json_put_text(&text, "purpose", r->spend.purpose);
-    json_put_text(&text, "input_commitment", commitment);
-    TRY(json_dump(&made, text, JSON_PRETTY));
+    certificate_enter(made, ledger->entries - 1, ledger->last);
     *certificate = made;
     *stream = opened;
+    made = NULL;
     opened = NULL;
 done:
     json_free(entry);
-    json_free(text);
+    sotto_certificate_free(made);
     noise_close(opened);
     charge_close(&charge);
     return status;

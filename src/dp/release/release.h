@@ -4,6 +4,7 @@
 
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
+#include "rng/noise.h"
 
 /** What is about to be released. Made by release_plan(), completed by the kind of release. */
 struct release_plan {
@@ -22,9 +23,9 @@ struct release_plan {
  * draw. EINVAL, EDOMAIN. Nothing is written. */
 sotto_status release_plan(struct release_plan *plan, const struct sotto_release *release, size_t n,
                           unsigned kinds);
-/** Ledger entry on disk, then a stream to draw from (noise_close) and the certificate's text
- * (sotto_text_free). On failure both are NULL. Errors of sotto_dp_release(). */
-sotto_status release_record(struct noise **stream, char **certificate, const struct release_plan *plan,
-                            const struct sotto_context *ctx);
+/** Ledger entry on disk, then a stream to draw from (noise_close) and the certificate
+ * (sotto_certificate_free). On failure both are NULL. Errors of sotto_dp_release(). */
+sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
+                            const struct release_plan *plan, const struct sotto_context *ctx);
 
 #endif

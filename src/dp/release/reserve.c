@@ -10,6 +10,7 @@
 #include "dp/noise/fixed_sample.h"
 #include "dp/ledger/dpsgd_reservations.h"
 #include "par/par.h"
+#include "dp/ledger/certificate_json.h"
 #include "dp/ledger/spend.h"
 
 #include <math.h>
@@ -89,14 +90,18 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
             r->first_step);
-    REQUIRE(!r->inputs_only || r->sampled.replace_one,
-            "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
-    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.replace_one,
+    REQUIRE(
+        r->sampled.adjacency == SOTTO_REPLACE_ONE || r->sampled.adjacency == SOTTO_ZERO_OUT ||
+            r->sampled.adjacency == SOTTO_REPLACE_INPUT,
+        "reserve: adjacency %s; expected replace-one, zero-out or replace-input, as the number of records is "
+        "public in a run",
+        sotto_adjacency_name(r->sampled.adjacency));
+    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.adjacency != SOTTO_ZERO_OUT,
             "reserve: samples of a fixed size are accounted for a replaced record: expected replace-one "
             "adjacency, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
             "reserve: samples of a fixed size need the number of records");
-    REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
+    REQUIRE(!r->labels || (r->sampled.adjacency == SOTTO_REPLACE_INPUT && strlen(r->labels) == 64),
             "reserve: labels that were released belong to a run that protects inputs; expected the hash of "
             "their entry");
     REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
@@ -183,11 +188,11 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
                 "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
                 r->first_step, ledger, s->run.charged);
     } else {
-        s->run.reservations = json_make_array();
         TRY(name_run(s->run.id));
     }
     all.steps += s->run.charged;
-    all.replace_one = r->sampled.replace_one;
+    all.adjacency = s->facts.inputs_only ? SOTTO_REPLACE_ONE : r->sampled.adjacency;
+    TRY(dpsgd_reservations_make_room(&s->run));
     TRY(sotto_account_sampled_both(&s->account, &all));
     TRY(run_complete_account(&s->account, &s->facts));
     run_put_note(&s->account, &s->facts);
@@ -211,7 +216,10 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, account, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
-    dpsgd_reservations_add(&s->run, (int64_t)ledger->entries - 1, s->entry, r->first_step, sampled->steps);
+    struct dpsgd_reservation one = {
+        .entry = ledger->entries - 1, .first_step = r->first_step, .steps = sampled->steps};
+    memcpy(one.hash, s->entry, sizeof one.hash);
+    dpsgd_reservations_add(&s->run, &one);
 done:
     json_free(entry);
     charge_close(&charge);
@@ -237,10 +245,10 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                                       .dimension = r->dimension,
                                       .clipping = sampled.clipping,
                                       .noise_mode = r->noise_mode,
-                                      .inputs_only = r->inputs_only != 0,
+                                      .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
                                       .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
-    sampled.replace_one = 1;
+    sampled.adjacency = SOTTO_REPLACE_ONE;
     TRY(sotto_account_sampled(&account, &sampled));
     run_put_note(&account, &facts);
     NEW(s, 1);
@@ -383,29 +391,30 @@ sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
 }
 
 /* The account is that of all charged steps, whatever became of them. */
-sotto_status sotto_dpsgd_session_certificate(char **certificate, const struct sotto_dpsgd_session *s)
+sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certificate,
+                                             const struct sotto_dpsgd_session *s)
 {
+    sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct sotto_certificate *c = NULL;
     struct sotto_account account = s->account;
     account.scale = s->facts.scale;
     account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
-    struct json *object = certificate_make(&(struct certificate_facts){
-        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent,
-        s->records, s->facts.condition});
-    struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
-    json_put_text(&run, "id", s->run.id);
-    dpsgd_facts_put(&run, &s->facts);
-    json_put_integer(&steps, "charged", (int64_t)s->run.charged);
-    json_put_integer(&steps, "used", (int64_t)(s->first_step + s->used));
-    json_put(&run, "steps", steps);
-    const struct json *last = json_at(s->run.reservations, json_count(s->run.reservations) - 1);
-    json_put_integer(&where, "index", json_whole(json_member(last, "index")));
-    json_put_text(&where, "hash", s->entry);
-    json_put(&run, "reservations", json_clone(s->run.reservations));
-    json_put(&object, "run", run);
-    json_put(&object, "ledger", where);
-    json_put_text(&object, "purpose", s->purpose[0] ? s->purpose : NULL);
-    sotto_status status = json_dump(certificate, object, JSON_PRETTY);
-    json_free(object);
+    const struct certificate_facts facts = {.account = &account,
+                                            .sensitivity = &sensitivity,
+                                            .dimension = s->dimension,
+                                            .seeded = s->run.seeded,
+                                            .sampler = run_sampler(&s->facts),
+                                            .lattice_exponent = s->lattice.exponent,
+                                            .records = s->records,
+                                            .condition = s->facts.condition,
+                                            .purpose = s->purpose[0] ? s->purpose : NULL};
+    TRY(certificate_new(&c, &facts));
+    TRY(certificate_add_run(c, &s->run, &s->facts, s->first_step + s->used));
+    certificate_enter(c, s->run.items[s->run.count - 1].entry, s->entry);
+    *certificate = c;
+    c = NULL;
+done:
+    sotto_certificate_free(c);
     return status;
 }

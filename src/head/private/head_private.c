@@ -318,7 +318,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
                     .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
                     .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
                     .delta = p->target.delta,
-                    .replace_one = !p->zero_out,
+                    .adjacency = p->adjacency,
                     .sampling = p->sampling},
         .max_grad_norm = r->max_grad_norm,
         .dimension = run->trainer->count,
@@ -351,7 +351,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
-                                          .replace_one = !p->zero_out,
+                                          .adjacency = p->adjacency,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
     r->noise_multiplier *= 1 + 1e-9;
@@ -359,7 +359,7 @@ done:
     return status;
 }
 
-static sotto_status train_private(struct sotto_head **out, char **certificate,
+static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
                                   const struct head_data *records, const struct sotto_head_recipe *recipe,
                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
 {
@@ -375,10 +375,11 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     struct held_file held = {0};
     size_t width[HEAD_MAX_LAYERS + 1] = {data.d};
     int64_t *labels = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     TRY(head_data_silence(&labels, &data));
     if (isnan(own.target.delta))
         own.target.delta = sotto_default_delta(n);
+    TRY(spend_require_adjacency(own.adjacency));
     TRY(calibrate(&r, n, &own));
     TRY(head_recipe_check(&r));
     REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
@@ -396,7 +397,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     TRY(train(&run, n, reserved, ctx));
     head_plain_export(&trainer.network, h->parameters);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
-    TRY(certificate_add_classes(&text, classes, privacy->classes_by));
+    certificate_add_classes(text, classes, privacy->classes_by);
     head_describe(h, &data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
     *out = h;
@@ -410,7 +411,7 @@ done:
     sotto_dpsgd_session_close(reserved);
     clear(&trainer);
     base_free(labels);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_head_free(h);
     return status;
 }

@@ -26,7 +26,7 @@ done:
     return status;
 }
 
-static sotto_status release(char **certificate, float *vector, size_t dimension,
+static sotto_status release(struct sotto_certificate **certificate, float *vector, size_t dimension,
                             const struct sotto_account *account, const struct sotto_sensitivity *sensitivity,
                             const struct head_data *data, const struct sotto_head_privacy *p,
                             const struct sotto_context *ctx)
@@ -96,15 +96,18 @@ static sotto_status check_request(const struct sotto_head_recipe *r, const struc
     sotto_status status = SOTTO_OK;
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
             "trainer %s draws noise once: exactly; expected noise mode exact", r->trainer);
+    REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
+            "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",
+            sotto_adjacency_name(privacy->adjacency), r->trainer);
     REQUIRE(!r->refuse_larger,
             "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
 done:
     return status;
 }
 
-sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *records,
-                          const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
-                          const struct sotto_context *ctx)
+sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **certificate,
+                          const struct head_data *records, const struct sotto_head_recipe *recipe,
+                          const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct moment_trainer *t = head_recipe_moments(recipe);
@@ -116,7 +119,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     struct sotto_account account;
     struct noisy_moments noisy = {0};
     struct sotto_head *h = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     float *vector = NULL;
     struct held_file held = {0};
     int64_t *labels = NULL;
@@ -144,7 +147,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
         TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
     TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
     TRY(solve(h, &noisy, vector, &r, &shape, account.standard_deviation));
-    TRY(certificate_add_classes(&text, data->classes, privacy->classes_by));
+    certificate_add_classes(text, data->classes, privacy->classes_by);
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
     *out = h;
@@ -156,7 +159,7 @@ done:
         charge_name_certificate(text, "the noisy sums are lost; a new run is charged again");
     if (vector) /* exact sums, where the release failed */
         base_wipe(vector, dimension * sizeof *vector);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     base_free(vector);
     base_free(labels);
     base_free(noisy.products);

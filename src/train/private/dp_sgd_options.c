@@ -4,6 +4,7 @@
 #include "sotto/option.h"
 
 #include "base/status.h"
+#include "dp/ledger/spend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate)
                                           .sample_rate = rate,
                                           .steps = p->steps,
                                           .delta = p->target.delta,
-                                          .replace_one = !p->zero_out,
+                                          .adjacency = p->adjacency,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon));
     p->noise_multiplier *= 1 + 1e-9;
@@ -62,6 +63,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
+    TRY(spend_require_adjacency(p->adjacency));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
     REQUIRE(p->max_grad_norm <= DP_SGD_LARGEST_CLIP, "max_grad_norm must be at most %g (got %g)",

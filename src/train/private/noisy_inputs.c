@@ -55,7 +55,7 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                     .sample_rate = 1,
                     .steps = left < p->reserve ? left : p->reserve,
                     .delta = p->target.delta,
-                    .replace_one = 1},
+                    .adjacency = SOTTO_REPLACE_INPUT},
         .max_grad_norm = r->radius,
         .dimension = r->n * r->d,
         .first_step = (size_t)epoch,
@@ -63,7 +63,6 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
         .records = r->n,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode,
-        .inputs_only = 1,
         .labels = r->state.labels ? r->state.label_entry : NULL};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
@@ -79,9 +78,7 @@ static sotto_status release_labels(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    char *certificate = NULL;
-    struct json *read = NULL;
-    const char *entry;
+    struct sotto_certificate *certificate = NULL;
     const struct sotto_release request = {
         .mechanism = "randomised-response",
         .scale = NAN,
@@ -91,12 +88,9 @@ static sotto_status release_labels(struct noisy_run *r)
                                 (uint64_t)1 << 63),
         .records = r->n};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
-    TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
-    TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
-    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", entry);
+    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", sotto_certificate_hash(certificate));
 done:
-    json_free(read);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -186,11 +180,8 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs)
 {
     sotto_status status = SOTTO_OK;
     double multiplier;
-    const struct sotto_sampled sampled = {.mechanism = "gaussian",
-                                          .sample_rate = 1,
-                                          .steps = epochs,
-                                          .delta = r->p.target.delta,
-                                          .replace_one = 1};
+    const struct sotto_sampled sampled = {
+        .mechanism = "gaussian", .sample_rate = 1, .steps = epochs, .delta = r->p.target.delta};
     double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
     TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon));
     r->noise = multiplier * r->radius * (1 + 0x1p-30);
@@ -329,24 +320,25 @@ done:
     return status;
 }
 
-static sotto_status finish(struct sotto_network **out, char **certificate, struct noisy_run *r)
+static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
+                           struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     TRY(add_input_noise(r));
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "input_release", r->text));
     if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
-    TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));
+    certificate_add_classes(text, r->data->classes, silent_records_classes_by(&r->records, &r->p));
     *certificate = text;
     *out = n;
     text = NULL;
     n = NULL;
 done:
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     return status;
 }
@@ -362,7 +354,7 @@ static void clear(struct noisy_run *r)
     base_free(r->all);
 }
 
-sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certificate,
+sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,
                                       struct sotto_train_result *result, const struct sotto_dataset *data,
                                       const int64_t *rows, size_t n,
                                       const struct sotto_train_options *options,

@@ -159,7 +159,8 @@ static void laplace_atoms(void **state)
 static void sampled_gaussian(void **state)
 {
     (void)state; /* the specification's speed case */
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {
+        "gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
     struct sotto_account fast, certified;
     assert_int_equal(sotto_account_sampled(&fast, &s), SOTTO_OK);
     assert_int_equal(sotto_account_sampled_certified(&certified, &s), SOTTO_OK);
@@ -216,8 +217,8 @@ static void certified_calibration_never_overshoots(void **state)
             assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k), SOTTO_OK);
             assert_true(a.scale >= scale && a.scale < scale * 1.02);
         }
-    struct sotto_sampled training = {"gaussian", NAN,           0.1, 10,
-                                     1e-5,       SOTTO_NORM_L2, 0,   SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled training = {
+        "gaussian", NAN, 0.1, 10, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     double multiplier;
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2), SOTTO_OK);
@@ -232,7 +233,7 @@ static void certified_calibration_never_overshoots(void **state)
     struct sotto_account fast;
     assert_int_equal(sotto_account_sampled(&fast, &training), SOTTO_OK);
     assert_true(a.epsilon.lower <= fast.epsilon.upper && fast.epsilon.lower <= a.epsilon.upper);
-    training.replace_one = 1;
+    training.adjacency = SOTTO_REPLACE_ONE;
     assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_ENOTSUP);
     assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_ENOTSUP);
     assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, -2), SOTTO_EINVAL);
@@ -247,7 +248,8 @@ static void refusals(void **state)
     (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {
+        "gaussian", 1.1, 0.01, 0, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
     assert_int_equal(sotto_account_sampled_certified(&a, &s), SOTTO_EINVAL);
     assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1), SOTTO_EINVAL);
     assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1), SOTTO_ENOTSUP);

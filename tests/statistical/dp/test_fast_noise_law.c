@@ -180,7 +180,7 @@ static void steps_are_independent(void **state)
     for (int i = 0; i < 2; i++) {
         unlink(path_of("l.jsonl"));
         struct sotto_dpsgd_request r = {
-            .sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+            .sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
             .max_grad_norm = 0.025,
             .dimension = N,
             .spend = {.dataset_id = "toy",

@@ -56,7 +56,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     struct sotto_train_privacy p;
     struct sotto_network *n = NULL;
     struct nn_model *before = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     int64_t rows[CANARIES];
     int in[CANARIES];
     double score[CANARIES], start[CANARIES], middle = 0;
@@ -92,7 +92,8 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
                                                                 .noise_multiplier = p.noise_multiplier,
                                                                 .sample_rate = 1,
                                                                 .steps = STEPS,
-                                                                .delta = 1e-5}),
+                                                                .delta = 1e-5,
+                                                                .adjacency = SOTTO_ADD_REMOVE}),
         SOTTO_OK);
     *promised = account.epsilon.upper;
     assert_int_equal(nn_model_create(&before, &n->config, o.seed), SOTTO_OK);
@@ -110,7 +111,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
         right += (score[order[i]] > 0) == in[order[i]];
     nn_model_free(before);
     sotto_network_free(n);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return one_run_epsilon(1e-5, CANARIES, GUESSES, right, 0.95);
 }
 

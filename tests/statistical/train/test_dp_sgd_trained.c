@@ -70,7 +70,7 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     struct sotto_train_privacy p;
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
     struct run run = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
@@ -91,13 +91,14 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     unlink(p.spend.ledger);
     assert_int_equal(
         dp_sgd_train(&run.network, &certificate, NULL, &data, rows, n, &o, &p, fault, &one_thread), SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     assert_int_equal(
         sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
                                                                 .noise_multiplier = multiplier,
                                                                 .sample_rate = (double)batch / (double)n,
                                                                 .steps = steps,
-                                                                .delta = 1e-5}),
+                                                                .delta = 1e-5,
+                                                                .adjacency = SOTTO_ADD_REMOVE}),
         SOTTO_OK);
     run.promised = account.epsilon.upper;
     return run;

@@ -22,8 +22,12 @@ static void a_rate_of_one_is_sampled_training_still(void **state)
     (void)state;
     struct sotto_account a;
     char *json = NULL;
-    const struct sotto_sampled s = {
-        .mechanism = "gaussian", .noise_multiplier = 2, .sample_rate = 1, .steps = 3, .delta = 1e-5};
+    const struct sotto_sampled s = {.mechanism = "gaussian",
+                                    .noise_multiplier = 2,
+                                    .sample_rate = 1,
+                                    .steps = 3,
+                                    .delta = 1e-5,
+                                    .adjacency = SOTTO_ADD_REMOVE};
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
     assert_int_equal(sotto_account_json(&json, &a), SOTTO_OK);
     assert_non_null(strstr(json, "\"noise_multiplier\": 2.0"));
@@ -49,7 +53,7 @@ static void laws_far_apart(void **state)
                                       .steps = 1,
                                       .delta = 1e-5,
                                       .clipping = SOTTO_NORM_L1,
-                                      .replace_one = 1};
+                                      .adjacency = SOTTO_REPLACE_ONE};
     assert_int_equal(sotto_account_sampled(&a, &far), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1400.001 && a.epsilon.upper > 690 && a.epsilon.lower <= a.epsilon.upper);
 }
@@ -178,24 +182,61 @@ static void a_grid_without_memory(void **state)
 static void both_relations_are_those_of_their_own_accounts(void **state)
 {
     (void)state;
-    struct sotto_sampled s = {"gaussian", 1.1, 0.05, 200, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {
+        "gaussian", 1.1, 0.05, 200, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
     for (int replaced = 0; replaced < 2; replaced++) {
         struct sotto_account both, one, other;
-        s.replace_one = replaced;
+        s.adjacency = replaced ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE;
         assert_int_equal(sotto_account_sampled_both(&both, &s), SOTTO_OK);
         assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
-        s.replace_one = !replaced;
+        s.adjacency = replaced ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
         assert_int_equal(sotto_account_sampled(&other, &s), SOTTO_OK);
         assert_true(both.epsilon.upper == one.epsilon.upper);
         assert_true(both.other_epsilon.upper == other.epsilon.upper);
         assert_string_equal(both.other_adjacency, other.adjacency);
         assert_string_equal(one.other_adjacency, "");
     }
-    s.replace_one = 1;
+    s.adjacency = SOTTO_REPLACE_ONE;
     s.sampling = SOTTO_SAMPLING_FIXED;
     struct sotto_account fixed;
     assert_int_equal(sotto_account_sampled_both(&fixed, &s), SOTTO_OK);
     assert_string_equal(fixed.other_adjacency, ""); /* one more or less changes how many are drawn */
+}
+
+static void steps_without_an_adjacency_are_of_a_replaced_record(void **state)
+{
+    (void)state;
+    struct sotto_sampled s = {
+        .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.05, .steps = 200, .delta = 1e-5};
+    struct sotto_account given, replaced, zeroed, added;
+    assert_int_equal(sotto_account_sampled(&given, &s), SOTTO_OK);
+    s.adjacency = SOTTO_REPLACE_ONE;
+    assert_int_equal(sotto_account_sampled(&replaced, &s), SOTTO_OK);
+    s.adjacency = SOTTO_ADD_REMOVE;
+    assert_int_equal(sotto_account_sampled(&added, &s), SOTTO_OK);
+    s.adjacency = SOTTO_ZERO_OUT;
+    assert_int_equal(sotto_account_sampled(&zeroed, &s), SOTTO_OK);
+    assert_string_equal(given.adjacency, "replace-one");
+    assert_true(given.epsilon.upper == replaced.epsilon.upper && given.epsilon.lower > added.epsilon.upper);
+    assert_string_equal(zeroed.adjacency, "zero-out");
+    assert_true(zeroed.epsilon.upper == added.epsilon.upper);
+    s.adjacency = SOTTO_REPLACE_INPUT;
+    assert_int_equal(sotto_account_sampled(&given, &s), SOTTO_EINVAL);
+}
+
+static void adjacencies_have_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"replace-one", "add-remove", "zero-out", "replace-input"};
+    for (int i = 0; i < 4; i++) {
+        enum sotto_adjacency found = SOTTO_SAME_ADJACENCY;
+        assert_string_equal(sotto_adjacency_name((enum sotto_adjacency)i), names[i]);
+        assert_int_equal(sotto_adjacency_find(&found, names[i]), SOTTO_OK);
+        assert_int_equal(found, i);
+    }
+    enum sotto_adjacency found;
+    assert_int_equal(sotto_adjacency_find(&found, "neighbours"), SOTTO_EINVAL);
+    assert_string_equal(sotto_adjacency_name(SOTTO_SAME_ADJACENCY), "unknown");
 }
 
 static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void **state)
@@ -223,6 +264,8 @@ int main(void)
         cmocka_unit_test(events_of_one_law),
         cmocka_unit_test(names_of_ledgers),
         cmocka_unit_test(both_relations_are_those_of_their_own_accounts),
+        cmocka_unit_test(steps_without_an_adjacency_are_of_a_replaced_record),
+        cmocka_unit_test(adjacencies_have_names),
         cmocka_unit_test(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n),
         cmocka_unit_test(a_grid_without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,8 @@ static void sampled_steps(void **state)
         for (int i = 0; i < NONSENSE; i++)
             for (int slot = 0; slot < 4; slot++) {
                 static const char *const names[] = {"noise_multiplier", "sample_rate", "delta", "epsilon"};
-                struct sotto_sampled s = {name, 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+                struct sotto_sampled s = {
+                    name, 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
                 struct sotto_account a = {.scale = 77};
                 double x = nonsense[i], multiplier = 77, epsilon = slot == 3 ? x : 1;
                 *(slot == 0   ? &s.noise_multiplier
@@ -192,7 +193,8 @@ static void sampled_steps(void **state)
                     assert_true(multiplier == 77);
                 }
             }
-    struct sotto_sampled s = {"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {
+        "gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     refused(sotto_account_sampled(&a, &s), "steps", "gaussian", 0);
     s.mechanism = NULL;
@@ -243,7 +245,7 @@ static void releases(void **state)
                 const double scores[2] = {3, 4};
                 int64_t labels[2] = {0, 1};
                 size_t chosen = 77;
-                char *certificate = NULL;
+                struct sotto_certificate *certificate = NULL;
                 if (slot == SCALE && isnan(x))
                     r.target.epsilon = NAN;
                 refused(sotto_dp_release(&certificate, v, 2, &r, NULL), slots[slot], name, x);

@@ -49,7 +49,7 @@ static struct sotto_source_records some(size_t first)
 static sotto_status charge_for(const char *id, const char *ledger, const struct sotto_source_records *source,
                                struct sotto_dp budget)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float v[2] = {0};
     const struct sotto_release r = {
         .mechanism = "laplace",
@@ -60,7 +60,7 @@ static sotto_status charge_for(const char *id, const char *ledger, const struct 
     told[0] = '\0';
     sotto_status status = sotto_dp_release(&certificate, v, 2, &r, &ctx);
     assert_true(status == SOTTO_OK ? certificate != NULL : v[0] == 0 && v[1] == 0);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 

@@ -87,11 +87,12 @@ static void parameters(void **state)
                                                                         .noise_multiplier = 1e6,
                                                                         .sample_rate = 0.001,
                                                                         .steps = (size_t)1 << 33,
-                                                                        .delta = 1e-5}),
+                                                                        .delta = 1e-5,
+                                                                        .adjacency = SOTTO_ADD_REMOVE}),
             SOTTO_EDOMAIN, "2^32");
     refused(sotto_calibrate_sampled(&x,
-                                    &(struct sotto_sampled){"gaussian", 0, 0.5, 1, 1e-5, SOTTO_NORM_L2, 0,
-                                                            SOTTO_SAMPLING_POISSON},
+                                    &(struct sotto_sampled){"gaussian", 0, 0.5, 1, 1e-5, SOTTO_NORM_L2,
+                                                            SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
                                     1e30),
             SOTTO_EDOMAIN, "fall below 1e-9");
     refused(
@@ -103,10 +104,10 @@ static void parameters(void **state)
     assert_true(isfinite(a.epsilon.upper));
     assert_int_equal(sotto_account_release(&a, "gaussian-classical", 20, &s, 1e-5, 2), SOTTO_OK);
     assert_int_equal(
-        sotto_calibrate_sampled(
-            &x,
-            &(struct sotto_sampled){"logistic", 0, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-            1),
+        sotto_calibrate_sampled(&x,
+                                &(struct sotto_sampled){"logistic", 0, 0.01, 10, 1e-5, SOTTO_NORM_L2,
+                                                        SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                                1),
         SOTTO_OK);
     assert_true(x > 0 && x < 7);
     /* nothing of the target delta is left for the rule */
@@ -132,7 +133,8 @@ static void certified_calibrations(void **state)
     (void)state;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     const struct sotto_dp target = {1, 1e-3};
-    struct sotto_sampled run = {"gaussian", 0, 0.01, 10, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled run = {
+        "gaussian", 0, 0.01, 10, 1e-3, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int i = 0; i < 3; i++) {
@@ -142,7 +144,7 @@ static void certified_calibrations(void **state)
     refused(sotto_calibrate_certified(&a, "nothing", &s, target, 1), SOTTO_EINVAL, "'nothing'");
     refused(sotto_calibrate_certified(&a, "exponential", &s, target, 1), SOTTO_ENOTSUP, "certified");
     refused(sotto_calibrate_sampled_certified(&a, &run, -1), SOTTO_EINVAL, "epsilon");
-    run.replace_one = 1;
+    run.adjacency = SOTTO_REPLACE_ONE;
     run.noise_multiplier = 8;
     refused(sotto_account_sampled_certified(&a, &run), SOTTO_ENOTSUP, "replace-one");
 }
@@ -256,8 +258,8 @@ static sotto_status calibrate_composed(void)
 static sotto_status both_directions(void) /* nearly all records are sampled: both directions matter */
 {
     struct sotto_account a;
-    return sotto_account_sampled(
-        &a, &(struct sotto_sampled){"gaussian", 8, 0.999, 1, 1e-2, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON});
+    return sotto_account_sampled(&a, &(struct sotto_sampled){"gaussian", 8, 0.999, 1, 1e-2, SOTTO_NORM_L2,
+                                                             SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON});
 }
 
 static sotto_status sampled_event(void)

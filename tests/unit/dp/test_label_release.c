@@ -36,8 +36,7 @@ static int set_up(void **state)
 static void release_labels(char entry[65], const char *book, double epsilon, int insecure)
 {
     int64_t labels[RECORDS] = {0, 1, 2, 1};
-    char *text;
-    struct json *read;
+    struct sotto_certificate *text;
     const struct sotto_release r = {
         .mechanism = "randomised-response",
         .scale = NAN,
@@ -45,29 +44,27 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
         .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .insecure = insecure}};
     assert_int_equal(sotto_dp_randomise(&text, labels, RECORDS, 3, &r, NULL), SOTTO_OK);
-    assert_int_equal(json_parse(&read, text, strlen(text), "certificate"), SOTTO_OK);
-    strcpy(entry, json_text(json_find(read, "ledger.hash")));
-    json_free(read);
-    sotto_text_free(text);
+    strcpy(entry, sotto_certificate_hash(text));
+    sotto_certificate_free(text);
 }
 
 static struct sotto_dpsgd_request reserve_of(const char *labels)
 {
-    return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2, 1, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 0.5,
-        .dimension = 2 * RECORDS,
-        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger},
-        .records = RECORDS,
-        .inputs_only = 1,
-        .labels = labels};
+    return (struct sotto_dpsgd_request){.sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2,
+                                                    SOTTO_REPLACE_INPUT, SOTTO_SAMPLING_POISSON},
+                                        .max_grad_norm = 0.5,
+                                        .dimension = 2 * RECORDS,
+                                        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger},
+                                        .records = RECORDS,
+                                        .labels = labels};
 }
 
 /* Reserves, draws everything, saves the certificate; the run's name. */
 static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 {
     struct sotto_dpsgd_session *s;
-    char *text, hash[SHA256_HEX];
+    struct sotto_certificate *text;
+    char hash[SHA256_HEX];
     float inputs[2 * RECORDS] = {0.1f};
     if (sotto_dp_reserve(&s, r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
@@ -77,7 +74,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_dpsgd_session_close(s);
 }
 
@@ -219,7 +216,7 @@ static void what_does_not_fit_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_null(s);                                                                                      \
     } while (0)
-    REFUSED(r.inputs_only = 0, "belong to a run that protects inputs");
+    REFUSED(r.sampled.adjacency = SOTTO_REPLACE_ONE, "belong to a run that protects inputs");
     REFUSED(r.labels = "feed", "expected the hash of their entry");
     REFUSED(r.labels = elsewhere, "another ledger paid for it");
     REFUSED(r.labels = run_entry, "holds no release of labels");
