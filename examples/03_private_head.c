@@ -4,7 +4,6 @@
 
 #include "records.h"
 
-#include <math.h>
 #include <stdio.h>
 
 int main(void)
@@ -18,7 +17,7 @@ int main(void)
     recipe.batch = 100;
     recipe.lr = 1;
     const struct sotto_head_privacy privacy = {
-        .target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
+        .target = {.epsilon = 2}, /* its delta: below 1 / records */
         .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
         .output = "private.safetensors"};
     struct sotto_head *head = NULL;

@@ -4,7 +4,6 @@
 
 #include "records.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static sotto_status protect(struct sotto_certificate **certificate, char **report)
@@ -18,7 +17,6 @@ static sotto_status protect(struct sotto_certificate **certificate, char **repor
     struct sotto_protect p = {.input = "exact.safetensors",
                               .output = "protected.safetensors",
                               .release = {.mechanism = "logistic",
-                                          .scale = NAN,
                                           .target = {.epsilon = 1, .delta = 1e-6},
                                           .spend = {.dataset_id = "clinic-2026",
                                                     .ledger = "protect.ledger.jsonl",

@@ -26,7 +26,7 @@ static sotto_status read_budget(struct sotto_dp *budget, const struct options *o
     if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
         return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
     if (option_given(o, "budget-epsilon"))
-        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_delta(o, "budget-delta")};
     return SOTTO_OK;
 }
 

@@ -331,6 +331,18 @@ sotto_status option_check_report(const struct options *o)
     return SOTTO_OK;
 }
 
+double option_delta(const struct options *o, const char *name)
+{
+    return !option_given(o, name) ? 0 : option_real(o, name) == 0 ? SOTTO_DELTA_PURE : option_real(o, name);
+}
+
+sotto_status option_positive(const struct options *o, const char *name)
+{
+    if (option_given(o, name) && option_real(o, name) == 0)
+        return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", name);
+    return SOTTO_OK;
+}
+
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only)
 {
     const char *word = option_text(o, "adjacency");

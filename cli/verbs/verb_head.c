@@ -70,9 +70,12 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){
-        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : NAN, option_real(o, "delta")},
+        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
+                   option_given(o, "delta") ? option_delta(o, "delta") : sotto_default_delta(in->n)},
         .classes_by = in->classes_by};
-    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    sotto_status status = option_positive(o, "epsilon");
+    if (status == SOTTO_OK)
+        status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
         status = option_adjacency(&p->adjacency, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)

@@ -86,12 +86,16 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head and --vector");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    static const char *const positive[] = {"scale", "epsilon", "l1", "l2"};
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (option_positive(o, positive[i]) != SOTTO_OK)
+            return SOTTO_EINVAL;
     p->input = option_text(o, option_given(o, "head") ? "head" : "vector");
     p->output = option_text(o, "output");
     r->mechanism = option_text(o, "mechanism");
-    r->scale = option_real(o, "scale");
-    double delta = option_real(o, "delta");
-    r->target = (struct sotto_dp){option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
+    r->scale = option_given(o, "scale") ? option_real(o, "scale") : 0;
+    r->target = (struct sotto_dp){option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
+                                  option_delta(o, "delta")};
     r->records = (size_t)option_count(o, "records");
     r->constant_time = option_given(o, "constant-time");
     p->classes = (size_t)option_count(o, "classes");

@@ -77,42 +77,40 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
                                                          const int64_t *y, size_t n, size_t d, size_t classes,
                                                          const struct sotto_head_recipe *recipe,
                                                          const struct sotto_context *ctx);
-/** What a privately trained head costs, and who is charged. */
+/** What a privately trained head costs, and which ledger is charged. */
 struct sotto_head_privacy {
-    struct sotto_dp
-        target; /**< delta [NAN: sotto_default_delta(n)]; epsilon NAN: the recipe gives the noise_multiplier, else the smallest
-                                noise_multiplier for it is found */
+    /** epsilon [0: the recipe gives the noise_multiplier]: the smallest noise_multiplier for it is found; delta
+     * [0: sotto_default_delta(n); on second moments with noise that has a pure epsilon: pure]. */
+    struct sotto_dp target;
     struct sotto_spend spend;
-    const char *
-        output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
-                           create it, and there must be room for it */
-    const char *
-        checkpoint; /**< NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same
-                               call continues from it: steps that are not in it are drawn and charged anew. The caller
-                               removes it once the head is saved */
-    const char *classes_by; /**< who gave the number of classes, for the certificate; NULL: "the caller" */
-    enum sotto_noise_mode noise_mode; /**< 0: exact */
-    enum sotto_adjacency adjacency;   /**< [replace-one], zero-out: DP-SGD by Poisson samples only */
-    enum sotto_sampling sampling; /**< of DP-SGD; 0: Poisson. fixed: `batch` records without replacement in
-                                     every step; replace-one only */
+    /** NULL, or the file that will be written: before anything is charged it must be possible to create it, and there
+     * must be room for it. */
+    const char *output;
+    /** NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same call continues from it:
+     * steps that are not in it are drawn and charged anew. The caller removes it once the head is saved. */
+    const char *checkpoint;
+    const char *classes_by; /**< source of the number of classes, for the certificate [NULL: "the caller"] */
+    enum sotto_noise_mode noise_mode; /**< [exact] */
+    enum sotto_adjacency adjacency;   /**< [replace-one], or zero-out: DP-SGD by Poisson samples only */
+    /** Of DP-SGD [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
+    enum sotto_sampling sampling;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
-/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n; every
- * record's gradient is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to
- * the sum, and the sum is divided by `batch`, not by the sample's size. Norms are exact from one pass (no
- * gradient of a single record exists). The whole run is charged to the ledger before its first step, and
- * stays charged if it is stopped. n is treated as public. Sampling and noise come from the operating system:
- * two runs differ.
+/** DP-SGD (Abadi et al. 2016): ceil(epochs n / batch) steps, each on a Poisson sample of rate batch / n. The gradient of
+ * every record is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to the sum, and
+ * the sum is divided by `batch`, not by the sample's size. Norms are exact from one pass (no gradient of a single
+ * record exists). The whole run is charged to the ledger before its first step, and stays charged if it is stopped.
+ * n is treated as public. Sampling and noise come from the operating system: two runs differ.
  *
- *  Protected are X and y together against replacing a record (zero-out: against one that counts as nothing), in
- * everything that leaves
- * this function; *certificate (sotto_certificate_free) says how far.
+ * Protected are X and y together, under privacy->adjacency, in everything that leaves this function.
  *
- * `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the
- * records hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 ..
- * classes - 1, or whose features are not all finite, counts as nothing: it keeps its place among the n and
- * adds nothing.
+ *  In:  classes       public: it must not be read off the records
+ *       X, y          nothing is refused, logged or shaped by what they hold: a class may be absent, n may be below
+ *                     `classes`, and a record whose label is outside of 0 .. classes - 1, or whose features are not all
+ *                     finite, counts as nothing: it keeps its place among the n and adds nothing
+ *  Out: *certificate  how far the records are protected (sotto_certificate_free)
  *
- * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
+ *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(
     struct sotto_head **out, struct sotto_certificate **certificate, const float *x, const int64_t *y,
     size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
@@ -173,11 +171,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const s
  * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them.
  */
 enum sotto_paper_norm {
-    SOTTO_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
-    SOTTO_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
-    SOTTO_NORM_BIAS,         /**< bias vectors alone */
-    SOTTO_NORM_DIFFERENCE,   /**< difference of the two heads' entrywise norms */
-    SOTTO_NORM_PER_TENSOR,   /**< 2-norm of each tensor, then 1- and 2-norm of those */
+    SOTTO_PAPER_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
+    SOTTO_PAPER_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
+    SOTTO_PAPER_NORM_BIAS,         /**< bias vectors alone */
+    SOTTO_PAPER_NORM_DIFFERENCE,   /**< difference of the two heads' entrywise norms */
+    SOTTO_PAPER_NORM_PER_TENSOR,   /**< 2-norm of each tensor, then 1- and 2-norm of those */
     SOTTO_PAPER_NORMS
 };
 struct sotto_norm_pair {
@@ -201,7 +199,7 @@ struct sotto_sensitivity_sample {
     size_t pairs;
     double gamma_dkw, gamma_exchangeable, gamma_tolerance, confidence;
     struct sotto_norm_pair paper[SOTTO_PAPER_NORMS]; /**< 0 in files that lack them */
-    int on_private_data; /**< set by who knows: 1 sampled on the head's own private data, -1 on other data, 0
+    int on_private_data; /**< set by the caller: 1 sampled on the head's own private data, -1 on other data, 0
                             unknown */
     char recipe_hash[65], data_sha256[65];
     char recipe[512]; /**< canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it */

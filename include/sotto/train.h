@@ -52,8 +52,8 @@ struct sotto_train_options {
                              the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
     size_t epochs, batch; /**< [20], [64] */
     int flip;             /**< [0] mirror every second image, drawn anew each time */
-    size_t
-        crop; /**< [0] shift images by up to this many pixels each way; what comes in is the mirror image */
+    /** [0] shift images by up to this many pixels each way; what comes in is the mirror image. */
+    size_t crop;
     uint64_t seed;          /**< [1] initial weights, order, augmentation; below 2^63 */
     const char *dtype;      /**< ["auto"] = measured (autotune.h), "f32", "bf16" */
     const char *backend;    /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */
@@ -93,39 +93,41 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
 /** Removes a checkpoint and those of members that are trained apart (FILE.memberK). */
 SOTTO_API void sotto_train_forget(const char *checkpoint);
 
-/** What a private training needs besides. Start from sotto_train_privacy_defaults(). */
+/** What a private training needs besides. Start from {0}, or from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
-    struct sotto_dp
-        target; /**< delta [NAN: sotto_default_delta(n)]; epsilon [NAN: noise_multiplier is given], else the smallest
-                               noise_multiplier for it is found */
+    /** epsilon [0: noise_multiplier is given]: the smallest noise_multiplier for it is found; delta
+     * [0: sotto_default_delta(n)]. */
+    struct sotto_dp target;
     const char *noise;                /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
-    enum sotto_adjacency
-        adjacency; /**< [replace-one], zero-out: Poisson samples only. Noisy inputs: replace-one with
-                                       label_epsilon, else replace-input; what stands here is not used */
-    enum sotto_sampling sampling; /**< [poisson]; fixed: `batch` records without replacement in every step,
-                                     certified for a replaced record */
-    double noise_multiplier;      /**< noise scale / max_grad_norm */
+    /** [replace-one], or zero-out: Poisson samples only. Training on noisy inputs does not read it: replace-one with
+     * label_epsilon, else replace-input. */
+    enum sotto_adjacency adjacency;
+    /** [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
+    enum sotto_sampling sampling;
+    double noise_multiplier; /**< noise scale / max_grad_norm */
     double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
-    const char *clipping; /**< ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| /
-                             (|g| + 0.01); "layers": each of L layers to max_grad_norm / sqrt(L); "quantile":
-                             max_grad_norm follows a quantile of the norms (Andrew et al. 2021), whose noisy
-                             count takes its share of the same noise */
-    double quantile;      /**< [0.5] share of records that are not clipped */
-    size_t views;   /**< [1] augmented views of a record, whose gradients are averaged before clipping */
-    size_t steps;   /**< [0: ceil(epochs n / batch)] */
-    size_t reserve; /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
-    double average; /**< [0: none] decay of the moving average of the weights that is then the result */
-    double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
-                             randomised response of this epsilon, which the certificate counts */
+    /** ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| / (|g| + 0.01); "layers": each of L
+     * layers to max_grad_norm / sqrt(L); "quantile": max_grad_norm follows a quantile of the norms (Andrew et al.
+     * 2021), whose noisy count takes its share of the same noise. */
+    const char *clipping;
+    double quantile; /**< [0.5] share of records that are not clipped */
+    size_t views;    /**< [1] augmented views of a record, whose gradients are averaged before clipping */
+    size_t steps;    /**< [0: ceil(epochs n / batch)] */
+    size_t reserve;  /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
+    double average;  /**< [0: none] decay of the moving average of the weights that is then the result */
+    /** [0: labels are public] noisy inputs: labels are released too, once a record, by randomised response of this
+     * epsilon, which the certificate counts. */
+    double label_epsilon;
     size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
-    const char *
-        output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
-                           create it, and there must be room for it */
+    /** NULL, or the file that will be written: before anything is charged it must be possible to create it, and there
+     * must be room for it. */
+    const char *output;
     struct sotto_spend spend; /**< dataset_id [NULL: data->dataset_id] */
-    size_t classes; /**< [0: those of the data set's description] public number of classes, never read off
-                       the records */
-    const char *classes_by; /**< who gave it, for the certificate; [NULL: "the caller"] */
+    /** [0: those of the data set's description] public number of classes, never read off the records. */
+    size_t classes;
+    const char *classes_by; /**< source of that number, for the certificate [NULL: "the caller"] */
+    uint64_t reserved[4];   /**< zeros: room for later members */
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
 /** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n (or on
@@ -141,8 +143,8 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  * draws its steps anew and is charged for them again; one whose ledger does not hold what the checkpoint has
  * used is refused.
  *
- * Protected are the records together against replacing one (zero-out: against one that counts as nothing), in everything that
- * leaves this function but the checkpoint's name of the data; *certificate (sotto_certificate_free) says how far.
+ * Protected are the records together, under privacy->adjacency, in everything that leaves this function but the
+ * checkpoint's name of the data; *certificate (sotto_certificate_free) says how far.
  * Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
  * NAN. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
@@ -157,7 +159,8 @@ sotto_train_private(struct sotto_network **out, struct sotto_certificate **certi
  * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
  * then they are released too, by randomised response, before the first step, and whole records are protected
  * ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
- * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
+ * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was
+ * released, and shown. An interrupted epoch is drawn
  * and charged anew; released labels are kept in the checkpoint.
  *
  * A record whose label is outside of 0 .. classes - 1 or whose features are not all finite is taken for zeros

@@ -49,6 +49,7 @@ static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled 
 static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(s->reserved, "sampled steps"));
     TRY(mechanism_require(m, s->mechanism));
     REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)s->sampling);
     REQUIRE((unsigned)s->adjacency <= SOTTO_ZERO_OUT,

@@ -5,6 +5,7 @@
 #include "dp/ledger/certificate.h"
 #include "dp/release/charge_hint.h"
 #include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/public_metadata.h"
 #include "io/provenance/statement.h"
 #include "base/memory.h"
@@ -288,6 +289,7 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     struct sotto_certificate *made = NULL;
     struct held_file held = {0};
     size_t room = 1 << 16 /* of metadata and certificate */;
+    TRY(require_reserved(p->reserved, "protect"));
     if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE,
              "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",

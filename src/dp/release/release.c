@@ -15,14 +15,14 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
                                 const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
-    double scale = r->scale, delta = r->target.delta;
+    double scale = r->scale, delta = spend_delta(r->target.delta, 0);
     double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
-    REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
+    REQUIRE(spend_given(scale) || spend_given(r->target.epsilon),
             "release: neither a scale nor a target epsilon is given");
     if (r->constant_time && !m->fixed)
         FAIL(SOTTO_EINVAL, "mechanism '%s' has no sampler of constant time; logistic and laplace have",
              m->name);
-    if (isnan(scale))
+    if (!spend_given(scale))
         TRY(sotto_calibrate(&scale, m->name, sensitivity,
                             (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}));
     TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
@@ -85,8 +85,9 @@ static const char *const other_doors[] = {
 sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds)
 {
     sotto_status status = SOTTO_OK;
-    struct release_plan p = {.release = r, .sensitivity = r->sensitivity, .n = n};
+    struct release_plan p = {.release = r, .sensitivity = sensitivity_normal(&r->sensitivity), .n = n};
     p.sensitivity.dimension = n;
+    TRY(require_reserved(r->reserved, "release"));
     TRY(mechanism_require(&p.mechanism, r->mechanism));
     REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
             other_doors[p.mechanism->kind]);
@@ -127,7 +128,7 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     TRY(spend_noise(&opened, &r->spend));
     TRY(charge_open(&charge, p->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
-    TRY(ledger_record_budget(ledger, r->spend.budget, p->account.delta));
+    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     TRY(certificate_new(&made, &facts));
     commit_to(nonce, made->input_commitment, r->input_sha256, opened);

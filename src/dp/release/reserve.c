@@ -82,6 +82,7 @@ const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
 static sotto_status check(const struct sotto_dpsgd_request *r)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(r->reserved, "reserve"));
     TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
@@ -211,7 +212,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
     TRY(find_run(s, r, ledger->path, sampled));
-    TRY(ledger_record_budget(ledger, r->spend.budget, r->sampled.delta));
+    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
     entry = entry_of(s, r, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, account, ctx));

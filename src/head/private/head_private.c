@@ -5,6 +5,7 @@
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
 #include "dp/ledger/spend.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
 #include "head/kernel/head_clip.h"
@@ -343,7 +344,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
 static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p)
 {
     sotto_status status = SOTTO_OK;
-    if (isnan(p->target.epsilon))
+    if (!spend_given(p->target.epsilon))
         goto done;
     REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
             r->batch, n);
@@ -377,8 +378,8 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     int64_t *labels = NULL;
     struct sotto_certificate *text = NULL;
     TRY(head_data_silence(&labels, &data));
-    if (isnan(own.target.delta))
-        own.target.delta = sotto_default_delta(n);
+    TRY(require_reserved(own.reserved, "head"));
+    own.target.delta = spend_delta(own.target.delta, sotto_default_delta(n));
     TRY(spend_require_adjacency(own.adjacency));
     TRY(calibrate(&r, n, &own));
     TRY(head_recipe_check(&r));

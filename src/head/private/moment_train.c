@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/ledger/spend.h"
+#include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 
 #include <math.h>
@@ -18,7 +20,7 @@ static sotto_status find_scale(struct sotto_account *account, struct sotto_head_
     sotto_status status = SOTTO_OK;
     double unit = strcmp(r->noise, "laplace") == 0 ? sensitivity->l1 : sensitivity->l2;
     double scale = r->noise_multiplier * unit;
-    if (!isnan(p->target.epsilon))
+    if (spend_given(p->target.epsilon))
         TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target));
     TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1));
     r->noise_multiplier = scale / unit;
@@ -35,7 +37,7 @@ static sotto_status release(struct sotto_certificate **certificate, float *vecto
     sha256_of(input, vector, dimension * sizeof *vector);
     const struct sotto_release request = {.mechanism = account->mechanism,
                                           .scale = account->scale,
-                                          .target = {NAN, p->target.delta},
+                                          .target = {.delta = p->target.delta},
                                           .sensitivity = *sensitivity,
                                           .spend =
                                               spend_complete(&p->spend, NULL, "head by second moments", 0),
@@ -91,11 +93,19 @@ done:
     return status;
 }
 
+/* Pure where the noise can be, so that no delta is granted that was not asked for. */
+static double default_delta(const struct sotto_head_recipe *r, size_t records)
+{
+    const struct mechanism *m = mechanism_find(r->noise);
+    return m && m->pure ? 0 : sotto_default_delta(records);
+}
+
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
             "trainer %s draws noise once: exactly; expected noise mode exact", r->trainer);
+    TRY(require_reserved(privacy->reserved, "head"));
     REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
             "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",
             sotto_adjacency_name(privacy->adjacency), r->trainer);
@@ -127,8 +137,7 @@ sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **ce
     TRY(check_request(&r, privacy));
     TRY(head_data_silence(&labels, data));
     TRY(head_recipe_check(&r));
-    if (isnan(own.target.delta))
-        own.target.delta = sotto_default_delta(data->n);
+    own.target.delta = spend_delta(own.target.delta, default_delta(&r, data->n));
     shape = moment_shape_of(&r, data->d, data->classes);
     REQUIRE(moment_dimension(&dimension, &shape), "head: %zu features; their products do not fit in memory",
             data->d);

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "dp/ledger/spend.h"
+#include "dp/mechanism/require.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
+    TRY(require_reserved(p->reserved, "train"));
     TRY(spend_require_adjacency(p->adjacency));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
@@ -75,15 +77,14 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     REQUIRE(n <= UINT32_MAX, "%zu records; at most %u are supported", n, UINT32_MAX);
     REQUIRE(!o->metrics,
             "metrics: losses and accuracies would tell of the records; private training records none");
-    if (isnan(p->target.delta))
-        p->target.delta = sotto_default_delta(n);
+    p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
     if (!p->steps)
         p->steps = (size_t)ceil((double)o->epochs * (double)n / (double)o->batch);
     REQUIRE(p->reserve <= p->steps, "reserve: %zu steps at a time are more than the run's %zu", p->reserve,
             p->steps);
     if (!p->reserve)
         p->reserve = p->steps;
-    if (!isnan(p->target.epsilon))
+    if (spend_given(p->target.epsilon))
         TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n)));
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "noise_multiplier"));
 done:

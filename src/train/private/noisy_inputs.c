@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "dp/ledger/spend.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "io/json/json.h"
 #include "nn/model/model.h"
@@ -79,14 +80,13 @@ static sotto_status release_labels(struct noisy_run *r)
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
     struct sotto_certificate *certificate = NULL;
-    const struct sotto_release request = {
-        .mechanism = "randomised-response",
-        .scale = NAN,
-        .target = {p->label_epsilon, 0},
-        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-        .spend = spend_complete(&p->spend, r->data->dataset_id, "labels of a network on noisy inputs",
-                                (uint64_t)1 << 63),
-        .records = r->n};
+    const struct sotto_release request = {.mechanism = "randomised-response",
+                                          .target = {p->label_epsilon, SOTTO_DELTA_PURE},
+                                          .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                          .spend = spend_complete(&p->spend, r->data->dataset_id,
+                                                                  "labels of a network on noisy inputs",
+                                                                  (uint64_t)1 << 63),
+                                          .records = r->n};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
     snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", sotto_certificate_hash(certificate));
 done:
@@ -154,7 +154,8 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_residual_noise *a = &o->residual;
-    bool target = !isnan(r->p.target.epsilon);
+    bool target = spend_given(r->p.target.epsilon);
+    TRY(require_reserved(r->p.reserved, "train"));
     REQUIRE(a->radius > 0 && isfinite(a->radius),
             "a certificate for inputs needs a radius that they are clipped to (got %g)", a->radius);
     REQUIRE(target != (a->input_noise > 0),
@@ -252,9 +253,8 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     r->noise = options->residual.input_noise;
     if (!r->p.reserve)
         r->p.reserve = options->epochs;
-    if (isnan(r->p.target.delta))
-        r->p.target.delta = sotto_default_delta(r->n);
-    if (!isnan(r->p.target.epsilon))
+    r->p.target.delta = spend_delta(r->p.target.delta, sotto_default_delta(r->n));
+    if (spend_given(r->p.target.epsilon))
         TRY(calibrate(r, options->epochs));
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;

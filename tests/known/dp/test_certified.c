@@ -159,8 +159,14 @@ static void laplace_atoms(void **state)
 static void sampled_gaussian(void **state)
 {
     (void)state; /* the specification's speed case */
-    struct sotto_sampled s = {
-        "gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.01,
+                              .steps = 10000,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account fast, certified;
     assert_int_equal(sotto_account_sampled(&fast, &s), SOTTO_OK);
     assert_int_equal(sotto_account_sampled_certified(&certified, &s), SOTTO_OK);
@@ -217,8 +223,14 @@ static void certified_calibration_never_overshoots(void **state)
             assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k), SOTTO_OK);
             assert_true(a.scale >= scale && a.scale < scale * 1.02);
         }
-    struct sotto_sampled training = {
-        "gaussian", NAN, 0.1, 10, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled training = {.mechanism = "gaussian",
+                                     .noise_multiplier = NAN,
+                                     .sample_rate = 0.1,
+                                     .steps = 10,
+                                     .delta = 1e-5,
+                                     .clipping = SOTTO_NORM_L2,
+                                     .adjacency = SOTTO_ADD_REMOVE,
+                                     .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     double multiplier;
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2), SOTTO_OK);
@@ -248,8 +260,14 @@ static void refusals(void **state)
     (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
-    struct sotto_sampled s = {
-        "gaussian", 1.1, 0.01, 0, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.01,
+                              .steps = 0,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     assert_int_equal(sotto_account_sampled_certified(&a, &s), SOTTO_EINVAL);
     assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1), SOTTO_EINVAL);
     assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1), SOTTO_ENOTSUP);

@@ -239,14 +239,15 @@ static void sampled_iterations(void **state)
         close_to(same, known[i][3], 1e-11);
     }
     struct sotto_account a;
-    struct sotto_sampled s = {"gaussian",
-                              1.5,
-                              0.04,
-                              2250,
-                              1e-5,
-                              SOTTO_NORM_L2,
-                              SOTTO_ADD_REMOVE,
-                              SOTTO_SAMPLING_POISSON}; /* Opacus: 7.32911117143, on a grid of orders */
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.5,
+                              .sample_rate = 0.04,
+                              .steps = 2250,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling =
+                                  SOTTO_SAMPLING_POISSON}; /* Opacus: 7.32911117143, on a grid of orders */
     assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
     assert_string_equal(a.bounds[1].name, "renyi");
     assert_true(a.bounds[1].epsilon < 7.32911117143 && a.bounds[1].epsilon > 7.328);
@@ -267,25 +268,74 @@ static void sampled_inputs_are_checked(void **state)
         struct sotto_sampled s;
         sotto_status status;
         const char *text;
-    } cases[] = {{{"gaussian", 0, 0.1, 1, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+    } cases[] = {{{.mechanism = "gaussian",
+                   .noise_multiplier = 0,
+                   .sample_rate = 0.1,
+                   .steps = 1,
+                   .delta = 1e-5,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_EINVAL,
                   "noise_multiplier must be > 0 (got 0)"},
-                 {{"gaussian", 1, 0, 1, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                 {{.mechanism = "gaussian",
+                   .noise_multiplier = 1,
+                   .sample_rate = 0,
+                   .steps = 1,
+                   .delta = 1e-5,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_EINVAL,
                   "sample_rate must lie in (0, 1] (got 0)"},
-                 {{"gaussian", 1, 1.5, 1, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                 {{.mechanism = "gaussian",
+                   .noise_multiplier = 1,
+                   .sample_rate = 1.5,
+                   .steps = 1,
+                   .delta = 1e-5,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_EINVAL,
                   "sample_rate must lie in (0, 1] (got 1.5)"},
-                 {{"gaussian", 1, NAN, 1, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                 {{.mechanism = "gaussian",
+                   .noise_multiplier = 1,
+                   .sample_rate = NAN,
+                   .steps = 1,
+                   .delta = 1e-5,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_EINVAL,
                   "sample_rate must lie in (0, 1] (got nan)"},
-                 {{"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                 {{.mechanism = "gaussian",
+                   .noise_multiplier = 1,
+                   .sample_rate = 0.1,
+                   .steps = 0,
+                   .delta = 1e-5,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_EINVAL,
                   "steps must be at least 1 (got 0)"},
-                 {{"gaussian", 1, 0.1, 1, 0, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                 {{.mechanism = "gaussian",
+                   .noise_multiplier = 1,
+                   .sample_rate = 0.1,
+                   .steps = 1,
+                   .delta = 0,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_EINVAL,
                   "delta must be > 0 for sampled iterations (got 0)"},
-                 {{"laplace", 1, 0.1, 1, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                 {{.mechanism = "laplace",
+                   .noise_multiplier = 1,
+                   .sample_rate = 0.1,
+                   .steps = 1,
+                   .delta = 1e-5,
+                   .clipping = SOTTO_NORM_L2,
+                   .adjacency = SOTTO_ADD_REMOVE,
+                   .sampling = SOTTO_SAMPLING_POISSON},
                   SOTTO_ENOTSUP,
                   "mechanism 'laplace': no bound for sampled iterations"}};
     struct sotto_account a = {.scale = 77};
@@ -295,8 +345,14 @@ static void sampled_inputs_are_checked(void **state)
         assert_true(a.scale == 77);
     }
     double multiplier = 5;
-    struct sotto_sampled tiny = {
-        "gaussian", 1, 1, 1000000, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled tiny = {.mechanism = "gaussian",
+                                 .noise_multiplier = 1,
+                                 .sample_rate = 1,
+                                 .steps = 1000000,
+                                 .delta = 1e-5,
+                                 .clipping = SOTTO_NORM_L2,
+                                 .adjacency = SOTTO_ADD_REMOVE,
+                                 .sampling = SOTTO_SAMPLING_POISSON};
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, -1), SOTTO_EINVAL);
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, 1e-9), SOTTO_EDOMAIN);
     assert_true(multiplier == 5);

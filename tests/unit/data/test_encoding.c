@@ -399,7 +399,7 @@ static void a_budget_refuses_before_the_first_entry(void **state)
         .mechanism = "exponential",
         .scale = 2,
         .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, 0}}};
+        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, SOTTO_DELTA_PURE}}};
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
     sotto_certificate_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));

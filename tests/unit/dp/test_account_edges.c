@@ -182,8 +182,14 @@ static void a_grid_without_memory(void **state)
 static void both_relations_are_those_of_their_own_accounts(void **state)
 {
     (void)state;
-    struct sotto_sampled s = {
-        "gaussian", 1.1, 0.05, 200, 1e-5, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.05,
+                              .steps = 200,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     for (int replaced = 0; replaced < 2; replaced++) {
         struct sotto_account both, one, other;
         s.adjacency = replaced ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE;

@@ -35,7 +35,14 @@ static int set_up(void **state)
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 4,
+                    .sample_rate = 0.25,
+                    .steps = steps,
+                    .delta = 1e-3,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = ledger}};

@@ -330,7 +330,8 @@ static void both_budgets_are_asked_before_either_is_charged(void **state)
     (void)state;
     struct sotto_source_records people_of_both = some(0);
     const char *const same[] = {"a", NULL}, *const itself[] = {"b", NULL}, *const none[] = {"z", NULL};
-    assert_int_equal(charge_for("a", NULL, &people_of_both, (struct sotto_dp){1.5, 0}), SOTTO_OK);
+    assert_int_equal(charge_for("a", NULL, &people_of_both, (struct sotto_dp){1.5, SOTTO_DELTA_PURE}),
+                     SOTTO_OK);
     people_of_both.same_people = same;
     REFUSED(charge("b", NULL, &people_of_both), SOTTO_EBUDGET, "would be exceeded");
     assert_int_equal(counted(default_of("a")), 1);
@@ -353,8 +354,9 @@ static void an_officers_budget_is_not_widened(void **state)
     assert_string_equal(path, path_of("own.jsonl"));
     REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){3, 1e-6}), SOTTO_EBUDGET, "set by its officer");
     REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){2, 1e-5}), SOTTO_EBUDGET, "set by its officer");
-    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){0.5, 0}), SOTTO_EBUDGET, "would be exceeded");
-    assert_int_equal(charge_for("a", NULL, &source, (struct sotto_dp){1.5, 0}), SOTTO_OK);
+    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){0.5, SOTTO_DELTA_PURE}), SOTTO_EBUDGET,
+            "would be exceeded");
+    assert_int_equal(charge_for("a", NULL, &source, (struct sotto_dp){1.5, SOTTO_DELTA_PURE}), SOTTO_OK);
     assert_int_equal(charge("a", NULL, &source), SOTTO_OK); /* the tighter one was for that charge */
     REFUSED(charge("a", NULL, &source), SOTTO_EBUDGET, "epsilon 2.5");
     sotto_text_free(path);

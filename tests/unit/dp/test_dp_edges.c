@@ -91,8 +91,14 @@ static void parameters(void **state)
                                                                         .adjacency = SOTTO_ADD_REMOVE}),
             SOTTO_EDOMAIN, "2^32");
     refused(sotto_calibrate_sampled(&x,
-                                    &(struct sotto_sampled){"gaussian", 0, 0.5, 1, 1e-5, SOTTO_NORM_L2,
-                                                            SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
+                                    &(struct sotto_sampled){.mechanism = "gaussian",
+                                                            .noise_multiplier = 0,
+                                                            .sample_rate = 0.5,
+                                                            .steps = 1,
+                                                            .delta = 1e-5,
+                                                            .clipping = SOTTO_NORM_L2,
+                                                            .adjacency = SOTTO_ADD_REMOVE,
+                                                            .sampling = SOTTO_SAMPLING_POISSON},
                                     1e30),
             SOTTO_EDOMAIN, "fall below 1e-9");
     refused(
@@ -103,12 +109,17 @@ static void parameters(void **state)
     assert_int_equal(sotto_account_release(&a, "laplace", 1e13, &s, 1e-5, (size_t)1 << 41), SOTTO_OK);
     assert_true(isfinite(a.epsilon.upper));
     assert_int_equal(sotto_account_release(&a, "gaussian-classical", 20, &s, 1e-5, 2), SOTTO_OK);
-    assert_int_equal(
-        sotto_calibrate_sampled(&x,
-                                &(struct sotto_sampled){"logistic", 0, 0.01, 10, 1e-5, SOTTO_NORM_L2,
-                                                        SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON},
-                                1),
-        SOTTO_OK);
+    assert_int_equal(sotto_calibrate_sampled(&x,
+                                             &(struct sotto_sampled){.mechanism = "logistic",
+                                                                     .noise_multiplier = 0,
+                                                                     .sample_rate = 0.01,
+                                                                     .steps = 10,
+                                                                     .delta = 1e-5,
+                                                                     .clipping = SOTTO_NORM_L2,
+                                                                     .adjacency = SOTTO_ADD_REMOVE,
+                                                                     .sampling = SOTTO_SAMPLING_POISSON},
+                                             1),
+                     SOTTO_OK);
     assert_true(x > 0 && x < 7);
     /* nothing of the target delta is left for the rule */
     assert_int_equal(sotto_compose_simple(&c, (struct sotto_dp){0.1, 0.25}, 2, 0.5, SOTTO_REPLACE_ONE),
@@ -133,8 +144,14 @@ static void certified_calibrations(void **state)
     (void)state;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     const struct sotto_dp target = {1, 1e-3};
-    struct sotto_sampled run = {
-        "gaussian", 0, 0.01, 10, 1e-3, SOTTO_NORM_L2, SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled run = {.mechanism = "gaussian",
+                                .noise_multiplier = 0,
+                                .sample_rate = 0.01,
+                                .steps = 10,
+                                .delta = 1e-3,
+                                .clipping = SOTTO_NORM_L2,
+                                .adjacency = SOTTO_ADD_REMOVE,
+                                .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int i = 0; i < 3; i++) {
@@ -258,8 +275,14 @@ static sotto_status calibrate_composed(void)
 static sotto_status both_directions(void) /* nearly all records are sampled: both directions matter */
 {
     struct sotto_account a;
-    return sotto_account_sampled(&a, &(struct sotto_sampled){"gaussian", 8, 0.999, 1, 1e-2, SOTTO_NORM_L2,
-                                                             SOTTO_ADD_REMOVE, SOTTO_SAMPLING_POISSON});
+    return sotto_account_sampled(&a, &(struct sotto_sampled){.mechanism = "gaussian",
+                                                             .noise_multiplier = 8,
+                                                             .sample_rate = 0.999,
+                                                             .steps = 1,
+                                                             .delta = 1e-2,
+                                                             .clipping = SOTTO_NORM_L2,
+                                                             .adjacency = SOTTO_ADD_REMOVE,
+                                                             .sampling = SOTTO_SAMPLING_POISSON});
 }
 
 static sotto_status sampled_event(void)

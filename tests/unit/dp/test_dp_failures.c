@@ -151,14 +151,14 @@ static sotto_status use_compose(void)
 
 static sotto_status use_account_text(void)
 {
-    struct sotto_sampled s = {"gaussian",
-                              8,
-                              0.01,
-                              10,
-                              1e-5,
-                              SOTTO_NORM_L2,
-                              SOTTO_ADD_REMOVE,
-                              SOTTO_SAMPLING_POISSON}; /* a small grid */
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 8,
+                              .sample_rate = 0.01,
+                              .steps = 10,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
     sotto_status status = sotto_account_sampled(&a, &s);
@@ -375,11 +375,17 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     document = last_entry();
     try_entry(document);
     json_decref(document);
-    struct sotto_dpsgd_request r = {
-        .sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
+    struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
+                                                .noise_multiplier = 8,
+                                                .sample_rate = 0.01,
+                                                .steps = 10,
+                                                .delta = 1e-5,
+                                                .clipping = SOTTO_NORM_L2,
+                                                .adjacency = SOTTO_ZERO_OUT,
+                                                .sampling = SOTTO_SAMPLING_POISSON},
+                                    .max_grad_norm = 1,
+                                    .dimension = 3,
+                                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     struct sotto_dpsgd_session *steps;
     unlink(ledger);
     assert_int_equal(sotto_dp_reserve(&steps, &r, NULL), SOTTO_OK);
@@ -488,11 +494,17 @@ static void default_ledgers_are_used(void **state)
     (void)state;
     char path[160];
     struct sotto_release r = request("laplace");
-    struct sotto_dpsgd_request run = {
-        .sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .spend = {.dataset_id = "toy", .source = &exercise}};
+    struct sotto_dpsgd_request run = {.sampled = {.mechanism = "gaussian",
+                                                  .noise_multiplier = 1.1,
+                                                  .sample_rate = 0.01,
+                                                  .steps = 10,
+                                                  .delta = 1e-5,
+                                                  .clipping = SOTTO_NORM_L2,
+                                                  .adjacency = SOTTO_ZERO_OUT,
+                                                  .sampling = SOTTO_SAMPLING_POISSON},
+                                      .max_grad_norm = 1,
+                                      .dimension = 3,
+                                      .spend = {.dataset_id = "toy", .source = &exercise}};
     struct sotto_dpsgd_session *steps;
     float v[1] = {5};
     struct sotto_certificate *text = NULL;

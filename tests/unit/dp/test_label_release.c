@@ -50,8 +50,14 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
 
 static struct sotto_dpsgd_request reserve_of(const char *labels)
 {
-    return (struct sotto_dpsgd_request){.sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2,
-                                                    SOTTO_REPLACE_INPUT, SOTTO_SAMPLING_POISSON},
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
+                                                    .noise_multiplier = 4,
+                                                    .sample_rate = 1,
+                                                    .steps = STEPS,
+                                                    .delta = delta,
+                                                    .clipping = SOTTO_NORM_L2,
+                                                    .adjacency = SOTTO_REPLACE_INPUT,
+                                                    .sampling = SOTTO_SAMPLING_POISSON},
                                         .max_grad_norm = 0.5,
                                         .dimension = 2 * RECORDS,
                                         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger},

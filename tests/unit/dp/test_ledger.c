@@ -153,7 +153,7 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     float v[1] = {5};
     struct sotto_certificate *certificate = NULL;
     r.target.delta = 0;
-    r.spend.budget = (struct sotto_dp){1.2, 0};
+    r.spend.budget = (struct sotto_dp){1.2, SOTTO_DELTA_PURE};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 0.5 */
     sotto_certificate_free(certificate);
     r.spend.budget = (struct sotto_dp){0, 0};
@@ -168,7 +168,7 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     assert_true(v[0] == before && certificate == NULL);
     r.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED; /* no way around it */
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
-    r.spend.budget = (struct sotto_dp){5, 0};
+    r.spend.budget = (struct sotto_dp){5, SOTTO_DELTA_PURE};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
     assert_non_null(strstr(sotto_error_text(), "a budget can only be tightened (got 5, 0)"));
     r.spend.budget = (struct sotto_dp){-1, 0};
@@ -274,11 +274,15 @@ static void a_line_cut_at_any_byte_loses_nothing(void **state)
 
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 1.1, 0.01, steps, 1e-5, .adjacency = SOTTO_ZERO_OUT},
-        .max_grad_norm = 0.5,
-        .dimension = 3,
-        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
+                                                    .noise_multiplier = 1.1,
+                                                    .sample_rate = 0.01,
+                                                    .steps = steps,
+                                                    .delta = 1e-5,
+                                                    .adjacency = SOTTO_ZERO_OUT},
+                                        .max_grad_norm = 0.5,
+                                        .dimension = 3,
+                                        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
 }
 
 /* Any one byte of a finished line changed: refused. */

@@ -350,7 +350,14 @@ static void budgets(void **state)
     assert_int_equal(release_of(&r), SOTTO_OK);
     struct sotto_dpsgd_session *steps;
     struct sotto_dpsgd_request run = {
-        .sampled = {"gaussian", 20, 0.01, 10, 1e-5, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 20,
+                    .sample_rate = 0.01,
+                    .steps = 10,
+                    .delta = 1e-5,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 1,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .budget = {-1, 0}}};

@@ -25,16 +25,22 @@ static float single[N], also[N];
 
 static struct sotto_dpsgd_request reserve_of(const char *mechanism, size_t steps)
 {
-    return (struct sotto_dpsgd_request){
-        .sampled = {mechanism, 40, 1, steps, 0.3, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 0.5,
-        .dimension = N,
-        .spend = {.dataset_id = "toy",
-                  .source = &exercise,
-                  .ledger = path_of("l.jsonl"),
-                  .insecure = 1,
-                  .insecure_seed = SEED},
-        .noise_mode = SOTTO_NOISE_FAST};
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = mechanism,
+                                                    .noise_multiplier = 40,
+                                                    .sample_rate = 1,
+                                                    .steps = steps,
+                                                    .delta = 0.3,
+                                                    .clipping = SOTTO_NORM_L2,
+                                                    .adjacency = SOTTO_ZERO_OUT,
+                                                    .sampling = SOTTO_SAMPLING_POISSON},
+                                        .max_grad_norm = 0.5,
+                                        .dimension = N,
+                                        .spend = {.dataset_id = "toy",
+                                                  .source = &exercise,
+                                                  .ledger = path_of("l.jsonl"),
+                                                  .insecure = 1,
+                                                  .insecure_seed = SEED},
+                                        .noise_mode = SOTTO_NOISE_FAST};
 }
 
 static struct sotto_dpsgd_session *open_steps(const struct sotto_dpsgd_request *r, int threads)

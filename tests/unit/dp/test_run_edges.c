@@ -33,7 +33,14 @@ static int set_up(void **state)
 static struct sotto_dpsgd_request reserve_of(const char *book, double rate)
 {
     return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 40,
+                    .sample_rate = rate,
+                    .steps = 2,
+                    .delta = 0.3,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = book}};
@@ -146,8 +153,14 @@ static void requests_without_sense(void **state)
     REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is not known");
     REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
     REFUSED(r.spend.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
-    good.sampled = (struct sotto_sampled){
-        "logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, SOTTO_ZERO_OUT, SOTTO_SAMPLING_POISSON};
+    good.sampled = (struct sotto_sampled){.mechanism = "logistic",
+                                          .noise_multiplier = 4,
+                                          .sample_rate = 1,
+                                          .steps = 1,
+                                          .delta = 1e-3,
+                                          .clipping = SOTTO_NORM_L1,
+                                          .adjacency = SOTTO_ZERO_OUT,
+                                          .sampling = SOTTO_SAMPLING_POISSON};
     REFUSED((r.spend.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
     REFUSED((r.spend.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET, "can only be tightened");
     struct ledger l;

@@ -201,7 +201,7 @@ static void bad_requests_have_one_line(void **state)
     REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum belongs to");
     REFUSED(p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
     REFUSED(p.target.epsilon = 1; r.batch = N + 1, SOTTO_EINVAL, "more than the 600 records");
-    REFUSED(p.target.delta = 0, SOTTO_EINVAL, "delta");
+    REFUSED(p.target.delta = SOTTO_DELTA_PURE, SOTTO_EINVAL, "delta");
     REFUSED(r.lr = INFINITY, SOTTO_EINVAL, "lr");
     /* What trains again and again refuses noise. */
     struct sotto_head_recipe r = recipe_of("dp-adam");
