@@ -15,7 +15,7 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
                                 const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
-    double scale = r->scale, delta = spend_delta(r->target.delta, 0);
+    double scale = r->scale, delta = r->target.delta == SOTTO_DELTA_PURE ? 0 : r->target.delta;
     double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
     REQUIRE(spend_given(scale) || spend_given(r->target.epsilon),
             "release: neither a scale nor a target epsilon is given");

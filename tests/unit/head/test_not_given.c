@@ -229,11 +229,13 @@ static void what_was_read_from_the_data_is_a_condition(void **state)
     r.spend.read_from_data = names;
     assert_int_equal(release(&r), SOTTO_OK);
     assert_false(sotto_certificate_is_proved(made));
-    assert_string_equal(sotto_certificate_condition(made),
-                        "max_grad_norm, which was read from the private data, and on classes, which was read from "
-                        "the private data");
-    assert_non_null(strstr(sotto_certificate_statement(made),
-                           "proved: none; conditional on max_grad_norm, which was read from the private data"));
+    assert_string_equal(
+        sotto_certificate_condition(made),
+        "max_grad_norm, which was read from the private data, and on classes, which was read from "
+        "the private data");
+    assert_non_null(
+        strstr(sotto_certificate_statement(made),
+               "proved: none; conditional on max_grad_norm, which was read from the private data"));
     assert_true(certificate_holds(made, "\"proved\": \"none\""));
     assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
     assert_true(l.proved.releases == 1 && l.conditional.releases == 1);
