@@ -76,7 +76,8 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_privacy p = *privacy;
-    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "", *certificate = NULL;
+    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "";
+    struct sotto_certificate *certificate = NULL;
     TRY(folder_temporary(folder, sizeof folder, "sotto-shadow"));
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     p.spend.ledger = ledger;
@@ -88,7 +89,7 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
     p.spend.insecure_seed = noise_seed;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
 done:
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     if (ledger[0]) {
         unlink(ledger);
         rmdir(folder);

@@ -312,18 +312,17 @@ static void audits_and_attacks_stop(void **state)
 static sotto_status dp_release(void)
 {
     float vector[3] = {1, 2, 3};
-    char *certificate = NULL;
-    const struct sotto_release r = {.mechanism = "laplace",
-                                    .scale = NAN,
-                                    .target = {1, 1e-5},
-                                    .sensitivity = one,
-                                    .fingerprint = "stopped",
-                                    .ledger = path_of("stopped.jsonl"),
-                                    .insecure = 1};
+    struct sotto_certificate *certificate = NULL;
+    const struct sotto_release r = {
+        .mechanism = "laplace",
+        .scale = NAN,
+        .target = {1, 1e-5},
+        .sensitivity = one,
+        .spend = {.dataset_id = "stopped", .ledger = path_of("stopped.jsonl"), .insecure = 1}};
     sotto_status status = sotto_dp_release(&certificate, vector, 3, &r, &context);
     if (status == SOTTO_ESTOPPED)
         assert_true(vector[0] == 1 && vector[1] == 2 && vector[2] == 3 && !certificate);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 

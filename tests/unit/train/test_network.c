@@ -393,7 +393,7 @@ static void protect_refuses_a_network(void **state)
     const char *path = path_of("n.safetensors"), *out = path_of("p.safetensors");
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
     struct sotto_protect p = {.input = path,
                               .output = out,
