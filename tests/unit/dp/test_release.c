@@ -60,7 +60,7 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         const char *text;
     } cases[] = {
         {-1, NAN, 0, 1, 0, "scale must be > 0 (got -1)"},
-        {0, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given"},
+        {0, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given; give one of them"},
         {INFINITY, NAN, 0, 1, 0, "scale must lie between 1e-100 and 1e100 (got inf)"},
         {NAN, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given; give one of them"},
         {NAN, -1, 0, 1, 0, "epsilon must be > 0 (got -1)"},
