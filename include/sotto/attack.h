@@ -36,6 +36,7 @@ struct sotto_attribute_input {
     size_t
         deepest; /**< networks of 3 .. deepest dense layers are tried, and each is reported by itself; at most 6
                        [0: one of 3 only] */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
 struct sotto_audit_input {
@@ -95,14 +96,16 @@ struct sotto_audit_input {
     const int64_t *shadow_labels;
     const uint8_t *shadow_trained;
     size_t n_shadow;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
+/** {0} or NULL: all defaults. */
 struct sotto_audit_options {
     const char *const *names; /**< attacks to run, NULL-terminated; NULL: every applicable one */
     const double *fpr;        /**< false-positive rates to report, [.01, .001] */
     size_t fpr_count;
     double confidence;           /**< [.95] */
     double delta;                /**< for epsilon lower bounds [0] */
-    uint64_t seed;               /**< of the half split for thresholds, and of the bootstrap */
+    uint64_t seed;               /**< [0] of the half split for thresholds, and of the bootstrap */
     const char *const *settings; /**< "attack.parameter=value", NULL-terminated; NULL: the usual ones */
     size_t draws;                /**< of the bootstrap [2000] */
     int has_claim;               /**< test the claim of (claim_epsilon, claim_delta)-differential privacy */
@@ -119,6 +122,7 @@ struct sotto_audit_options {
     /** How many of the most exposed members are listed [0]; their row numbers only with include_indices. */
     size_t exposed;
     int include_indices;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Runs the attacks. out (free with sotto_audit_result_free()): per attack auc, rates, balanced accuracy and lower bound on
  * epsilon with intervals, ROC points (at most 500), realised FPR, n, warnings. */
@@ -145,7 +149,8 @@ struct sotto_encoder_attack_input {
      * contrastive-loss attack is left out. */
     const float *bank, *shadow_bank;
     size_t bank_n;
-    double temperature; /**< of the contrastive loss */
+    double temperature;   /**< [0.1] of the contrastive loss */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Membership of an ENCODER's pre-training set (not of a head trained on it): EncoderMI with its vector, set and
  *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. What

@@ -51,9 +51,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset 
 SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
 SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 
-/** Zero means: decide from the files. */
+/** {0} or NULL: decide from the files. */
 struct sotto_import_options {
-    size_t height, width; /**< resize every image to this; 0: the most common size */
+    size_t height, width; /**< [the most common size] resize every image to this */
     const char
         *label; /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse"; of
                                CelebA, UTKFace, labels.csv: as attribute */
@@ -67,6 +67,7 @@ struct sotto_import_options {
     const char *
         schema; /**< of a table: sotto.schema/1 (docs/FORMATS.md): codes, classes and bounds come from it, not
                                from the rows, and no cell is refused */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
  *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). Appears whole or not at all. `options` may be NULL.
@@ -74,12 +75,13 @@ struct sotto_import_options {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
-/** Zero means: what is registered. */
+/** {0} or NULL: what is registered. */
 struct sotto_fetch_options {
     const char *url;    /**< instead of the official address: a mirror, or a file that sotto does not know */
     const char *sha256; /**< of that file; needed where sotto has none on record */
     int keep;           /**< keep the downloaded files after the import */
     struct sotto_import_options import;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Downloads a set and imports it; all registered sets that come in the same file at once (STL-10's two parts). Bytes
  *  gather in the data folder and are kept when something interrupts; calling again continues. Length and SHA-256 must
@@ -131,10 +133,10 @@ struct sotto_data_part {
     const char *name;
     size_t n;
 };
-/** Zero means: none, unless said otherwise. */
+/** {0} or NULL: none of them, seed 1. */
 struct sotto_split_options {
     int one_hot;   /**< tables: categories become bits, numbers are scaled, by an encoding */
-    uint64_t seed; /**< which records go where */
+    uint64_t seed; /**< [1] which records go where */
     /* Whose rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
     const char *
         schema; /**< sotto.schema/1; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that
@@ -147,11 +149,12 @@ struct sotto_split_options {
         private_epsilon; /**< bounds of all numbers by the exponential mechanism, within those declared: this much
                                  pure epsilon in all, charged to the ledger of dataset_id */
     const char *dataset_id, *ledger; /**< of the private fit; ledger NULL: as in struct sotto_release */
+    uint64_t reserved[4];            /**< zeros: room for later members */
 };
 /** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4 NAME-labels.npy and
  *  NAME-attribute.npy (n) i8 if the set has them, each with its provenance (io.h) beside it, NAME-rows.npy (n) i8, their rows in the set; with
  *  one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells that are no
- *  numbers, are encoded as the encoding says and never refused. `options` NULL: seed 1.
+ *  numbers, are encoded as the encoding says and never refused.
  *  EINVAL: names, more records than there are, no table; EUSAGE: options that contradict each other; ENOENT, EFORMAT as
  *  sotto_dataset_open(); ECONFIG: the schema; errors of sotto_dp_select(); ECREATE, EIO. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_split(const char *folder, const char *set,
@@ -194,7 +197,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path,
                                                             const struct sotto_table_encoding *e,
                                                             const struct sotto_array *probabilities);
 
-enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };
+enum sotto_part { SOTTO_PART_PUBLIC, SOTTO_PART_PRIVATE, SOTTO_PART_HELDOUT, SOTTO_PART_SHADOW, SOTTO_PARTS };
 /** Disjoint uniformly random parts of one pool, as row indices in random order. */
 struct sotto_split {
     size_t n[SOTTO_PARTS];

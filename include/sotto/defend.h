@@ -20,13 +20,15 @@ struct sotto_defence_known {
     const int64_t *label;           /**< (n) classes 0 .. of the task; NULL: not known */
     size_t n, d;
 };
+/** {0} but for the name: all defaults. */
 struct sotto_defence_options {
     const char *name; /**< a row of the list, e.g. "memguard" */
-    double budget;    /**< in the defence's own unit, >= 0; NAN: its usual one */
+    double budget;    /**< [its usual one] in the defence's own unit, >= 0; none at all: SOTTO_ZERO */
     uint64_t seed;    /**< [1] of what the defender trains */
     uint64_t key; /**< [0] of the coins: to be kept secret. A row's coin is a function of key and row, so that
                        asking again shows nothing new */
     const char *const *settings; /**< "NAME=VALUE", NULL-terminated; NULL: the usual ones */
+    uint64_t reserved[4];        /**< zeros: room for later members */
 };
 SOTTO_API void sotto_defence_defaults(struct sotto_defence_options *o);
 
@@ -75,8 +77,9 @@ struct sotto_defence_trial {
     const struct sotto_defence_known *attacker; /**< undefended rows of his own, with secrets */
     const float *attacker_after; /**< the same rows, defended: he knows the defence; NULL: he does not */
     int posteriors;              /**< rows are posteriors and secrets memberships; 0: attributes */
-    uint64_t seed;
-    size_t epochs; /**< of the network that seeks members [0: 100] */
+    uint64_t seed;               /**< [0] */
+    size_t epochs;               /**< [100] of the network that seeks members */
+    uint64_t reserved[4];        /**< zeros: room for later members */
 };
 /** What the attackers learn of the secrets: from undefended rows, from defended ones, and from defended ones
  * by an attacker who has trained on defended rows himself. *json: the member "attack" of "sotto.defend/1"
@@ -97,6 +100,7 @@ struct sotto_defence_outcome {
     size_t classes;
     const int64_t *label; /**< (n) true classes; NULL: unknown */
     const char *measured; /**< what sotto_defence_measure() gave, or NULL */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** A file that took part. */
 struct sotto_defence_file {

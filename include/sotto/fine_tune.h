@@ -12,7 +12,7 @@ extern "C" {
 
 enum { SOTTO_FINE_TUNE_HIDDEN = 3 };
 
-/** Start from sotto_fine_tune_defaults(), which fills in the values in brackets. */
+/** {0}: all defaults. */
 struct sotto_fine_tune_options {
     const char *backend; /**< ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref" */
     uint64_t seed;       /**< [1] head's initial weights, order, augmentation; below 2^63 */
@@ -22,7 +22,9 @@ struct sotto_fine_tune_options {
     size_t hidden_count; /**< [0]: a linear head */
     size_t hidden[SOTTO_FINE_TUNE_HIDDEN];
     double min_area, brightness, jitter; /**< augmentation [.75, .3, .1] (Keras "weak") */
+    uint64_t reserved[4];                /**< zeros: room for later members */
 };
+/** Out: *o: the values in brackets. */
 SOTTO_API void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o);
 
 /** Continues from a pre-trained encoder, which stays as it is, with a new head on top: softmax cross-entropy

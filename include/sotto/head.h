@@ -12,7 +12,7 @@ extern "C" {
 
 enum { SOTTO_MAX_HIDDEN = 7 };
 
-/** Everything that decides the trained weights besides the data. Defaults by sotto_head_defaults(). */
+/** Everything that decides the trained weights besides the data. {0}: all defaults. */
 struct sotto_head_recipe {
     /** ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs"; with noise in
      * every step: "dp-sgd", "dp-adam"; from one noisy release of second moments: "covariance", "functional",
@@ -42,12 +42,13 @@ struct sotto_head_recipe {
     double momentum;         /**< [0] "dp-sgd": of the privatised gradient, below 1 */
 
     /* The trainers on second moments (docs/derivations/moments.md) are linear and use `noise` (also
-     * "laplace"; NULL: the trainer's own), noise_multiplier (over the proved L2 sensitivity; "laplace": L1),
-     * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1; 0:
-     * as much as the noise asks for. */
+     * "laplace") [the trainer's own], noise_multiplier (over the proved L2 sensitivity; "laplace": L1),
+     * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1 [as
+     * much as the noise asks for]. */
     double cross;      /**< [1] "covariance": weight of the sums by class against those of products */
     int refuse_larger; /**< [0] 1 in heads of earlier versions: no record was scaled to clip, and queries are
                           not either. Trainers refuse it: refused records would be an answer about them */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** 1: a trainer of sotto_head_train_private(); 2: by second moments; 0: all others. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
@@ -57,6 +58,7 @@ SOTTO_API int sotto_head_trainer_silent(const char *trainer);
 /** i-th trainer on second moments, NULL after the last; and one line about it. */
 SOTTO_API const char *sotto_head_moment_trainer(size_t i);
 SOTTO_API const char *sotto_head_moment_title(size_t i);
+/** Out: *r: the values in brackets of trainer "adam"; a member that is then set to 0 is its default again (sotto/base.h). */
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
 
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
@@ -155,7 +157,8 @@ SOTTO_API const char *sotto_head_data_sha256(const struct sotto_head *h);
 SOTTO_API const char *sotto_head_recipe_hash(const struct sotto_head *h);
 /** How many records trained it; 0 if unknown (known for the convex trainers). */
 SOTTO_API size_t sotto_head_records(const struct sotto_head *h);
-/** Borrowed, or NULL if unknown. */
+/** Borrowed, or NULL if unknown. Members of which 0 is not the default state it by a mark (sotto/base.h), so that the
+ * recipe may be given to a call again. */
 SOTTO_API const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h);
 /** sotto.encoding/1 of the table that made X, as the file's metadata says it: NULL where none is known. It is released
  * with the head, so it must not depend on private rows (sotto_table_encoding_beside()). ENOMEM. */
@@ -185,11 +188,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const s
  * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them.
  */
 enum sotto_paper_norm {
-    SOTTO_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
-    SOTTO_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
-    SOTTO_NORM_BIAS,         /**< bias vectors alone */
-    SOTTO_NORM_DIFFERENCE,   /**< difference of the two heads' entrywise norms */
-    SOTTO_NORM_PER_TENSOR,   /**< 2-norm of each tensor, then 1- and 2-norm of those */
+    SOTTO_PAPER_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
+    SOTTO_PAPER_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
+    SOTTO_PAPER_NORM_BIAS,         /**< bias vectors alone */
+    SOTTO_PAPER_NORM_DIFFERENCE,   /**< difference of the two heads' entrywise norms */
+    SOTTO_PAPER_NORM_PER_TENSOR,   /**< 2-norm of each tensor, then 1- and 2-norm of those */
     SOTTO_PAPER_NORMS
 };
 struct sotto_norm_pair {

@@ -22,11 +22,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_targ
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open(struct sotto_target **out, const char *path,
                                                           const struct sotto_context *ctx);
 
-/** How a command is asked. */
+/** How a command is asked. {0} or NULL: all defaults. */
 struct sotto_command_options {
     double
         timeout; /**< [60] seconds for one frame: to read it and to answer it; the first includes its start */
-    size_t batch; /**< [1024] rows in a frame, at most */
+    size_t batch;         /**< [1024] rows in a frame, at most */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 SOTTO_API void sotto_command_defaults(struct sotto_command_options *o);
 /** Any model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"): rows in on stdin, posteriors out on stdout, one
@@ -73,6 +74,7 @@ struct sotto_attack_input {
         attacker;               /**< what the attacker has: of the target's kind, none of it the target's */
     struct sotto_records other; /**< data transfer: records of another set */
     size_t other_inputs, other_classes;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Where the shadow models' records come from. */
 enum sotto_shadow_data {
@@ -82,6 +84,7 @@ enum sotto_shadow_data {
     SOTTO_SHADOW_CLASS_MARGINALS, /**< from its marginal within a class, which is the label */
     SOTTO_SHADOW_NOISY            /**< the attacker's records with a share of the features redrawn */
 };
+/** {0} but for the name: all defaults. */
 struct sotto_attack_options {
     const char *name;
     const struct sotto_head_recipe *recipe; /**< of the shadows; NULL: the target's own */
@@ -91,22 +94,23 @@ struct sotto_attack_options {
     size_t shadows;              /**< [the attack's own default] */
     size_t shadow_records;       /**< records that a shadow trains on [half of the attacker's] */
     int disjoint;                /**< shadows share no records, as on the slide; [0] drawn anew for each */
-    size_t shard, shards;        /**< train only shadows with number % shards == shard [0 of 1] */
+    size_t shard, shards;        /**< [0 of 1] train only shadows with number % shards == shard */
     const char *cache;           /**< folder of finished shadows [NULL: none] */
     enum sotto_shadow_data data; /**< [SOTTO_SHADOW_REAL] */
     size_t synthetic_records;    /**< made by synthesis or marginals [10,000] */
     double flip;                 /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
     size_t queries; /**< label-only attacks: of the target, for one record [the attack's own default] */
     size_t channels, height,
-        width;      /**< rows are images of this shape; 0: they are not, or as the network says */
-    size_t views;   /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
+        width;         /**< rows are images of this shape; 0: they are not, or as the network says */
+    size_t views;      /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
                                                  shifted by 2 pixels */
-    size_t repeats; /**< [0, 1: once] target and noisy shadows answer so often, and posteriors are averaged:
+    size_t repeats;    /**< [1] target and noisy shadows answer so often, and posteriors are averaged:
                                                  against models whose answers are noisy */
     int plain_shadows; /**< shadow networks without the target's residual perturbation (noise, members, lost
                                                  skips): an attacker who does not know of it */
     uint64_t seed;     /**< [1] */
     struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
+    uint64_t reserved[4];             /**< zeros: room for later members */
 };
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
 /** Runs one attack. scores (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE. out (free with

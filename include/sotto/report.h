@@ -31,6 +31,7 @@ struct sotto_audit_facts {
     const char *title;                       /**< NULL: "Membership audit" */
     const struct sotto_report_input *inputs; /**< inputs_count entries, or NULL */
     size_t inputs_count;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. The time in the
  *  report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */

@@ -8,13 +8,15 @@
 extern "C" {
 #endif
 
+/** {0}: all defaults. */
 struct sotto_run_options {
-    const char *folder;           /**< NULL: runs/NAME */
+    const char *folder;           /**< [runs/NAME] */
     const char *const *overrides; /**< "key.path=value", NULL-terminated; NULL: none */
     int fresh;                    /**< start another folder instead of continuing */
     int insecure;                 /**< seeded privacy noise, stamped on every output */
     uint64_t insecure_seed;
     const char *command_line; /**< recorded in run.json */
+    uint64_t reserved[4];     /**< zeros: room for later members */
 };
 /** Runs the experiment in `config_path` (or, if it is NULL, in config_text, named `config_name` in errors).
  *  Finished stages whose hash is unchanged are reused. *folder: where the results are (free with

@@ -24,15 +24,17 @@ struct sotto_selftest {
     double falsifier_alarm; /**< chance that all of them together accuse correct mechanisms */
     size_t falsifier_draws; /**< per input */
 };
+/** {0}: all defaults. */
 struct sotto_selftest_options {
     int falsify;  /**< 1: attack every mechanism, and every planted bug, with `draws` draws per input */
-    size_t draws; /**< 0: 1,000,000; at least 1000 */
+    size_t draws; /**< [1,000,000] at least 1000 */
     const char
         *program; /**< falsify: path of the sotto program, which is attacked through its command line: every
                             private verb, trainer and mechanism on neighbouring files; NULL: not */
-    size_t runs;  /**< of the program, on each of two neighbouring files; 0: 200; at least 20 */
-    const char *only; /**< falsify: only attacks with this text in their names, and no other check; NULL:
+    size_t runs;  /**< [200] of the program, on each of two neighbouring files; at least 20 */
+    const char *only;     /**< falsify: only attacks with this text in their names, and no other check; NULL:
                             everything. EINVAL: there is none */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Runs everything and fills *out, also on EGATE (a check failed; the first one is named). Noise comes from
  * the operating system. Writes only to a folder of its own below $TMPDIR (default /tmp) and removes it.

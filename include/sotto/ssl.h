@@ -19,12 +19,12 @@ extern "C" {
  * nothing: measure with an attacker of its own training (sotto_audit() with features and attribute), also to
  * choose lambda. */
 struct sotto_talos {
-    double lambda;           /**< >= 0; 0: no censoring */
+    double lambda;           /**< [0: no censoring] >= 0 */
     const char *alternation; /**< ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then
                                 the classifier, as in the authors' code; "joint": every step teaches both, so
                                 the classifier keeps up and a run costs no more than a plain one */
     int bounded;             /**< [0]; 1: the encoder's loss has a lower end (above) */
-    size_t adversary_steps;  /**< [0: 1] steps of the classifier on each batch of its turn, up to 1000 */
+    size_t adversary_steps;  /**< [1] steps of the classifier on each batch of its turn, up to 1000 */
     int relu_logits;   /**< [0]; 1: ReLU after the classifier's last layer too, as in the authors' code */
     const char *reads; /**< ["views"] what the classifier reads; "images": the images as they are, which go
                             through the encoder beside their views (half again as much work), since
@@ -32,19 +32,19 @@ struct sotto_talos {
                             "views-of-three": the views, with the images beside them for batch norm, as in
                             the authors' code */
     const int64_t *attribute; /**< (data->n), >= 0; [NULL] the set's own */
+    uint64_t reserved[4];     /**< zeros: room for later members */
 };
-/** Start from sotto_pretrain_defaults(), which fills in the values in brackets. A NULL text means its
- * default. */
+/** {0}: all defaults. */
 struct sotto_pretrain_options {
-    const char *method;  /**< "simclr" [default] or "rotation" */
+    const char *method;  /**< ["simclr"] or "rotation" */
     const char *encoder; /**< ["keras-simclr"], or a network of struct sotto_train_options for images */
     const char *backend; /**< ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref" */
     const char *dtype;   /**< ["auto"] = likewise, "f32", "bf16" */
     const char *loss;    /**< ["keras"] cross-view negatives only, or "simclr" with 2N-2 negatives */
-    uint64_t seed;
-    size_t epochs; /**< [10] */
-    size_t batch;  /**< [256] images (two views each) */
-    double lr;     /**< [1e-3] Adam */
+    uint64_t seed;       /**< [0] below 2^63 */
+    size_t epochs;       /**< [10] */
+    size_t batch;        /**< [256] images (two views each) */
+    double lr;           /**< [1e-3] Adam */
     const char *
         schedule; /**< ["constant"], "cosine": to 0, after a linear warm-up over the first 5 % of the steps */
     double temperature;       /**< [0.1] */
@@ -58,7 +58,9 @@ struct sotto_pretrain_options {
                                it exists; NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
     const struct sotto_talos *talos; /**< with "simclr" only; NULL: none */
+    uint64_t reserved[4];            /**< zeros: room for later members */
 };
+/** Out: *o: the values in brackets. */
 SOTTO_API void sotto_pretrain_defaults(struct sotto_pretrain_options *o);
 
 struct sotto_encoder;
@@ -121,15 +123,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_context *ctx);
 
-/** Random views, as the encoder was pre-trained on them. Start from sotto_view_defaults(). */
+/** Random views. {0}: as the encoder was pre-trained on them. */
 struct sotto_view_options {
-    size_t views;             /**< [10] of each image */
-    const char *augmentation; /**< as in pre-training, with all that follows [the encoder's own recipe, else
-                                   as pre-training has them] */
+    size_t views; /**< [10] of each image */
+    const char
+        *augmentation; /**< as in pre-training, as all that follows [the encoder's own, else the default of
+                                   pre-training] */
     double min_area, brightness, jitter;
-    int vertical_flip;
+    int vertical_flip; /**< where augmentation is NULL: the encoder's own */
     double grey, blur;
-    uint64_t seed; /**< [0] with the row number, it decides an image's views */
+    uint64_t seed;        /**< [0] with the row number, it decides an image's views */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);
 /** Embeddings of random views: out (n, views, D). An image's views depend on seed and row alone. Errors as
@@ -146,11 +150,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const stru
  * an image depend on that image alone, so they cost no privacy. */
 struct sotto_scattering {
     size_t groups; /**< [27] neighbouring channels are normalised together within an image, in this many
-                      groups, to mean 0 and variance 1; 0: not at all. Must divide the channels */
+                      groups, to mean 0 and variance 1; SOTTO_NONE: not at all. Must divide the channels */
     size_t grid;   /**< [0: every place] average over grid x grid cells, before that */
     int mirror;    /**< [0] 1: mean of the image and its mirror image, of which the left half of the places is
                       kept: what a image shows is the same in a mirror, and a private head then has half as
                       many weights to be noised */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);
 /** shape: channels, rows, columns of an image's features. EINVAL: not images, or an option does not fit. */

@@ -24,16 +24,16 @@ struct sotto_residual_noise {
                      answers too (which then depend on what is asked in the same batch) */
     double input_noise, radius; /**< [0: none] noise on the input; L2 norm that it is clipped to first */
     int no_skip;                /**< [0] without skip connections */
-    size_t members; /**< [0] networks whose answers are averaged, trained together on the loss of the mean; 0
-                       and 1: one */
+    size_t members; /**< [1] networks whose answers are averaged, trained together on the loss of the mean */
     int separate_inputs; /**< [0] every member draws its own noise on the input */
     int average_softmax; /**< [0] members: the mean is of probabilities, in training and in answers; else of
                             logits */
     int independent; /**< [0] members: each is trained by itself, on its own loss, from a seed of its own */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
-/** Everything that decides the trained weights besides the records, and where a run keeps its state. Start
- * from sotto_train_defaults(), which fills in the values in brackets. A NULL text means its default. */
+/** Everything that decides the trained weights besides the records, and where a run keeps its state. {0}: all defaults.
+ */
 struct sotto_train_options {
     const char *model; /**< ["cnn"], "deep-sets", "keras-simclr", "mlp", "mobilenetv2", "resnet8", "resnet18",
                           "resnet20", "resnet50", "tanh-cnn"; for 64 pixels and more "mobilenetv2-imagenet",
@@ -60,7 +60,9 @@ struct sotto_train_options {
     const char *checkpoint; /**< written every epoch, every minute and at a stop; resumed from when it exists;
                                NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
+    uint64_t reserved[4];   /**< zeros: room for later members */
 };
+/** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);
 
 struct sotto_network;
@@ -196,8 +198,8 @@ SOTTO_API size_t sotto_network_classes(const struct sotto_network *n);
 SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
 /** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
 SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
-/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere.
- */
+/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere. A seed 0
+ * stands there as SOTTO_SEED_ZERO, so that the recipe may be given to a call again. */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);

@@ -1,5 +1,6 @@
 /* The life of an audit: check the arrays, pick the attacks that they allow, measure each, and say what could
  * not be said. */
+#include "base/reserved.h"
 #include "audit/audit_private.h"
 
 #include <math.h>
@@ -326,6 +327,9 @@ sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audi
     struct sotto_audit_result r = {0};
     const char *const *names = options ? options->names : NULL;
     TRY(audit_settings_resolve(&settings, options));
+    TRY(reserved_check(in->reserved));
+    if (in->attribute)
+        TRY(reserved_check(in->attribute->reserved));
     set_header(&r, in, &settings);
     if (!in->attribute || holds_membership(in))
         TRY(audit_membership(&r, in, names, &settings, ctx));

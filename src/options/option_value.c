@@ -1,8 +1,8 @@
-/* Loops over a table of options: defaults, values from text, range errors. */
+/* Values of options: from text, and against their ranges. */
 #include "base/status.h"
-#include "io/text/number_interval.h"
 #include "io/text/number.h"
-#include "sotto/option.h"
+#include "io/text/number_interval.h"
+#include "options/option_values.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -31,11 +31,6 @@ const struct sotto_option *sotto_option_find(const struct sotto_option *table, c
     return NULL;
 }
 
-static void *member(void *out, size_t offset)
-{
-    return (char *)out + offset;
-}
-
 /* "512,128" or "[512, 128]"; "[]" is none. */
 static sotto_status set_sizes(void *out, const struct sotto_option *row, const char *text)
 {
@@ -54,13 +49,13 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
         p += more;
         p += strspn(p, " ");
     }
-    memcpy(member(out, row->offset), sizes, n * sizeof *sizes);
-    memcpy(member(out, row->count), &n, sizeof n);
+    memcpy(option_at(out, row->offset), sizes, n * sizeof *sizes);
+    memcpy(option_at(out, row->count), &n, sizeof n);
 done:
     return status;
 }
 
-/* Also beyond 2^63: what is too large is said by the range. */
+/* Also beyond 2^63: what is too large is said by the range. The largest of all is a mark. */
 static bool read_whole(uint64_t *out, const char *text)
 {
     char *end;
@@ -68,15 +63,15 @@ static bool read_whole(uint64_t *out, const char *text)
         return false;
     errno = 0;
     *out = strtoull(text, &end, 10);
-    return !*end && !errno;
+    return !*end && !errno && *out != UINT64_MAX;
 }
 
-sotto_status sotto_option_set(void *out, const struct sotto_option *row, const char *text)
+sotto_status option_put(void *out, const struct sotto_option *row, const char *text)
 {
     sotto_status status = SOTTO_OK;
     uint64_t whole = 0;
     double real = 0;
-    void *to = member(out, row->offset);
+    void *to = option_at(out, row->offset);
     switch (row->type) {
     case SOTTO_OPTION_TEXT:
         memcpy(to, &text, sizeof text);
@@ -93,6 +88,8 @@ sotto_status sotto_option_set(void *out, const struct sotto_option *row, const c
         break;
     default:
         REQUIRE(read_whole(&whole, text), "%s: '%s' is not a whole number >= 0", row->name, text);
+        REQUIRE(row->type != SOTTO_OPTION_SEED || whole != SOTTO_SEED_ZERO,
+                "%s %llu is too large; expected less than 2^63", row->key, (unsigned long long)whole);
         if (row->type == SOTTO_OPTION_SEED)
             memcpy(to, &whole, sizeof whole);
         else
@@ -100,16 +97,6 @@ sotto_status sotto_option_set(void *out, const struct sotto_option *row, const c
     }
 done:
     return status;
-}
-
-void sotto_options_defaults(void *out, const struct sotto_option *table)
-{
-    for (; table->name; table++)
-        if (table->value) {
-            sotto_status status = sotto_option_set(out, table, table->value);
-            assert(status == SOTTO_OK);
-            (void)status;
-        }
 }
 
 /* "at least 1 and at most 256", "finite and > 0", ... */
@@ -138,30 +125,42 @@ static sotto_status check_one(double x, const struct sotto_option *row)
     return status_fail(SOTTO_EINVAL, "%s must be %s (got %.*g)", row->key, expected, whole ? 20 : 6, x);
 }
 
+/* The number that stands there, a stated zero as 0. */
+static double number(const void *options, const struct sotto_option *row)
+{
+    const char *at = (const char *)options + row->offset;
+    double real = 0;
+    size_t size;
+    if (option_is_marked(options, row))
+        return 0;
+    if (row->type == SOTTO_OPTION_REAL) {
+        memcpy(&real, at, sizeof real);
+        return real;
+    }
+    memcpy(&size, at, sizeof size);
+    return (double)size;
+}
+
+static sotto_status check_seed(const void *options, const struct sotto_option *row)
+{
+    uint64_t seed;
+    memcpy(&seed, (const char *)options + row->offset, sizeof seed);
+    if (seed <= INT64_MAX || option_is_marked(options, row))
+        return SOTTO_OK;
+    return status_fail(SOTTO_EINVAL, "%s %llu is too large; expected less than 2^63", row->key,
+                       (unsigned long long)seed);
+}
+
 sotto_status sotto_options_check(const void *options, const struct sotto_option *table, const char *keys)
 {
     sotto_status status = SOTTO_OK;
     for (; table->name; table++) {
-        const char *at = (const char *)options + table->offset;
-        double real;
-        uint64_t seed;
-        size_t size;
         if (!table->range || (keys && !listed(keys, table->key)))
             continue;
-        if (table->type == SOTTO_OPTION_REAL) {
-            memcpy(&real, at, sizeof real);
-        } else if (table->type == SOTTO_OPTION_SEED) {
-            memcpy(&seed, at, sizeof seed);
-            REQUIRE(seed <= INT64_MAX, "%s %llu is too large; expected less than 2^63", table->key,
-                    (unsigned long long)seed);
-            continue;
-        } else if (table->type == SOTTO_OPTION_COUNT) {
-            memcpy(&size, at, sizeof size);
-            real = (double)size;
-        } else {
-            continue;
-        }
-        TRY(check_one(real, table));
+        if (table->type == SOTTO_OPTION_SEED)
+            TRY(check_seed(options, table));
+        else if (table->type == SOTTO_OPTION_REAL || table->type == SOTTO_OPTION_COUNT)
+            TRY(check_one(number(options, table), table));
     }
 done:
     return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/reserved.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "audit/audit_document.h"
@@ -143,8 +144,11 @@ sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_res
     struct json *audit = audit_encode(result);
     struct report r = {0};
     char page[4096];
+    static const struct sotto_audit_facts none;
+    facts = facts ? facts : &none;
     if (!audit)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
+    TRY(reserved_check(facts->reserved));
     TRY(judge(&r, audit, facts));
     TRY(path_join(page, sizeof page, folder, "report.html"));
     TRY(folder_make(folder));

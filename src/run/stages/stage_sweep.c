@@ -450,8 +450,8 @@ static sotto_status find_sensitivities(struct sweep *s, bool paper)
     s->sensitivity.dimension = s->parameters;
     s->assumed = s->sensitivity;
     if (paper)
-        s->assumed = (struct sotto_sensitivity){.l1 = sample.paper[SOTTO_NORM_PER_TENSOR].one,
-                                                .l2 = sample.paper[SOTTO_NORM_PER_TENSOR].two,
+        s->assumed = (struct sotto_sensitivity){.l1 = sample.paper[SOTTO_PAPER_NORM_PER_TENSOR].one,
+                                                .l2 = sample.paper[SOTTO_PAPER_NORM_PER_TENSOR].two,
                                                 .dimension = s->parameters};
 done:
     return status;

@@ -1,5 +1,6 @@
 /* Options of supervised training: defaults, checks, and their canonical text, which files carry and which
  * shadow models are trained by. A change of form is another recipe: bump "recipe". */
+#include "base/reserved.h"
 #include "io/json/json.h"
 #include "train/network/network.h"
 
@@ -13,6 +14,12 @@ void sotto_train_defaults(struct sotto_train_options *o)
 {
     *o = (struct sotto_train_options){0};
     sotto_options_defaults(o, sotto_train_option_table());
+}
+
+sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given)
+{
+    sotto_status status = sotto_options_resolve(out, given, sotto_train_option_table());
+    return status == SOTTO_OK ? reserved_check(out->residual.reserved) : status;
 }
 
 /* The static text that equals `asked`; NULL means the first. */

@@ -371,8 +371,10 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
     sotto_status status = SOTTO_OK;
     struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
+    struct sotto_train_options o = {0};
     char with_rows[NOISY_INPUTS_TEXT + 192];
     int64_t *all = NULL;
+    TRY(train_options_resolve(&o, options));
     if (!rows) {
         r.n = data->n;
         NEW(all, r.n);
@@ -380,7 +382,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
             all[i] = (int64_t)i;
         r.rows = all;
     }
-    TRY(resolve(&r, options, with_rows, sizeof with_rows, ctx));
+    TRY(resolve(&r, &o, with_rows, sizeof with_rows, ctx));
     TRY(supervised_plan(&r.t));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output,
@@ -393,7 +395,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
 done:
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
-                          options->checkpoint ? "the same command continues" : "a new run is charged again");
+                          o.checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;
