@@ -57,7 +57,7 @@ static void time_dp_sgd(void)
         struct sotto_sampled s = {"gaussian", 1.1 + 1e-9 * r, 0.01, 10000,
                                   1e-5,       SOTTO_NORM_L2,  0,    SOTTO_SAMPLING_POISSON};
         double start = cpu_seconds();
-        if (sotto_account_sampled(&a, &s) != SOTTO_OK)
+        if (sotto_account_sampled(&a, &s, NULL) != SOTTO_OK)
             return;
         seconds[r] = cpu_seconds() - start;
     }

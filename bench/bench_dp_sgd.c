@@ -1,12 +1,17 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
- * update. usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
- * [--threads N]
- *                     [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
- * linear: 128 to 10; mlp: 600, 256, 100; resnet8: group norm, 32x32; keras: keras-simclr and a linear head,
- * 32x32; head: 128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records. One JSON line:
- * medians over the steps; the noise is that of a real reservation in a ledger of its own. --side: one of the
- * two alone, so that the peak of memory is its own; before_mib: the peak before the first step.
- */
+ * update.
+ * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ *                     [--threads N] [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
+ *
+ *   linear   128 to 10
+ *   mlp      600, 256, 100
+ *   resnet8  group norm, 32x32
+ *   keras    keras-simclr and a linear head, 32x32
+ *   head     128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records
+ *
+ * One JSON line: medians over the steps; the noise is that of a real reservation in a ledger of its own.
+ * --side: one of the two alone, so that the peak of memory is its own; before_mib: the peak before the first
+ * step. */
 #include "base/cpu.h"
 #include "nn/plan/plan.h"
 #include "par/par.h"

@@ -45,7 +45,7 @@ function(sotto_label label)
   endforeach()
 endfunction()
 
-# What tools/check-matrix runs: tests whose results depend on instruction set or threads, and those that depend on dtype too
+# What tools/check-matrix runs: tests with results that depend on instruction set or threads, and those that depend on dtype too
 # (others compare dtypes, or go through the instruction sets, by themselves).
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX
@@ -133,7 +133,10 @@ add_test(NAME check/calls COMMAND ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_
 set_tests_properties(check/includes check/calls check/symbols check/globals PROPERTIES LABELS check)
 add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_SOURCE_DIR})
 add_test(NAME check/docs COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${CMAKE_SOURCE_DIR})
-set_tests_properties(check/headers check/docs PROPERTIES LABELS check)
+add_test(NAME check/words COMMAND ${CMAKE_SOURCE_DIR}/tools/check-words ${CMAKE_SOURCE_DIR})
+# After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
+add_test(NAME check/error-texts COMMAND sh -c "tools/error-texts | diff -u tests/golden/errors.txt -" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+set_tests_properties(check/headers check/docs check/words check/error-texts PROPERTIES LABELS check)
 
 # No test reads or writes the user's cache of measured times: there is none.
 get_property(tests DIRECTORY PROPERTY TESTS)

@@ -13,8 +13,8 @@ int main(void)
     const struct sotto_sampled dp_sgd = {
         .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.01, .steps = 1000, .delta = 1e-5};
     struct sotto_account release, training;
-    if (sotto_account_release(&release, "gaussian", 4, &sum, 1e-6, 1) != SOTTO_OK ||
-        sotto_account_sampled(&training, &dp_sgd) != SOTTO_OK) {
+    if (sotto_account_release(&release, "gaussian", 4, &sum, 1e-6, 1, NULL) != SOTTO_OK ||
+        sotto_account_sampled(&training, &dp_sgd, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n", sotto_error_text());
         return 1;
     }

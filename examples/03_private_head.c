@@ -28,7 +28,7 @@ int main(void)
                                  NULL) != SOTTO_OK ||
         sotto_head_save_private("private.safetensors", head, certificate) != SOTTO_OK ||
         sotto_certificate_summary(&line, certificate) != SOTTO_OK ||
-        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS) != SOTTO_OK) {
+        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
     }

@@ -1,4 +1,4 @@
-/* Protect a finished classifier: a convex trainer, whose sensitivity is proved, then noise on all weights; and check
+/* Protect a finished classifier: a convex trainer with proved sensitivity, then noise on all weights; and check
  * the released file against its certificate and ledger, as its receiver would. */
 #include <sotto/sotto.h>
 
@@ -34,7 +34,7 @@ static sotto_status protect(char **certificate, char **report)
     if (status == SOTTO_OK)
         status = sotto_protect_file(certificate, &p, NULL);
     if (status == SOTTO_OK)
-        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger);
+        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger, NULL);
     sotto_head_free(head);
     return status;
 }

@@ -1,9 +1,9 @@
-/* Arrays that make an audit sharper: outputs of reference models, known non-members, the records themselves.
- */
+/* Arrays that make an audit sharper: outputs of reference models, known non-members, the records
+ * themselves. */
 #include "inputs/audit_inputs.h"
 
-/* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's kind.
- */
+/* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's
+ * kind. */
 static sotto_status pick(const char **out, const struct audit_inputs *in, const struct options *o,
                          const char *logits, const char *probabilities)
 {

@@ -23,7 +23,7 @@ const struct option_row private_set_rows[] = {
 static sotto_status read_budget(struct sotto_dp *budget, const struct options *o, const char *verb)
 {
     if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "%s: --budget-delta goes with --budget-epsilon", verb);
+        return cli_fail(SOTTO_EUSAGE, "%s: --budget-delta needs --budget-epsilon", verb);
     if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
         return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
     if (option_given(o, "budget-epsilon"))

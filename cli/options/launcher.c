@@ -1,6 +1,6 @@
-/* A launcher starts the program once for each rank. Ranks that know nothing of each other would do the same work
- * and write the same files, and each would report success; a release would be drawn, and charged, several times.
- */
+/* A launcher starts the program once for each rank. Ranks that know nothing of each other would do the same
+ * work and write the same files, and each would report success; a release would be drawn, and charged,
+ * several times. */
 #include "options/launcher.h"
 #include "options/options_private.h"
 

@@ -1,5 +1,5 @@
-/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known one.
- */
+/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known
+ * one. */
 #include "options/options_private.h"
 
 #include <errno.h>

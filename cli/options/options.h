@@ -96,8 +96,8 @@ struct verb {
     size_t min_arguments, max_arguments;
     const char *examples; /* printed first by --help; lines "  sotto ..." */
     const struct option_row *options;
-    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on stdout.
-     */
+    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on
+     * stdout. */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
 /* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet

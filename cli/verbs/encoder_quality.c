@@ -45,7 +45,7 @@ static sotto_status linear_probe(double *accuracy, const struct part *train, con
     if (status == SOTTO_OK)
         status = sotto_array_make(&logits, SOTTO_F4, 2, (const size_t[]){test->n, classes});
     if (status == SOTTO_OK)
-        status = sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1);
+        status = sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1, ctx);
     size_t hits = 0;
     for (size_t i = 0; status == SOTTO_OK && i < test->n; i++) {
         const float *row = (const float *)logits.data + i * classes;

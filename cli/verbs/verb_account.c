@@ -175,7 +175,8 @@ static void print_account(const struct sotto_account *a)
         printf("  %-24s %.10g\n", a->bounds[i].name, a->bounds[i].epsilon);
 }
 
-static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o)
+static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o,
+                                       const struct sotto_context *ctx)
 {
     int by_l2, add_remove;
     sotto_status status = check_sampled(o);
@@ -201,12 +202,13 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                               .replace_one = option_given(o, "adjacency") ? !add_remove : fixed,
                               .sampling = sampling};
     if (certified && option_given(o, "epsilon"))
-        return sotto_calibrate_sampled_certified(account, &s, target);
+        return sotto_calibrate_sampled_certified(account, &s, target, ctx);
     if (option_given(o, "epsilon"))
-        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target);
+        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target, ctx);
     if (status != SOTTO_OK)
         return status;
-    return certified ? sotto_account_sampled_certified(account, &s) : sotto_account_sampled_both(account, &s);
+    return certified ? sotto_account_sampled_certified(account, &s, ctx)
+                     : sotto_account_sampled_both(account, &s, ctx);
 }
 
 /* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */
@@ -223,7 +225,8 @@ static sotto_status print_classical(const struct options *o)
     return status;
 }
 
-static sotto_status account_of_release(struct sotto_account *account, const struct options *o)
+static sotto_status account_of_release(struct sotto_account *account, const struct options *o,
+                                       const struct sotto_context *ctx)
 {
     sotto_status status = check(o);
     if (status != SOTTO_OK)
@@ -240,20 +243,21 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
     int certified = option_flag(o, "certified"), searched = option_given(o, "epsilon");
     if (certified && searched)
-        status = sotto_calibrate_certified(account, mechanism, &s, target, compose);
+        status = sotto_calibrate_certified(account, mechanism, &s, target, compose, ctx);
     else if (certified)
-        status = sotto_account_release_certified(account, mechanism, scale, &s, target.delta, compose);
+        status = sotto_account_release_certified(account, mechanism, scale, &s, target.delta, compose, ctx);
     else if (searched)
-        status = sotto_calibrate_composed(&scale, mechanism, &s, target, compose);
+        status = sotto_calibrate_composed(&scale, mechanism, &s, target, compose, ctx);
     if (status == SOTTO_OK && !certified)
-        status = sotto_account_release(account, mechanism, scale, &s, target.delta, compose);
+        status = sotto_account_release(account, mechanism, scale, &s, target.delta, compose, ctx);
     if (status == SOTTO_OK && adjacency)
         snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
     return status;
 }
 
 /* Different releases together, from a file. */
-static sotto_status account_of_file(struct sotto_account *account, const struct options *o)
+static sotto_status account_of_file(struct sotto_account *account, const struct options *o,
+                                    const struct sotto_context *ctx)
 {
     static const char *const others[] = {
         "mechanism",        "sigma",       "scale", "epsilon",  "l1",      "l2", "dimension", "compose",
@@ -275,15 +279,16 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
                                   : add_remove                  ? SOTTO_ADD_REMOVE
                                                                 : SOTTO_REPLACE_ONE;
     delta = isnan(delta) ? 0 : delta;
-    return events ? sotto_account_events_file(account, events, delta, target)
-                  : sotto_account_opacus_file(account, opacus, delta, target);
+    return events ? sotto_account_events_file(account, events, delta, target, ctx)
+                  : sotto_account_opacus_file(account, opacus, delta, target, ctx);
 }
 
-static sotto_status print_ledger(const struct options *o)
+static sotto_status print_ledger(const struct options *o, const struct sotto_context *ctx)
 {
     char *text = NULL;
     double delta = option_real(o, "delta");
-    sotto_status status = sotto_ledger_account(&text, option_text(o, "ledger"), isnan(delta) ? 0 : delta);
+    sotto_status status =
+        sotto_ledger_account(&text, option_text(o, "ledger"), isnan(delta) ? 0 : delta, ctx);
     if (status == SOTTO_OK)
         printf("%s\n", text);
     sotto_text_free(text);
@@ -299,7 +304,7 @@ static sotto_status import_history(const struct options *o, const struct sotto_c
     double delta = option_real(o, "delta");
     sotto_status status = sotto_ledger_import_opacus(
         option_text(o, "ledger"), option_text(o, "opacus-history"), isnan(delta) ? 0 : delta, ctx);
-    return status == SOTTO_OK ? print_ledger(o) : status;
+    return status == SOTTO_OK ? print_ledger(o, ctx) : status;
 }
 
 static sotto_status print_choices(const struct sotto_account *accounts, size_t count, int json)
@@ -334,7 +339,7 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
     return status;
 }
 
-static sotto_status choose(const struct options *o, int json)
+static sotto_status choose(const struct options *o, const struct sotto_context *ctx, int json)
 {
     if (option_given(o, "mechanism") || noise_given(o, "scale") || option_given(o, "sample-rate"))
         return cli_fail(SOTTO_EUSAGE, "account: --choose compares all mechanisms; expected only --epsilon, "
@@ -351,7 +356,7 @@ static sotto_status choose(const struct options *o, int json)
     struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
     struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
     size_t count;
-    sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"));
+    sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"), ctx);
     return status == SOTTO_OK ? print_choices(accounts, count, json) : status;
 }
 
@@ -366,19 +371,19 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (option_given(o, "residual-perturbation"))
         return account_residual(o, json);
     if (option_given(o, "verify"))
-        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), json);
+        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), ctx, json);
     if (option_flag(o, "import"))
         return import_history(o, ctx);
     if (option_given(o, "ledger"))
-        return print_ledger(o);
+        return print_ledger(o, ctx);
     if (option_given(o, "choose"))
-        return choose(o, json);
+        return choose(o, ctx, json);
     int sampled =
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
     int file = option_given(o, "events") || option_given(o, "opacus-history");
-    sotto_status status = file      ? account_of_file(&account, o)
-                          : sampled ? account_of_sampled(&account, o)
-                                    : account_of_release(&account, o);
+    sotto_status status = file      ? account_of_file(&account, o, ctx)
+                          : sampled ? account_of_sampled(&account, o, ctx)
+                                    : account_of_release(&account, o, ctx);
     if (status != SOTTO_OK)
         return status;
     if (!json) {

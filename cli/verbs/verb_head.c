@@ -197,7 +197,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     if (status == SOTTO_OK)
         status = describe(*h, o);
     if (status == SOTTO_OK)
-        status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d);
+        status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_save(output, *h);
     if (status == SOTTO_OK)

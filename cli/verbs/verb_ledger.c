@@ -57,7 +57,7 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
         return status;
     char *text = NULL;
     if (json)
-        status = sotto_ledger_show(&text, path);
+        status = sotto_ledger_show(&text, path, ctx);
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
     else if (status == SOTTO_OK)
@@ -68,7 +68,7 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     return status;
 }
 
-static sotto_status run_show(const struct options *o, int json)
+static sotto_status run_show(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
@@ -81,8 +81,8 @@ static sotto_status run_show(const struct options *o, int json)
         return cli_fail(SOTTO_EUSAGE, "ledger show: give exactly one of FILE and --dataset-id");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
     if (status == SOTTO_OK)
-        status =
-            json ? sotto_ledger_show(&text, id ? path : file) : sotto_ledger_table(&text, id ? path : file);
+        status = json ? sotto_ledger_show(&text, id ? path : file, ctx)
+                      : sotto_ledger_table(&text, id ? path : file, ctx);
     if (status == SOTTO_OK)
         printf("%s%s", text, json ? "\n" : "");
     sotto_text_free(text);
@@ -96,7 +96,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (strcmp(action, "init") == 0)
         return run_init(o, ctx, json);
     if (strcmp(action, "show") == 0)
-        return run_show(o, json);
+        return run_show(o, ctx, json);
     return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init or show", action);
 }
 

@@ -193,7 +193,7 @@ static sotto_status deliver(const struct options *o, const struct sotto_array *o
 }
 
 static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
-                           int json)
+                           const struct sotto_context *ctx, int json)
 {
     struct sotto_array out = {0};
     size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
@@ -203,7 +203,8 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
                         option_text(o, "head"), sotto_head_inputs(h));
     sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
     if (status == SOTTO_OK)
-        status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
+        status =
+            sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"), ctx);
     if (status == SOTTO_OK)
         status = deliver(o, &out, json);
     sotto_array_clear(&out);
@@ -300,7 +301,7 @@ static sotto_status ask_about_table(struct sotto_array *out, const struct sotto_
     if (status == SOTTO_OK)
         status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes});
     if (status == SOTTO_OK)
-        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0)
+        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0, ctx)
                    : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx);
     sotto_array_clear(&x);
     return status;
@@ -355,7 +356,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     else if (status == SOTTO_OK)
         status = embed_images(&x, h, o, ctx);
     if (status == SOTTO_OK)
-        status = answer(o, h, &x, json);
+        status = answer(o, h, &x, ctx, json);
     sotto_array_clear(&x);
     sotto_head_free(h);
     return status;

@@ -100,7 +100,8 @@ static sotto_status run_sde(const struct options *o, const struct sotto_context 
     if (status != SOTTO_OK)
         return status;
     folder = folder ? folder : "runs/sde";
-    status = sotto_sde_demo(runs, folder, data, (int64_t)option_count(o, "row"), option_count(o, "seed"));
+    status =
+        sotto_sde_demo(runs, folder, data, (int64_t)option_count(o, "row"), option_count(o, "seed"), ctx);
     sotto_dataset_free(data);
     if (status == SOTTO_OK)
         print_sde(runs, folder, json);

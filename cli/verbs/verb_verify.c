@@ -12,10 +12,11 @@ static const struct option_row rows[] = {
      "output"},
     OPTION_END};
 
-sotto_status verify_print(const char *file, const char *released, const char *ledger, int json)
+sotto_status verify_print(const char *file, const char *released, const char *ledger,
+                          const struct sotto_context *ctx, int json)
 {
     char *report = NULL, *text = NULL;
-    sotto_status status = sotto_verify(&report, file, released, ledger), told = SOTTO_OK;
+    sotto_status status = sotto_verify(&report, file, released, ledger, ctx), told = SOTTO_OK;
     if (report && json)
         printf("%s\n", report);
     else if (report)
@@ -29,8 +30,8 @@ sotto_status verify_print(const char *file, const char *released, const char *le
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    (void)ctx;
-    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), json);
+    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), ctx,
+                        json);
 }
 
 const struct verb verb_verify = {.name = "verify",

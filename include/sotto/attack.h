@@ -31,8 +31,8 @@ struct sotto_attribute_input {
      * baseline. */
     const float *outputs, *known;
     size_t output_count, known_count;
-    size_t n_aux; /**< > 0: the first n_aux records are the attacker's, who is tested on all others; 0: on one
-                       random half he knows the other */
+    size_t n_aux; /**< > 0: the first n_aux records are the attacker's, and all others are the test set; 0:
+                       random halves */
     size_t
         deepest; /**< networks of 3 .. deepest dense layers are tried, and each is reported by itself; at most 6
                        [0: one of 3 only] */
@@ -50,8 +50,8 @@ struct sotto_audit_input {
     /** Reference (shadow) models on the same records, for LiRA, RMIA and their relatives: (n, models) signals
      *  ln(p_y / (1 - p_y)) of the true class, or losses if `reference_losses`. NULL: none. */
     const double *member_reference, *nonmember_reference;
-    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline).
-     */
+    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record
+     * (offline). */
     const uint8_t *member_trained, *nonmember_trained;
     size_t reference_models;
     int reference_losses;
@@ -87,8 +87,7 @@ struct sotto_audit_input {
     const struct sotto_audit_scores *named;
     size_t named_count;
     /** Attribute inference, beside the attacks on membership or instead of them; adds "attribute". NULL:
-     * none.
-     */
+     * none. */
     const struct sotto_attribute_input *attribute;
     /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on
      * records of which it was trained on those with shadow_trained[i] = 1. NULL: none. */
@@ -113,7 +112,7 @@ struct sotto_audit_options {
     /** Every record was a member by its own fair coin: adds the one-run bound on epsilon (Steinke, Nasr and
      * Jagielski 2023) from this many guesses on each side [0: no]. Fix it before looking. */
     size_t one_run_guesses;
-    /** Scores are one per training run, "members" are runs whose data held a group of this many records:
+    /** Scores are one per training run, "members" are runs with a group of this many records in their data:
      * bounds are divided accordingly (Jagielski et al. 2020) [0: no]. */
     size_t group_size;
     /** The mechanism claims a constant odds ratio (additive logistic noise): adds an exact interval of it
@@ -145,7 +144,7 @@ struct sotto_encoder_attack_input {
     struct sotto_encoder_views member, nonmember; /**< by the encoder under attack; members pre-trained it */
     struct sotto_encoder_views shadow_member, shadow_nonmember; /**< by an encoder of the attacker's own */
     size_t views, width, shadow_width; /**< views >= 2, even for the contrastive loss; widths d of either */
-    /** The same records of nobody's, embedded by either encoder: (bank_n, width), (bank_n, shadow_width). NULL: the
+    /** Records in neither training set, embedded by each encoder: (bank_n, width), (bank_n, shadow_width). NULL: the
      * contrastive-loss attack is left out. */
     const float *bank, *shadow_bank;
     size_t bank_n;

@@ -2,7 +2,7 @@
  * computes the exact answer for mechanisms with finitely many outputs.
  *
  * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule
- * only knows (epsilon, delta): mechanisms whose noise is known compose tighter (sotto_account_release() with
+ * only knows (epsilon, delta): mechanisms of known noise compose tighter (sotto_account_release() with
  * `compose`, sotto_account_events()). Post-processing needs no function: whatever is computed from a release
  * without the private data keeps its guarantee. Proofs: docs/derivations/composition.md. */
 #ifndef SOTTO_COMPOSE_H
@@ -89,21 +89,24 @@ struct sotto_event {
     enum sotto_adjacency adjacency;
 };
 /** Epsilon of all events together at `delta`, by every bound that applies: one interval. `target`: an
- * add-remove event counts as a group of two under replace-one, but sampled steps, whose mechanism is known,
+ * add-remove event counts as a group of two under replace-one, but sampled steps, with a known mechanism,
  * are taken as they are where their pair is known too (Gaussian noise, or clipping by L1); ENOTSUP: a
  * replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ. EINVAL names the event
  * ("events[2]: ..."). out->mechanism is "composition", out->scale NAN, unless there is one kind of event. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
                                                              const struct sotto_event *events, size_t n,
-                                                             double delta, enum sotto_adjacency target);
+                                                             double delta, enum sotto_adjacency target,
+                                                             const struct sotto_context *ctx);
 /** The same for a file of schema sotto.events/1 (docs/FORMATS.md), JSON or, by its ending .yaml or .yml,
  * YAML; EFORMAT names what is wrong with it. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
-                                                                  double delta, enum sotto_adjacency target);
+                                                                  double delta, enum sotto_adjacency target,
+                                                                  const struct sotto_context *ctx);
 /** The same for the state of an Opacus accountant as JSON: {"history": [[noise_multiplier, sample_rate,
  * num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or the bare list. Gaussian, add-remove. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path,
-                                                                  double delta, enum sotto_adjacency target);
+                                                                  double delta, enum sotto_adjacency target,
+                                                                  const struct sotto_context *ctx);
 
 /** Writes an Opacus history into a ledger, one entry for each triple: "as stated by the caller", so in the
  * conditional column, accounted at `delta` under add-remove (a group of two in the ledger's replace-one
@@ -118,7 +121,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_import_opacus(const char *l
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_delta(struct sotto_interval *delta, const double *p,
                                                            const double *q, size_t n, double epsilon);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p,
-                                                             const double *q, size_t n, double delta);
+                                                             const double *q, size_t n, double delta,
+                                                             const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,8 @@ SOTTO_API const char *sotto_mechanism_title(size_t i);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out,
                                                               const char *mechanism, double scale,
                                                               const struct sotto_sensitivity *sensitivity,
-                                                              double delta, size_t compose);
+                                                              double delta, size_t compose,
+                                                              const struct sotto_context *ctx);
 /** The mechanism's own curve at one shift, and nothing else: microseconds where sotto_account_release() looks
  * for the best of all bounds. Upper ends hold for every adjacent pair; lower ends are what one coordinate
  * that moves as far as the norms allow really gives (0 where only a dominating pair is known). EDOMAIN: the
@@ -90,11 +91,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta
  * divergence. ENOTSUP: other mechanisms; ENOMEM; EDOMAIN: losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
-                                const struct sotto_sensitivity *sensitivity, double delta, size_t compose);
-/** Smallest scale (rounded up) whose account at `target` holds; EDOMAIN: none. */
+                                const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
+                                const struct sotto_context *ctx);
+/** Smallest scale (rounded up) with an account that meets `target`; EDOMAIN: none. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
-                                                        struct sotto_dp target);
+                                                        struct sotto_dp target,
+                                                        const struct sotto_context *ctx);
 /** The classical Gaussian formula, sigma = sqrt(2 ln(1.25 / delta)) l2 / epsilon, beside the exact curve. */
 struct sotto_classical_gaussian {
     double scale;           /**< by the formula, rounded up */
@@ -110,7 +113,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_gaussian_classical(struct sotto_cl
 /** The same for `compose` identical releases together. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                                                  const struct sotto_sensitivity *sensitivity,
-                                                                 struct sotto_dp target, size_t compose);
+                                                                 struct sotto_dp target, size_t compose,
+                                                                 const struct sotto_context *ctx);
 
 enum { SOTTO_MAX_MECHANISMS = 8 };
 /** What every additive mechanism needs for the same target, least noise first: accounts[0..*count), each at
@@ -120,7 +124,8 @@ enum { SOTTO_MAX_MECHANISMS = 8 };
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS],
                                                      size_t *count,
                                                      const struct sotto_sensitivity *sensitivity,
-                                                     struct sotto_dp target, size_t compose);
+                                                     struct sotto_dp target, size_t compose,
+                                                     const struct sotto_context *ctx);
 
 /** Which norm of the change between adjacent inputs a shift is measured in. Curves of one coordinate hold for
  * whole vectors with Laplace or logistic noise by L1 only, with Gaussian noise by either. */
@@ -157,36 +162,42 @@ struct sotto_sampled {
  * (clipping by L1), and, for Gaussian noise or clipping by L1, the privacy-loss distribution. The lower end
  * is that of a gradient moved along one coordinate, by its privacy-loss distribution. EINVAL names the
  * parameter; ENOTSUP: mechanism without such a bound; ENOMEM. Samples of a fixed size: by the pair of Balle,
- * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets whose
- * records but one are all alike. */
+ * Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of two data sets in
+ * which all records but one are alike. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
-                                                              const struct sotto_sampled *sampled);
+                                                              const struct sotto_sampled *sampled,
+                                                              const struct sotto_context *ctx);
 /** The same, and in other_adjacency and other_epsilon what it is under the other relation, add-remove or
  * replace-one, at the same delta. Samples of a fixed size have no other: it stays empty. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_account *out,
-                                                                   const struct sotto_sampled *sampled);
+                                                                   const struct sotto_sampled *sampled,
+                                                                   const struct sotto_context *ctx);
 /** Default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
 SOTTO_API double sotto_default_delta(size_t records);
 /** The same, proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds: its
  * interval does not rest on the accuracy of the C library. ENOTSUP: not for this mechanism, or replace_one;
  * ENOMEM; EDOMAIN: losses too large for a grid. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
-                                                                        const struct sotto_sampled *sampled);
+                                                                        const struct sotto_sampled *sampled,
+                                                                        const struct sotto_context *ctx);
 /** A noise multiplier with upper epsilon <= target_epsilon, within about 1e-6 of the smallest; ignores
  * sampled->noise_multiplier. EDOMAIN: none; others as above. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,
                                                                 const struct sotto_sampled *sampled,
-                                                                double target_epsilon);
+                                                                double target_epsilon,
+                                                                const struct sotto_context *ctx);
 /** Calibrated so that the certified account holds: starts from the calibration above and steps up until the
  * upper end in balls is at most the target. *out: that account; its scale is the scale (sampled: the noise
  * multiplier) to use. Errors of both; EDOMAIN: the target is not reached. Many seconds when sampled. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_certified(struct sotto_account *out,
                                                                   const char *mechanism,
                                                                   const struct sotto_sensitivity *sensitivity,
-                                                                  struct sotto_dp target, size_t compose);
+                                                                  struct sotto_dp target, size_t compose,
+                                                                  const struct sotto_context *ctx);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out,
                                                                           const struct sotto_sampled *sampled,
-                                                                          double target_epsilon);
+                                                                          double target_epsilon,
+                                                                          const struct sotto_context *ctx);
 
 enum {
     SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */
@@ -206,7 +217,7 @@ struct sotto_source_records {
                        keep a ledger anywhere, and is not compared with other sets */
 };
 
-/** Whose privacy is spent, who has to know, and what it may cost: the same for a release, for a reservation and for
+/** The data set that a privacy loss is charged to, its ledger and budget: the same for a release, for a reservation and for
  * the training of a head or of a network. */
 struct sotto_spend {
     const char
@@ -274,8 +285,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(char **certificate, i
                                                            const struct sotto_context *ctx);
 /** How the noise of an iterated mechanism is drawn. */
 enum sotto_noise_mode {
-    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value
-                        */
+    SOTTO_NOISE_EXACT, /**< integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a
+                            value */
     SOTTO_NOISE_FAST   /**< 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the
                           precision of the sum, by vectors; a hundred times faster. Guaranteed for real
                           numbers: what floating-point arithmetic leaves in low bits, the time it takes and
@@ -310,7 +321,7 @@ struct sotto_dpsgd_request {
 struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry; then *out hands out noise for that many steps. Errors of
  * sotto_dp_release() and sotto_account_sampled(); EINVAL also for a run that the ledger does not hold, or
- * whose reservations differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
+ * with reservations that differ from this one in more than their steps. Close with sotto_dpsgd_session_close(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
@@ -350,7 +361,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
  * schema sotto.verify/1, with every check (sotto_text_free), also on EGATE. EGATE: a check failed, the first
  * one named; EFORMAT: no certificate. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(char **report, const char *certificate,
-                                                                 const char *output, const char *ledger);
+                                                                 const char *output, const char *ledger,
+                                                                 const struct sotto_context *ctx);
 /** Where the ledger of a data set is: the file that was registered, else $XDG_DATA_HOME/sotto/ledger/ID.jsonl
  * (sotto_text_free), whether it exists or not. EUSAGE: the file that was registered is not there. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_find(char **path, const char *dataset_id);
@@ -365,12 +377,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const cha
 /** Its entries, schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what
  * all up to it add up to at the delta of the budget (without one: the largest of the entries). Checks the
  * chain. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_show(char **json, const char *ledger);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_show(char **json, const char *ledger,
+                                                          const struct sotto_context *ctx);
 /** The same as a table for people. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const char *ledger);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const char *ledger,
+                                                           const struct sotto_context *ctx);
 /** What a ledger adds up to at `delta`, schema sotto.ledger_account/1: the proved column (or "none"), the
  * conditional column, the budget. Checks the chain. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
+                                                             const struct sotto_context *ctx);
 /** One line for people: mechanism, scale, and what the guarantee says (free with sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_summary(char **line, const char *certificate);
 /** The account as one JSON object, schema sotto.account/1 (free with sotto_text_free). */

@@ -112,8 +112,8 @@ struct sotto_head_privacy {
  * this function; *certificate (sotto_text_free) says how far.
  *
  * `classes` is public and must not be read off the records. Nothing is refused, logged or shaped by what the
- * records hold: a class may be absent, n may be below `classes`, and a record whose label is outside of 0 ..
- * classes - 1, or whose features are not all finite, counts as nothing: it keeps its place among the n and
+ * records hold: a class may be absent, n may be below `classes`, and a record with a label outside of 0 ..
+ * classes - 1, or with features that are not all finite, counts as nothing: it keeps its place among the n and
  * adds nothing.
  *
  * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
@@ -178,15 +178,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out,
 
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h,
-                                                           const float *x, size_t n, size_t d, int logits);
-/** Share of records whose largest logit is their label (the linear probe's score); ties: lower class. */
+                                                           const float *x, size_t n, size_t d, int logits,
+                                                           const struct sotto_context *ctx);
+/** Share of records with the largest logit at their label (the linear probe's score); ties: lower class. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
                                                             const float *x, const int64_t *y, size_t n,
-                                                            size_t d);
+                                                            size_t d, const struct sotto_context *ctx);
 
 /** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism:
- * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from them.
- */
+ * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from
+ * them. */
 enum sotto_paper_norm {
     SOTTO_PAPER_NORM_INDUCED,      /**< kernel: largest column sum; largest singular value */
     SOTTO_PAPER_NORM_INDUCED_ROWS, /**< kernel: largest row sum; largest singular value */
@@ -204,7 +205,7 @@ SOTTO_API const char *sotto_paper_norm_title(enum sotto_paper_norm norm);
 
 /** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
  *
- *  gamma_*: share of such pairs (i, j) of the SAME data whose change may exceed the maximum.
+ *  gamma_*: share of such pairs (i, j) of the SAME data with a change above the maximum.
  *    dkw           as published (Rubinstein & Alda 2017), at the best rho
  *    exchangeable  1 / (pairs + 1): on average over samplings
  *    tolerance     holds with `confidence` over the sampling
@@ -259,8 +260,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_of_head(struct sotto_p
                                                                   struct sotto_sensitivity_sample *sample);
 /** What a release needs to know of it. */
 SOTTO_API void sotto_sensitivity_of(struct sotto_sensitivity *out, const struct sotto_sensitivity_sample *s);
-/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be, and a proof whose figures do
- * not follow from its recipe: EFORMAT. */
+/** sensitivity.json (docs/FORMATS.md). The loader refuses what no sample can be, and a proof with figures
+ * that do not follow from its recipe: EFORMAT. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_save(const char *path,
                                                                const struct sotto_sensitivity_sample *s);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out,

@@ -43,6 +43,29 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_command(struct sotto_t
                                                                   size_t classes,
                                                                   const struct sotto_command_options *options,
                                                                   const struct sotto_context *ctx);
+
+/** A model of the caller's program.
+ *
+ *  In:  rows        (n, inputs), finite, row-major
+ *       user        as given to sotto_target_open_function()
+ *  Out: posteriors  (n, classes): each row is not negative and sums to 1 within 1e-3
+ *
+ *  Returns: SOTTO_OK; any other status ends the query, and the call that asked, with this status. The error text is the
+ *  function's own, if it called a function of sotto that failed; else it is that of the target. */
+typedef sotto_status sotto_model_function(void *user, float *posteriors, const float *rows, size_t n);
+/** A target that is a function of the caller's program. It is called from the thread that queries the target.
+ *
+ *  In:  name             for errors; copied
+ *       answer, user     both must stay valid until the target is closed
+ *       inputs, classes  of a row (at least 1) and of an answer (at least 2)
+ *  Out: *out             free with sotto_target_close()
+ *
+ *  Returns: EINVAL  a NULL pointer or a number out of range
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_function(struct sotto_target **out,
+                                                                   const char *name,
+                                                                   sotto_model_function *answer, void *user,
+                                                                   size_t inputs, size_t classes);
 SOTTO_API void sotto_target_close(struct sotto_target *t);
 /** Posteriors (n, classes) of n rows. EBUDGET: more rows than the budget still allows (nothing is asked);
  *  EINVAL: a row that is not finite; EFORMAT: an answer that is not finite, negative, or does not sum to 1 within 1e-3. */
@@ -93,7 +116,7 @@ struct sotto_attack_options {
     int mismatch;                /**< allow shadows that are trained in another way than the target */
     size_t shadows;              /**< [the attack's own default] */
     size_t shadow_records;       /**< records that a shadow trains on [half of the attacker's] */
-    int disjoint;                /**< shadows share no records, as on the slide; [0] drawn anew for each */
+    int disjoint;                /**< shadow models share no records; [0] drawn anew for each */
     size_t shard, shards;        /**< [0 of 1] train only shadows with number % shards == shard */
     const char *cache;           /**< folder of finished shadows [NULL: none] */
     enum sotto_shadow_data data; /**< [SOTTO_SHADOW_REAL] */
@@ -105,9 +128,9 @@ struct sotto_attack_options {
     size_t views;      /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
                                                  shifted by 2 pixels */
     size_t repeats;    /**< [1] target and noisy shadows answer so often, and posteriors are averaged:
-                                                 against models whose answers are noisy */
+                                                 against models with noisy answers */
     int plain_shadows; /**< shadow networks without the target's residual perturbation (noise, members, lost
-                                                 skips): an attacker who does not know of it */
+                                                 skips): an attacker that does not know of it */
     uint64_t seed;     /**< [1] */
     struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
     uint64_t reserved[4];             /**< zeros: room for later members */

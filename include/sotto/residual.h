@@ -2,7 +2,7 @@
  * training records and its answers, and what it only claims.
  *
  * Proved: sotto_residual_input(), by the noise on the INPUTS alone; and sotto_residual_answers(), corrected,
- * for networks whose branches are clipped. The paper's theorems are here to be compared; each names the
+ * for networks with clipped branches. The paper's theorems are here to be compared; each names the
  * assumption that no code can check. Equations and names follow the paper: radius R, input noise pi, residual
  * noise gamma. */
 #ifndef SOTTO_RESIDUAL_H
@@ -33,7 +33,7 @@ struct sotto_residual_account {
 /** EINVAL names the member. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input(struct sotto_residual_account *out,
                                                              const struct sotto_residual_input *in);
-/** Smallest pi (in->noise is ignored) whose upper end does not exceed epsilon. EINVAL: epsilon must exceed
+/** Smallest pi (in->noise is ignored) with an upper end of at most epsilon. EINVAL: epsilon must exceed
  * the labels' part. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input_noise(double *noise, double epsilon,
                                                                    const struct sotto_residual_input *in);
@@ -44,8 +44,7 @@ SOTTO_API double sotto_label_keep_probability(double epsilon, size_t classes);
 /** Theorem 1 (Strategy I, additive noise) AS PUBLISHED. Its second half (gamma, and epsilon per mapping)
  * assumes that outputs of residual mappings are Gaussian with one covariance for all records, which is false
  * for ReLU networks (tests/known/train/test_residual_known.c has a counterexample); of its first half
- * sotto_residual_input() is the sound form.
- */
+ * sotto_residual_input() is the sound form. */
 struct sotto_residual_theorem1 {
     double radius, mapping_bound; /**< R of inputs, G of the mappings' expectations */
     double uses;                  /**< iterations * batch / records */
@@ -63,7 +62,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_theorem1_epsilon(struct s
 SOTTO_API double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, size_t i);
 
 /** Theorem 2 (Strategy II, multiplicative noise): what an ANSWER shows of the model that gave it. It compares
- * any two models, never two training sets, so it protects the weights from whoever asks, whatever they were
+ * any two models, never two training sets, so it protects the weights from their queriers, whatever they were
  * trained on. Corrected: the output layer counts as a layer, |w| is meant in the 1-norm, and every query
  * composes. */
 struct sotto_residual_answers {
@@ -92,11 +91,9 @@ SOTTO_API double sotto_residual_complexity_factor(double p, double gamma, double
  * circulant, |U|_2 <= bound, |w|_2 <= bound, x^p the signed root. Mean over `draws` of signs of the largest
  * correlation that a search finds, with a 95 % interval over the draws. A search never finds more than there
  * is: a LOWER estimate. EINVAL, ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(double *mean,
-                                                                  struct sotto_interval *interval,
-                                                                  const double *x, size_t n, size_t d,
-                                                                  double p, double bound, double time,
-                                                                  size_t draws, uint64_t seed);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(
+    double *mean, struct sotto_interval *interval, const double *x, size_t n, size_t d, double p,
+    double bound, double time, size_t draws, uint64_t seed, const struct sotto_context *ctx);
 
 /** One way through the equations and back: dx = F dt, with additive noise gamma dB or multiplicative gamma x
  * dB. */
@@ -118,7 +115,8 @@ enum { SOTTO_SDE_RUNS = 6 };
 struct sotto_dataset;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS],
                                                        const char *folder, const struct sotto_dataset *data,
-                                                       int64_t row, uint64_t seed);
+                                                       int64_t row, uint64_t seed,
+                                                       const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ struct sotto_run_options {
     uint64_t reserved[4];     /**< zeros: room for later members */
 };
 /** Runs the experiment in `config_path` (or, if it is NULL, in config_text, named `config_name` in errors).
- *  Finished stages whose hash is unchanged are reused. *folder: where the results are (free with
+ *  Finished stages with an unchanged hash are reused. *folder: where the results are (free with
  * sotto_text_free). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_run(char **folder, const char *config_path,
                                                   const char *config_text, const char *config_name,

@@ -24,7 +24,7 @@ struct sotto_residual_noise {
                      answers too (which then depend on what is asked in the same batch) */
     double input_noise, radius; /**< [0: none] noise on the input; L2 norm that it is clipped to first */
     int no_skip;                /**< [0] without skip connections */
-    size_t members; /**< [1] networks whose answers are averaged, trained together on the loss of the mean */
+    size_t members;      /**< [1] networks with averaged answers, trained together on the loss of the mean */
     int separate_inputs; /**< [0] every member draws its own noise on the input */
     int average_softmax; /**< [0] members: the mean is of probabilities, in training and in answers; else of
                             logits */
@@ -110,16 +110,16 @@ struct sotto_train_privacy {
     double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
     const char *clipping; /**< ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| /
                              (|g| + 0.01); "layers": each of L layers to max_grad_norm / sqrt(L); "quantile":
-                             max_grad_norm follows a quantile of the norms (Andrew et al. 2021), whose noisy
-                             count takes its share of the same noise */
+                             max_grad_norm follows a quantile of the norms (Andrew et al. 2021), a noisy
+                             count that takes its share of the same noise */
     double quantile;      /**< [0.5] share of records that are not clipped */
-    size_t views;   /**< [1] augmented views of a record, whose gradients are averaged before clipping */
+    size_t views;   /**< [1] augmented views of a record; their gradients are averaged before clipping */
     size_t steps;   /**< [0: ceil(epochs n / batch)] */
     size_t reserve; /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
     double average; /**< [0: none] decay of the moving average of the weights that is then the result */
     double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
                              randomised response of this epsilon, which the certificate counts */
-    size_t part; /**< [0: chosen] records whose gradients are worked on at a time; a matter of speed */
+    size_t part;          /**< [0: chosen] records with gradients in work at a time; a matter of speed */
     const char *
         output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
                            create it, and there must be room for it */
@@ -133,14 +133,14 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  * `batch` records), drawn by the reservation that also gives the noise and that was charged to the ledger
  * before the first step; the sum of clipped gradients plus noise is divided by `batch`, not by the sample's
  * size, and followed by the optimizer; an empty sample is a step of noise. n is treated as public. A record
- * whose gradient is not finite adds nothing, and neither does one whose label is outside of 0 .. classes - 1
- * or whose features are not all finite: nothing is refused, logged or shaped by what the records hold. A row
+ * with a gradient that is not finite adds nothing, nor does one with a label outside of 0 .. classes - 1
+ * or with features that are not all finite: nothing is refused, logged or shaped by what the records hold. A row
  * may be named once.
  *
  * Options mean what they mean in sotto_train(), but no losses, accuracies or metrics exist: they would tell
  * of the records. Batch norm is refused (norm "group"), as is bf16. A run that goes on from its checkpoint
- * draws its steps anew and is charged for them again; one whose ledger does not hold what the checkpoint has
- * used is refused.
+ * draws its steps anew and is charged for them again; a run is refused if its ledger does not hold what
+ * the checkpoint has used.
  *
  * Protected are the records together against replacing one (zero_out: against one that counts as nothing), in everything that
  * leaves this function but the checkpoint's name of the data; *certificate (sotto_text_free) says how far.
@@ -163,7 +163,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
  * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
  * and charged anew; released labels are kept in the checkpoint.
  *
- * A record whose label is outside of 0 .. classes - 1 or whose features are not all finite is taken for zeros
+ * A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros
  * of class 0.
  *
  * EINVAL also: no radius; members that would read copies of their own. Other errors as of sotto_train() and
@@ -198,8 +198,8 @@ SOTTO_API size_t sotto_network_classes(const struct sotto_network *n);
 SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
 /** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
 SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
-/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made elsewhere. A seed 0
- * stands there as SOTTO_SEED_ZERO, so that the recipe may be given to a call again. */
+/** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made
+ * elsewhere. A seed 0 stands there as SOTTO_SEED_ZERO, so that the recipe may be given to a call again. */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);

@@ -305,7 +305,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     TRY(set_accuracies(r, &sides, settings->confidence));
     TRY(audit_sanity(r, &sides, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
-    TRY(par_chunks(jobs.count, par_threads(ctx), run_job, &jobs));
+    TRY(par_each(jobs.count, ctx, run_job, &jobs));
     context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");
     TRY(take_entries(r, &jobs));
     if (settings->has_claim)

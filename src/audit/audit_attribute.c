@@ -347,11 +347,11 @@ sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_at
     struct sotto_attribute_result *found;
     TRY(check(&p));
     TRY(draw_plan(&p));
-    TRY(par_chunks(p.kinds, par_threads(ctx), try_kind, &p));
+    TRY(par_each(p.kinds, ctx, try_kind, &p));
     p.kind = attribute_better(p.validation, p.kinds);
-    TRY(par_chunks(STEPS + 1, par_threads(ctx), learn, &p));
+    TRY(par_each(STEPS + 1, ctx, learn, &p));
     if (in->deepest)
-        TRY(par_chunks(p.kinds - 1, par_threads(ctx), measure_depth, &p));
+        TRY(par_each(p.kinds - 1, ctx, measure_depth, &p));
     TAKE(&r->memory, found, 1);
     TRY(set_facts(found, &r->memory, &p));
     if (in->deepest)

@@ -1,5 +1,5 @@
-/* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of range.
- */
+/* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of
+ * range. */
 #include "audit/audit_private.h"
 
 #include <math.h>

@@ -140,7 +140,7 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     TRY(fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
     TRY(take(&of_models, s, ARRAY_VIEW_REFERENCE, in->views, n, models));
     struct models m = {&all, {in->reference_views, in->reference_views_f8}, of_models, models};
-    TRY(par_chunks(models, par_threads(ctx), fill_model, &m));
+    TRY(par_each(models, ctx, fill_model, &m));
     s->all.views = in->views;
     s->all.view_signals = own;
     s->all.view_reference = of_models;
@@ -151,7 +151,7 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     TRY(take(&of_models, s, ARRAY_POPULATION_VIEW_REFERENCE, in->views, z, models));
     m = (struct models){
         &population, {in->population_reference_views, in->population_reference_views_f8}, of_models, models};
-    TRY(par_chunks(models, par_threads(ctx), fill_model, &m));
+    TRY(par_each(models, ctx, fill_model, &m));
     s->population.views = in->views;
     s->population.models = models;
     s->population.view_signals = own;

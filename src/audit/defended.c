@@ -24,8 +24,8 @@ struct defence_trial {
     const float *train, *test;
     const struct sotto_defence_trial *trial;
     size_t values;
-    struct sotto_head
-        *net;             /* the network on members, once for all sittings with the same rows to learn from */
+    /* the network on members, once for all sittings with the same rows to learn from */
+    struct sotto_head *net;
     const float *learned; /* these; NULL: none yet */
     const struct sotto_context *ctx;
 };
@@ -131,7 +131,7 @@ static sotto_status by_network(double *scores, struct defence_trial *s)
         TRY(teach(s));
     sort_rows(asked, s->test, rows->n, rows->d);
     if (s->net)
-        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1));
+        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1, s->ctx));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
 done:

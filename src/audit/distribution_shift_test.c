@@ -101,7 +101,7 @@ sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *fea
         f.side[i] = 1;
     TRY(draw_rows(&f.rows[1], &f.count[1], 0, n_member, seed, 1));
     TRY(draw_rows(&f.rows[0], &f.count[0], n_member, n_nonmember, seed, 0));
-    TRY(par_chunks(TWO_SETS_FOLDS, par_threads(ctx), run_fold, &f));
+    TRY(par_each(TWO_SETS_FOLDS, ctx, run_fold, &f));
     double mean = 0, variance = 0, many = 1e12; /* degrees of freedom: the normal quantile */
     for (size_t k = 0; k < TWO_SETS_FOLDS; k++) {
         mean += f.area[k] / TWO_SETS_FOLDS;

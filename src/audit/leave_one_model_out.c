@@ -298,7 +298,7 @@ sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_supp
     s.flags = base_alloc(sides->all.n, TARGETS);
     if (!s.flags)
         FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu records", sides->all.n);
-    TRY(par_chunks(s.targets, par_threads(ctx), play, &s));
+    TRY(par_each(s.targets, ctx, play, &s));
     TRY(make_support(support, &s));
     TAKE(&r->memory, found, s.kinds);
     for (size_t k = 0; k < s.kinds; k++) {

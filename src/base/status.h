@@ -7,8 +7,8 @@
 
 /** Records the text of a failure and returns `code`. Use through FAIL. */
 sotto_status status_fail(sotto_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came back.
- */
+/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came
+ * back. */
 void status_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Puts "where: " in front of the recorded text (a reader that only knows bytes, called by one that knows the
  * file). */
@@ -46,5 +46,9 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
 void context_progress(const struct sotto_context *ctx, const char *stage, uint64_t done, uint64_t total,
                       const char *unit);
 int context_stopped(const struct sotto_context *ctx);
+/** Asks whether to go on. Long work does so every few milliseconds, outside of inner loops.
+ *  Returns: ESTOPPED with this text; ENOTSUP for a context with a team (here and nowhere else). */
+sotto_status context_check(const struct sotto_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

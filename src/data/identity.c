@@ -61,15 +61,15 @@ done:
 /* Parts of a table without --one-hot: category codes, too, depend on which values occur. */
 enum sotto_encoding dataset_stored_encoding(const struct sotto_dataset *s)
 {
-    const struct dataset *d = s->owner;
+    const struct dataset *d = dataset_behind(s);
     if (!d)
         return SOTTO_ENCODING_NONE;
     if (d->provenance.encoding != SOTTO_ENCODING_NONE)
         return d->provenance.encoding;
     if (d->encoding)
         return SOTTO_ENCODING_DECLARED;
-    for (size_t j = 0; j < json_count(d->columns); j++)
-        if (json_find(json_at(d->columns, j), "codes"))
+    for (size_t j = 0; j < d->column_count; j++)
+        if (d->columns[j].category)
             return SOTTO_ENCODING_FITTED;
     return SOTTO_ENCODING_NONE;
 }

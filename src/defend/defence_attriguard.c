@@ -1,7 +1,7 @@
 /* AttriGuard on embeddings, as "Quantifying and Mitigating Privacy Risks of Contrastive Learning" adapts it:
  * phase I is the attack of Carlini and Wagner (2017) in the maximum norm, on rows in units of the columns'
- * deviations. With Z the logits of the defender's classifier and f(u) = max_{j != i} Z_j - Z_i at x + scale
- * u,
+ * deviations. With Z the logits of the defender's classifier and f(u) = max_{j != i} Z_j - Z_i at
+ * x + scale u,
  *
  *     minimise  c max(f(u), -margin) + sum_j max(|u_j| - tau, 0)
  *

@@ -2,9 +2,9 @@
  * between encoder and classifier: an auto-encoder O (256, 128 | 128, 256), a linear classifier U of the task
  * and an adversary A (64, 64) on what O makes of standardised embeddings. Batch by batch in turns:
  *
- *     A:     minimise CE(A(O(x)), s)                                            s the attribute
- *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(A(O(x)) || prior) + reconstruction |O(x) - x|^2
- * / D
+ *     A:     minimise CE(A(O(x)), s), s the attribute
+ *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(A(O(x)) || prior)
+ *                     + reconstruction |O(x) - x|^2 / D
  *
  * so O makes the adversary answer the prior whatever it sees. The paper gives no weights. What is shown is
  * x + t (O(x) - x), t <= 1 such that no row moves further than the budget (root mean square over its
@@ -313,8 +313,8 @@ static void release(void *model)
     base_free(m);
 }
 
-/* Layer by layer without the training's memory, so that several threads can do it. value, next: (256 or d).
- */
+/* Layer by layer without the training's memory, so that several threads can do it. value, next: (256 or
+ * d). */
 static void encode(float *out, const struct model *m, float *value, float *next)
 {
     const struct tensor_list *tensors = nn_model_tensors(m->coder);

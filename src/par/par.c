@@ -138,6 +138,25 @@ sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg)
     return loop_end(&l);
 }
 
+struct asking {
+    const struct sotto_context *ctx;
+    par_body body;
+    void *arg;
+};
+
+static sotto_status ask_and_run(void *arg, size_t chunk, int thread)
+{
+    const struct asking *a = arg;
+    sotto_status status = context_check(a->ctx, "stopped");
+    return status == SOTTO_OK ? a->body(a->arg, chunk, thread) : status;
+}
+
+sotto_status par_each(size_t chunks, const struct sotto_context *ctx, par_body body, void *arg)
+{
+    struct asking a = {ctx, body, arg};
+    return par_chunks(chunks, par_threads(ctx), ask_and_run, &a);
+}
+
 sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg)
 {
     struct loop l;

@@ -1,7 +1,6 @@
 /* The order of the groups, the folder they write to, and the report. */
 #include "sotto/option.h"
 #include "base/file.h"
-#include "io/json/json.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>
@@ -66,38 +65,5 @@ done:
     if (folder[0])
         rmdir(folder);
     base_free(c.found.checks);
-    return status;
-}
-
-sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *doc = json_make_object(), *list = json_make_array();
-    json_put_text(&doc, "schema", "sotto.selftest/1");
-    json_put_boolean(&doc, "passed", t->failed == 0);
-    json_put_integer(&doc, "count", (int64_t)t->count);
-    json_put_integer(&doc, "failed", (int64_t)t->failed);
-    if (t->falsifier_tests) {
-        struct json *falsifier = json_make_object();
-        json_put_integer(&falsifier, "draws", (int64_t)t->falsifier_draws);
-        json_put_integer(&falsifier, "tests", (int64_t)t->falsifier_tests);
-        json_put_real(&falsifier, "false_alarm_probability", t->falsifier_alarm);
-        json_put(&doc, "falsifier", falsifier);
-    } else {
-        json_put(&doc, "falsifier", json_make_null());
-    }
-    for (size_t i = 0; i < t->count; i++) {
-        const struct sotto_check *check = &t->checks[i];
-        struct json *object = json_make_object();
-        json_put_text(&object, "group", check->group);
-        json_put_text(&object, "name", check->name);
-        json_put_boolean(&object, "ok", check->ok);
-        json_put_text(&object, "detail", check->detail);
-        json_push(&list, object);
-    }
-    json_put(&doc, "checks", list);
-    TRY(json_dump(json, doc, JSON_PRETTY));
-done:
-    json_free(doc);
     return status;
 }

@@ -51,7 +51,7 @@ setup() {
   [[ "$output" == "sotto: error: --arrays unknown.npz: unknown member 'surprise'; expected one of: member_logits, nonmember_logits, "*"membership"* ]]
   run "$SOTTO" attack ml-leaks-1 --target t.safetensors --arrays all.npz
   [ "$status" -eq 64 ]
-  [[ "$output" == *"known are: member_features, member_labels, "* ]]
+  [[ "$output" == *"expected one of: member_features, member_labels, "* ]]
   run "$SOTTO" audit --arrays member_logits.npy
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --arrays none.npz

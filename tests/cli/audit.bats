@@ -98,7 +98,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   head -59 ym.csv > short.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels short.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; expected one label per record" ]
+  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; expected one per record" ]
   sed '7s/.*/3/' ym.csv > high.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels high.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
@@ -239,7 +239,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "a claim is tested, and a contradicted one exits 1" {
   run logits --claim eps=8,delta=1e-5 -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted; that is no proof"* ]]
+  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted, which is no proof"* ]]
   grep -q "Claimed elsewhere, not proved here" out/report.html
   run logits --claim eps=0
   [ "$status" -eq 1 ]
@@ -269,7 +269,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run logits --population-logits nl.csv --population-labels yn.csv --member-features ml.csv --nonmember-features nl.csv
   [ "$status" -eq 0 ]
   [[ "$output" == *"quantile "* ]]
-  [[ "$output" == *"a classifier on the records alone"* ]]
+  [[ "$output" == *"a classifier on the features alone"* ]]
   run logits --population-logits nl.csv
   [ "$status" -eq 64 ]
   run logits --member-features ml.csv
@@ -305,7 +305,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv \
     --attribute-test yn.csv --attribute-test-labels yn.csv --attribute-depth 4 --bootstrap 100 -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"60 records known to the attacker, 90 tested"*"commonest of the label"*"network of 4 layers"* ]]
+  [[ "$output" == *"60 records known to the attacker, 90 test records"*"commonest of the label"*"network of 4 layers"* ]]
   grep -q 'Dense layers' out/report.html
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv
   [ "$status" -eq 64 ]
@@ -335,7 +335,7 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   [[ "$output" != *"lira-views "* ]] # nobody was trained on anything
   run logits --ref-logits rl.npy --member-views mv.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views go together" ]
+  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views must be given together" ]
   run logits --ref-logits rl.npy --member-views nv.npy --nonmember-views nv.npy --ref-views rv.npy
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: nv.npy has the wrong shape; expected (60, views, $classes), which is (records, views, classes)" ]

@@ -105,7 +105,7 @@ sotto: error: missing.tar: No such file or directory" ]
   printf '\0\0\10\1\0\0\352\140' > idx/train-labels-idx1-ubyte
   sotto data import idx --name x
   [ "$status" -eq 65 ]
-  [[ $output == *"idx/train-images-idx3-ubyte: header says 60000x28x28, but the file has 0 images" ]]
+  [[ $output == *"idx/train-images-idx3-ubyte: header states 60000x28x28, but the file has 0 images" ]]
   rm idx/train-labels-idx1-ubyte
   sotto data import idx --name x
   [ "$status" -eq 65 ]
@@ -149,7 +149,7 @@ sotto: error: missing.tar: No such file or directory" ]
   printf 'x,kind,y\n1,3,5\n2,4,6\n' > t.csv
   sotto data import t.csv --name t
   [ "$status" -eq 65 ]
-  [[ $output == *"the label among 3 columns is unknown"*"hint: say so: --label first"* ]]
+  [[ $output == *"the label among 3 columns is unknown"*"hint: give --label first"* ]]
   sotto data import t.csv --name t --label kind
   [ "$status" -eq 0 ]
 }

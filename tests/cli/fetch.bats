@@ -122,7 +122,7 @@ make_cifar100() {
   [ "$status" -eq 64 ]
   sotto data fetch x --url https://example.org/x.tar
   [ "$status" -eq 64 ]
-  [[ $output == *"its SHA-256 is unknown, so a download could not be checked"*"hint: give the publisher's: --sha256 HEX" ]]
+  [[ $output == *"its SHA-256 is unknown, so a download could not be checked"*"hint: give the SHA-256 of the publisher by --sha256 HEX" ]]
   sotto data fetch location
   [ "$status" -eq 66 ]
   [ "${lines[0]}" = "sotto: error: data set 'location': its download address is unknown" ]

@@ -84,7 +84,7 @@ refused() {
   "$SOTTO" sensitivity --features X.npy --labels y.npy --epochs 50 --lr 0.05 --pairs 5 -o b.json --threads 2
   cmp <(grep -v sampled_on a.json) b.json  # options name no head whose private data it could be
   run "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o c.json
-  [[ "$output" == *"empirical sensitivity over 5 replace-one pairs (not differential privacy)"* ]]
+  [[ "$output" == *"empirical sensitivity over 5 replace-one pairs (evidence, not differential privacy)"* ]]
   [[ "$output" == *"own private data"* ]]
   run "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o c.json --json
   [[ "$output" == '{"schema":"sotto.sensitivity/1",'*'"pairs":5,"gamma":{"dkw":'*'"recipe_hash":"'*'"data_fingerprint":"'* ]]

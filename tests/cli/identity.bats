@@ -202,7 +202,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   [[ "$output" == *"office.jsonl: the ledger of data set 'survey-2026', with a budget of epsilon 1.3, delta 0.001"* ]]
   "$SOTTO" data split people --parts one=60 -o a
   private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 --delta 1e-4 -o h.safetensors)
-  refused 77 "set by its officer; expected a budget that is not larger (got" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
+  refused 77 "set by 'sotto ledger init'; expected a budget that is not larger (got" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
   refused 77 "would be exceeded" "$SOTTO" "${private[@]}" --budget-epsilon 0.5 --budget-delta 1e-3
   "$SOTTO" "${private[@]}"
   "$SOTTO" "${private[@]}" --budget-epsilon 1.25 --budget-delta 1e-3

@@ -64,7 +64,7 @@ teardown() { rm -rf "$dir"; }
   [ "$output" = "sotto: error: $dir/head.safetensors: header states 8 EiB but the file has 10 bytes; the file is cut or damaged" ]
   run "$SOTTO" inspect "$golden/object.npy"
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: $golden/object.npy: dtype '|O' holds pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
+  [ "$output" = "sotto: error: $golden/object.npy: dtype '|O' means pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
   run "$SOTTO" inspect "$dir/none.npy"
   [ "$status" -eq 66 ]
   run "$SOTTO" inspect "$dir"

@@ -94,7 +94,7 @@ expect() {
   [ "$status" -eq 66 ]
   run "$SOTTO" embed --data "$data" -o X.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: embed: give either --encoder FILE or --random NAME" ]
+  [ "$output" = "sotto: error: embed: give exactly one of --encoder FILE and --random NAME" ]
   "$SOTTO" embed --random keras-simclr --data "$data" -o X.npy --quiet
   run "$SOTTO" embed --random keras-simclr --data "$data" --indices X.npy -o Y.npy --quiet
   [ "$status" -eq 65 ]

@@ -178,7 +178,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   "$SOTTO" predict --head p.safetensors --features X.npy -o q.npy
   "$SOTTO" account --verify p.safetensors.certificate.json
   run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 0.5 --sensitivity s.json --records 12 -o p.safetensors --dataset-id toy
-  [[ "$output" == *"warning: delta 0.5 is not smaller than 1/n = 0.0833333"* ]]
+  [[ "$output" == *"warning: delta 0.5 is too large; expected less than 1/n = 0.0833333"* ]]
 }
 
 @test "a sensitivity of another head is refused" {
@@ -327,5 +327,5 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
   [ "$status" -eq 0 ]
   [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
-  [ "${lines[-1]}" = "least noise: discrete-laplace" ]
+  [ "${lines[-1]}" = "smallest noise: discrete-laplace" ]
 }

@@ -110,7 +110,7 @@ refused() { # CODE TEXT COMMAND...
   audit b.json '0.1\n0.2\n0.3\n0.4\n'
   run "$SOTTO" compare --model original=a.json --model other=b.json -o joint
   [ "$status" -eq 0 ]
-  [[ "$output" == *"original"*"1.000"*"other"*"0.500"*"best improvement of a metric"*"membership          none"* ]]
+  [[ "$output" == *"original"*"1.000"*"other"*"0.500"*"best improvement per metric"*"membership          none"* ]]
   [ -e joint/compare.json ] && [ -e joint/compare.csv ] && [ -e joint/report.html ]
   run "$SOTTO" compare --model original=a.json --model other=b.json --json
   [[ "$output" == '{"schema":"sotto.compare/1",'* ]]

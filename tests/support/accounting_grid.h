@@ -94,12 +94,12 @@ static inline sotto_status grid_account(struct sotto_account *out, const struct 
                                     row->delta,     SOTTO_NORM_L2,  0,         SOTTO_SAMPLING_POISSON};
     double scale = row->parameter;
     if (row->rate < 1)
-        return sotto_account_sampled(out, &sampled);
+        return sotto_account_sampled(out, &sampled, NULL);
     if (strncmp(row->mechanism, "discrete", 8) == 0)
         s.value_step = 1;
     if (strcmp(row->mechanism, "randomised-response") == 0)
         scale = 1 / log((2 - row->parameter) / row->parameter); /* epsilon of one answer */
-    return sotto_account_release(out, row->mechanism, scale, &s, row->delta, row->compose);
+    return sotto_account_release(out, row->mechanism, scale, &s, row->delta, row->compose, NULL);
 }
 
 #endif

@@ -249,7 +249,7 @@ static sotto_status ask(double *scores, const struct side *s, const float *rows,
     if (!x || !logits)
         FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
     put_rows(x, rows, NULL, s->n, a);
-    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1)
+    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1, a->ctx)
              : sotto_network_predict(logits, net, x, s->n, s->pairs, 1, a->ctx));
     for (size_t i = 0; i < s->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];

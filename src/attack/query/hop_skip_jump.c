@@ -4,8 +4,9 @@
  *   START    uniform points (then rows of the attacker) until one has another label
  *   BISECT   to the boundary, on the segment from the record to that point
  *   SLOPE    B probes around the boundary point: the mean of u signed by "adversarial or not", centred, is
- * the direction of the gradient STEP     dist / sqrt(t + 1) along it, halved until the point is adversarial
- * (at most 50 times); BISECT again. The third SLOPE in a row without a step ends the search
+ *            the direction of the gradient
+ *   STEP     dist / sqrt(t + 1) along it, halved until the point is adversarial (at most 50 times); BISECT
+ *            again. The third SLOPE in a row without a step ends the search
  *
  * The driver gathers what a wave of records wants into one block of rows, asks once, and hands the labels
  * back. The sums of SLOPE run over the probes in their order, wherever a block was cut, and every draw is

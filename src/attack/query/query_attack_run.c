@@ -287,8 +287,8 @@ static void ours_first(struct sotto_audit_result *r)
     r->attacks[0] = ours;
 }
 
-/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
- */
+/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two
+ * sets. */
 static sotto_status measure(struct sotto_audit_result *out, const double *scores, double threshold,
                             const struct query_attack *a, const struct query_input *in,
                             const struct sotto_attack_input *given)
@@ -336,9 +336,7 @@ static sotto_status check_overlap(struct sotto_audit_result *r, const struct sot
     if (shared == 0)
         goto done;
     snprintf(text, sizeof text,
-             "%zu of the attacker's %zu records are also among the members: he would not need to attack "
-             "those, and the "
-             "result flatters him",
+             "%zu of the attacker's %zu records are also members, so the result of the attack is too good",
              shared, given->attacker.n);
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
     TRY(audit_add_warning(r, text));

@@ -28,7 +28,7 @@ static sotto_status ask_shadow(float *logits, const struct query_input *in, cons
         recipe.seed = seed;
         options_state(&recipe, sotto_head_recipe_options());
         TRY(sotto_head_train(&head, own->x, own->y, own->n, own->d, own->classes, &recipe, in->ctx));
-        TRY(sotto_head_predict(logits, head, r->x, r->n, r->d, 1));
+        TRY(sotto_head_predict(logits, head, r->x, r->n, r->d, 1, in->ctx));
     }
 done:
     sotto_head_free(head);

@@ -7,11 +7,13 @@
 struct shadow_target {
     struct sotto_target target;
     struct sotto_head *head;
+    const struct sotto_context *ctx;
 };
 
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
-    return sotto_head_predict(posteriors, ((struct shadow_target *)t)->head, rows, n, t->inputs, 0);
+    const struct shadow_target *s = (const struct shadow_target *)t;
+    return sotto_head_predict(posteriors, s->head, rows, n, t->inputs, 0, s->ctx);
 }
 
 static void close_shadow(struct sotto_target *t)
@@ -32,6 +34,7 @@ static sotto_status open_shadow(struct sotto_target **out, const struct shadow_s
     TRY(shadow_pool_head(&s->head, &a->pool, 0));
     s->target = target_make("shadow", a->data.d, a->data.classes);
     s->target.head = s->head;
+    s->ctx = a->plan.ctx;
     s->target.query = query;
     s->target.close = close_shadow;
     *out = &s->target;

@@ -24,8 +24,8 @@ struct network_trainer {
     const struct nn_backend *backend;
     char data_sha256[SHA256_HEX], machine[160];
     int lanes; /* networks that train side by side */
-    struct sotto_context
-        own; /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    struct sotto_context own;
     size_t *todo, count;
     atomic_size_t finished;
 };

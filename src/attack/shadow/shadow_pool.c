@@ -96,7 +96,7 @@ static sotto_status accuracy(double *out, const struct trainer *t, size_t model,
     *out = NAN;
     TRY(part_of(&part, &record, t, model, kind));
     if (part.n)
-        TRY(head_part_accuracy(out, h, &part));
+        TRY(head_part_accuracy(out, h, &part, &t->quiet));
 done:
     base_free(record);
     return status;
@@ -283,7 +283,7 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
             TRY(train_block(&t, first, t.count - first < BLOCK ? t.count - first : BLOCK));
     } else {
         TRY(head_bits_make(&t.bits, p->data->x, p->data->n, p->data->d));
-        TRY(par_chunks(t.count, par_threads(p->ctx), train_one, &t));
+        TRY(par_each(t.count, p->ctx, train_one, &t));
     }
     s->trained = t.count;
 done:
@@ -336,7 +336,7 @@ sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t mod
     if (s->networks)
         return shadow_network_ask(out, s, model, x, n, d, logits, ctx);
     TRY(shadow_pool_head(&h, s, model));
-    TRY(sotto_head_predict(out, h, x, n, d, logits));
+    TRY(sotto_head_predict(out, h, x, n, d, logits, ctx));
 done:
     sotto_head_free(h);
     return status;
@@ -347,7 +347,7 @@ sotto_status shadow_pool_each(const struct shadow_pool *s, par_body body, void *
 {
     sotto_status status = SOTTO_OK;
     if (!s->networks)
-        return par_chunks(s->models, par_threads(ctx), body, arg);
+        return par_each(s->models, ctx, body, arg);
     for (size_t m = 0; m < s->models; m++)
         TRY(body(arg, m, 0));
 done:
@@ -370,7 +370,7 @@ static sotto_status ask_noised(float *logits, const struct query *a, size_t mode
     TRY(shadow_pool_head(&head, a->pool, model));
     TRY(sotto_noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
                              a->noise->seed, model));
-    TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1));
+    TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1, a->ctx));
 done:
     sotto_head_free(head);
     return status;

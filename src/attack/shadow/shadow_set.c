@@ -299,7 +299,7 @@ sotto_status output_table_add_of(struct output_table *t, const struct shadow_set
     if (answer == answer_of_shadow)
         TRY(shadow_pool_each(&a->pool, ask_one, &q, ctx));
     else
-        TRY(par_chunks(models, par_threads(ctx), ask_one, &q));
+        TRY(par_each(models, ctx, ask_one, &q));
     t->n = before + more;
 done:
     base_free(start);

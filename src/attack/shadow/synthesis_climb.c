@@ -70,8 +70,8 @@ static size_t largest(const float *p, size_t classes)
     return best;
 }
 
-/* The next candidate: the best record with `redraw` of its features, chosen without repetition, drawn anew.
- */
+/* The next candidate: the best record with `redraw` of its features, chosen without repetition, drawn
+ * anew. */
 static void propose(struct walker *w, float *candidate, const float *accepted,
                     const struct feature_space *space)
 {

@@ -4,8 +4,8 @@
  * Sending and receiving go on together under one poll(), so a command that answers before it has read
  * everything, or writes what nobody asked for, cannot block both sides for ever; one deadline holds for the
  * whole exchange. The shape is checked when the header is there, before memory for the data is taken. After a
- * failure the command is ended and later queries are refused: its stream has no border to start again from.
- */
+ * failure the command is ended and later queries are refused: its stream has no border to start again
+ * from. */
 #include "sotto/option.h"
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
@@ -252,8 +252,8 @@ done:
     return status;
 }
 
-/* End of input tells the command to leave; what it does then is looked at, but can no longer change a result.
- */
+/* End of input tells the command to leave; what it does then is looked at, but can no longer change a
+ * result. */
 static void close_command(struct sotto_target *t)
 {
     struct command_target *c = (struct command_target *)t;

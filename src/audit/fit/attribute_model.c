@@ -90,7 +90,7 @@ static sotto_status guess_network(int64_t *guess, const struct linear_rows *trai
     recipe.batch = 64;
     recipe.seed = (seed & 0xffffffff) + 1;
     TRY(sotto_head_train(&net, known, y, train->n, d, values, &recipe, NULL));
-    TRY(sotto_head_predict(logits, net, asked, test->n, d, 1));
+    TRY(sotto_head_predict(logits, net, asked, test->n, d, 1, NULL));
     for (size_t i = 0; i < test->n; i++) {
         size_t best = 0;
         for (size_t k = 1; k < values; k++)

@@ -21,8 +21,8 @@ sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, doub
 void bootstrap_percentiles(struct sotto_estimate *out, double *draws, size_t count, double *scratch,
                            double confidence);
 
-/* Exact samplers by comparison and rejection (Marsaglia and Tsang 2000; Ahrens and Dieter 1974). a, b >= 1.
- */
+/* Exact samplers by comparison and rejection (Marsaglia and Tsang 2000; Ahrens and Dieter 1974). a, b >=
+ * 1. */
 double bootstrap_beta(double a, double b, struct rng *r);
 size_t bootstrap_binomial(size_t n, double p, struct rng *r);
 

@@ -24,7 +24,7 @@ static void features(float *out, const struct attack_input *in)
 static sotto_status add_scores(double *scores, const float *x, size_t n, size_t d,
                                const struct sotto_head *judge, float *logits)
 {
-    sotto_status status = sotto_head_predict(logits, judge, x, n, d, 1);
+    sotto_status status = sotto_head_predict(logits, judge, x, n, d, 1, NULL);
     for (size_t i = 0; status == SOTTO_OK && i < n; i++)
         scores[i] += ((double)logits[2 * i + 1] - (double)logits[2 * i]) / SEEDS;
     return status;

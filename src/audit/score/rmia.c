@@ -102,8 +102,8 @@ const struct score_attack attack_rmia_offline = {.name = "rmia-offline",
                                                  .run = run_rmia_offline};
 
 /* The published form of RMIA: the share of a population that the record dominates. It orders records as
- * rmia-offline does and adds ties, but the number means something by itself: "beats 99 % of the population".
- */
+ * rmia-offline does and adds ties, but the number means something by itself: "beats 99 % of the
+ * population". */
 static const struct parameter rmia_population_params[] = {
     {"gamma", "likelihood ratio required against a population record", 2, 1, 1e6, false},
     {"a", "a in P(x | IN) = a P(x | OUT) + 1 - a", 0.3, 0, 1, false},

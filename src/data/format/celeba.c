@@ -1,6 +1,5 @@
 /* CelebA: list_attr_celeba.txt beside the images: a line with their number, a line with 40 names, then for
- * each image its name and 40 times 1 or -1; perhaps list_eval_partition.txt, a name and 0, 1 or 2 a line.
- */
+ * each image its name and 40 times 1 or -1; perhaps list_eval_partition.txt, a name and 0, 1 or 2 a line. */
 #include "data/format/image_facts.h"
 
 #include <ctype.h>

@@ -195,7 +195,8 @@ done:
     return status;
 }
 
-static sotto_status fill_codes(float *out, struct json **codes, const struct table *t, size_t column)
+static sotto_status fill_codes(float *out, const char ***codes, size_t *code_count, const struct table *t,
+                               size_t column)
 {
     sotto_status status = SOTTO_OK;
     const char **values = NULL;
@@ -203,9 +204,9 @@ static sotto_status fill_codes(float *out, struct json **codes, const struct tab
     TRY(distinct(&values, &count, t, column, by_bytes));
     for (size_t i = 0; i < t->rows; i++)
         out[i * (t->columns - 1)] = (float)code_of(table_cell(t, i, column), values, count, by_bytes);
-    *codes = json_make_array();
-    for (size_t v = 0; v < count; v++)
-        json_push(codes, json_make_text(values[v]));
+    *codes = values;
+    *code_count = count;
+    values = NULL;
 done:
     base_free((void *)values);
     return status;
@@ -214,25 +215,21 @@ done:
 sotto_status table_fill_features(struct dataset *d, const struct table *t, size_t label)
 {
     sotto_status status = SOTTO_OK;
-    d->columns = json_make_array();
+    TRY(dataset_reserve_columns(d, t->columns - 1));
     for (size_t j = 0, at = 0; j < t->columns; j++) {
-        struct json *column, *codes = NULL;
+        const char **codes = NULL;
+        size_t count = 0;
         char name[128];
         if (j == label)
             continue;
-        bool number = all_numbers(t, j);
-        TRY(number ? fill_number(d->features + at, t, j) : fill_codes(d->features + at, &codes, t, j));
+        TRY(all_numbers(t, j) ? fill_number(d->features + at, t, j)
+                              : fill_codes(d->features + at, &codes, &count, t, j));
         table_column_name(name, sizeof name, t, j);
-        column = json_make_object();
-        json_put_text(&column, "name", name);
-        json_put_text(&column, "kind", number ? "number" : "category");
-        if (!number)
-            json_put(&column, "codes", codes);
-        json_push(&d->columns, column);
-        at++;
+        status = dataset_set_column(d, at++, name, codes, count);
+        base_free((void *)codes);
+        if (status != SOTTO_OK)
+            goto done;
     }
-    if (!d->columns)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", t->where[0]);
 done:
     return status;
 }

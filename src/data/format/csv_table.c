@@ -132,7 +132,7 @@ static sotto_status read_schema(struct sotto_table_encoding **out, struct datase
     if (options->schema)
         TRY(encoding_read_schema(out, options->schema));
     else if (d->encoding)
-        TRY(encoding_parse(out, d->encoding, "the schema of the set"));
+        TRY(sotto_table_encoding_parse(out, d->encoding, "the schema of the set"));
 done:
     return status;
 }

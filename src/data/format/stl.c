@@ -122,7 +122,7 @@ static sotto_status read_images(struct image_stream *stream, uint8_t *images, si
             size_t most = count < BLOCK ? count : BLOCK, now = s->left[k] < most ? s->left[k] : most;
             struct turning t = {s->block, images, now, s->height, s->width};
             TRY(entry_read(s->files[k], s->block, now * STL_PIXELS));
-            TRY(par_chunks((now + CHUNK - 1) / CHUNK, par_threads(ctx), turn_chunk, &t));
+            TRY(par_each((now + CHUNK - 1) / CHUNK, ctx, turn_chunk, &t));
             images += now * 3 * s->height * s->width;
             s->left[k] -= now;
             count -= now;

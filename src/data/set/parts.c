@@ -3,8 +3,7 @@
  * lies whose records it holds and how their columns became numbers.
  *
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
- * become rows of values in [0, 1].
- */
+ * become rows of values in [0, 1]. */
 #include "sotto/option.h"
 #include "base/file.h"
 #include "data/set/split_encoding.h"
@@ -157,15 +156,12 @@ static sotto_status find_public(struct split_rows *out, const struct sotto_data_
 static sotto_status save_encoding(const char *folder, const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
     char path[4096];
     if (!e)
         goto done;
     TRY(path_join(path, sizeof path, folder, "encoding.json"));
-    doc = encoding_json(e);
-    TRY(json_write_file(path, doc, JSON_PRETTY));
+    TRY(encoding_save(path, e));
 done:
-    json_free(doc);
     return status;
 }
 

@@ -25,7 +25,7 @@ static bool is_findable(const struct sotto_dataset *d)
 /* What the arrays of a set say of themselves; NULL: nothing. */
 static const struct sotto_provenance *told(const struct sotto_dataset *d)
 {
-    return d->owner ? &((const struct dataset *)d->owner)->provenance : NULL;
+    return dataset_behind(d) ? &dataset_behind(d)->provenance : NULL;
 }
 
 /* All records of a set are its own rows. */

@@ -67,5 +67,5 @@ sotto_status synthetic_fill(size_t n, void (*fill)(void *arg, size_t row), void 
                             const struct sotto_context *ctx)
 {
     struct fill_job job = {n, fill, arg};
-    return par_chunks((n + CHUNK_ROWS - 1) / CHUNK_ROWS, par_threads(ctx), fill_chunk, &job);
+    return par_each((n + CHUNK_ROWS - 1) / CHUNK_ROWS, ctx, fill_chunk, &job);
 }

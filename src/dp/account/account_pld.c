@@ -85,7 +85,7 @@ double account_accuracy(const struct mechanism *m, bool sampled)
 }
 
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
-                         double delta)
+                         double delta, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct direction d = {base_alloc(2 * count, sizeof *d.pairs), base_alloc(count, sizeof *d.parts), 0};
@@ -102,12 +102,12 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
         accuracy = account_accuracy(mechanism_find(items->mechanism), true);
     direct(&d, items, count, PLD_REMOVE);
     if (d.count > 0)
-        TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy));
+        TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy, ctx));
     if (d.count > 0 && sampled) {
         direct(&d, items, count, PLD_ADD);
-        TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH));
+        TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH, ctx));
         if (other.hi > most.lo)
-            TRY(pld_epsilon(&other, d.parts, d.count, delta, accuracy));
+            TRY(pld_epsilon(&other, d.parts, d.count, delta, accuracy, ctx));
         most = iv_max(most, other);
     }
     *epsilon = (struct interval){most.lo, bounded ? most.hi : INFINITY};

@@ -66,7 +66,8 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
  * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
  * left. EDOMAIN: delta is 0 or too small to pay for it. */
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
-                            const struct sotto_sensitivity *sensitivity, double delta, double distance);
+                            const struct sotto_sensitivity *sensitivity, double delta, double distance,
+                            const struct sotto_context *ctx);
 /** The delta that is left for the exact law. */
 double account_inner_delta(double delta, double distance);
 

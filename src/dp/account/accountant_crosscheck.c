@@ -48,8 +48,8 @@ sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t coun
     struct pld_part part = {
         .upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = (double)count};
     struct interval grid;
-    TRY(pld_epsilon(&grid, &part, 1, delta, 1));
-    TRY(ball_run(measure, &a));
+    TRY(pld_epsilon(&grid, &part, 1, delta, 1, NULL));
+    TRY(ball_run(measure, &a, NULL));
     a.grid[a.grid_count++] = (struct crosscheck_way){"grid in doubles", grid};
     *out = a;
 done:

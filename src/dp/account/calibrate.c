@@ -9,6 +9,7 @@ struct search {
     const struct sotto_sensitivity *sensitivity;
     struct sotto_dp target;
     size_t compose;
+    const struct sotto_context *ctx;
 };
 
 static double upper_at(const struct search *s, double scale, const struct sensitivity_ratio *shifts)
@@ -24,6 +25,8 @@ static bool holds(double scale, const void *arg)
 {
     const struct search *s = arg;
     struct sensitivity_ratio shifts;
+    if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
+        return true;
     return sensitivity_ratio_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
            upper_at(s, scale, &shifts) <= s->target.epsilon;
 }
@@ -32,25 +35,26 @@ static sotto_status upper_of(double *epsilon, double scale, const void *arg)
 {
     const struct search *s = arg;
     struct sotto_account account;
-    sotto_status status =
-        sotto_account_release(&account, s->m->name, scale, s->sensitivity, s->target.delta, s->compose);
+    sotto_status status = sotto_account_release(&account, s->m->name, scale, s->sensitivity, s->target.delta,
+                                                s->compose, s->ctx);
     if (status == SOTTO_OK)
         *epsilon = account.epsilon.upper;
     return status;
 }
 
 sotto_status sotto_calibrate(double *scale, const char *mechanism,
-                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target)
+                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                             const struct sotto_context *ctx)
 {
-    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1);
+    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1, ctx);
 }
 
 sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                       const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
-                                      size_t compose)
+                                      size_t compose, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct search s = {NULL, sensitivity, target, compose};
+    struct search s = {NULL, sensitivity, target, compose, ctx};
     struct sensitivity_ratio checked;
     TRY(mechanism_require(&s.m, mechanism));
     TRY(sensitivity_ratio_for(&checked, s.m, 1, sensitivity));
@@ -69,15 +73,18 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
         high = 1e-99;
     while (high <= 1e100 && !holds(high, &s))
         high *= 4;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (high > 1e100)
         FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism,
              target.epsilon, target.delta);
     for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
         high = low;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (low < 1e-100)
         FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is too large; its scale would be below 1e-100", mechanism,
              target.epsilon);
     double found = bisect_up(low, high, holds, &s);
+    TRY(context_check(ctx, "calibrate: stopped"));
     TRY(sensitivity_ratio_for(&checked, s.m, found, sensitivity));
     if (account_needs_pld(s.m, &checked, target.delta, compose))
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target.epsilon}));

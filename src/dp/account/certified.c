@@ -84,15 +84,16 @@ done:
     return status;
 }
 
-sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled)
+sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
+                                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sampled_task task = {.sampled = sampled};
-    TRY(sotto_account_sampled(&task.account, sampled));
+    TRY(sotto_account_sampled(&task.account, sampled, ctx));
     if (sampled->replace_one)
         FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account under replace-one adjacency; "
                             "expected add-remove adjacency");
-    TRY(ball_run(certify_sampled, &task));
+    TRY(ball_run(certify_sampled, &task, ctx));
     *out = task.account;
 done:
     return status;
@@ -226,18 +227,18 @@ done:
 
 sotto_status sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                              const struct sotto_sensitivity *sensitivity, double delta,
-                                             size_t compose)
+                                             size_t compose, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_task task = {.delta = delta, .compose = compose};
     const char *name = task.account.mechanism;
-    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose));
+    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose, ctx));
     if (!noise_of(&task.noise, name))
         FAIL(SOTTO_ENOTSUP, "mechanism '%s' has no certified account; expected gaussian, logistic or laplace",
              name);
     task.mechanism = mechanism_find(name);
     TRY(sensitivity_ratio_for(&task.shifts, task.mechanism, scale, sensitivity));
-    TRY(ball_run(certify_release, &task));
+    TRY(ball_run(certify_release, &task, ctx));
     *out = task.account;
 done:
     return status;

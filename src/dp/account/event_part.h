@@ -20,7 +20,8 @@ struct part {
 
 /** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,
  * INFINITY] where a part has no scalar pair. ENOMEM. */
-sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta);
+sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,
+                       const struct sotto_context *ctx);
 
 /** Epsilon of all parts by their Renyi divergences, at the best order, 0 < delta < 1. */
 double parts_renyi(const struct part *parts, size_t n, double delta);

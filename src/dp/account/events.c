@@ -101,7 +101,8 @@ static void one_statement(struct sotto_account *out, const struct total *t)
 }
 
 /* Any part alone tells no more than all together. */
-static double lower_of(const struct total *t, enum part_kind kind, double delta)
+static double lower_of(const struct total *t, enum part_kind kind, double delta,
+                       const struct sotto_context *ctx)
 {
     double lower = 0;
     struct sotto_account a;
@@ -113,15 +114,14 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta)
             continue;
         if (kind == PART_NOISE)
             account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
-        else if (sotto_account_sampled(&a, &s) != SOTTO_OK)
-            continue; /* more than 2^40 steps, or no memory: nothing is claimed */
+        else if (sotto_account_sampled(&a, &s, ctx) != SOTTO_OK)
+            continue; /* more than 2^40 steps, no memory, or stopped: nothing is claimed */
         lower = fmax(lower, a.epsilon.lower);
     }
     return lower;
 }
 
-/* --- checking
- * --------------------------------------------------------------------------------------------------- */
+/* --- checking ------------------------------------------------------------------------------------------- */
 
 static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
 {
@@ -298,17 +298,17 @@ static void add_up(struct sotto_account *out, const struct total *t)
 }
 
 /* Worth its time only where no closed form has settled the matter. */
-static sotto_status add_pld(struct sotto_account *out, const struct total *t)
+static sotto_status add_pld(struct sotto_account *out, const struct total *t, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct interval e;
     if (t->delta <= 0 || out->epsilon.upper - out->epsilon.lower <= 1e-9 * out->epsilon.upper)
         goto done;
-    TRY(parts_pld(&e, t->parts, t->n, t->delta));
+    TRY(parts_pld(&e, t->parts, t->n, t->delta, ctx));
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);
     else
-        e.lo = lower_of(t, PART_SAMPLED, t->delta);
+        e.lo = lower_of(t, PART_SAMPLED, t->delta, ctx);
     if (t->delta == out->delta)
         out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
 done:
@@ -316,7 +316,7 @@ done:
 }
 
 sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
-                                  double delta, enum sotto_adjacency target)
+                                  double delta, enum sotto_adjacency target, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct part *parts = NULL;
@@ -327,6 +327,7 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     NEW(parts, n);
     for (size_t i = 0; i < n; i++)
         TRY(make_part(&parts[i], &events[i], i, target));
+    TRY(context_check(ctx, "account: stopped"));
     struct total total = {parts, n, delta_left(parts, n, delta).lo};
     struct sotto_account a = {.scale = NAN,
                               .delta = delta,
@@ -340,8 +341,10 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     snprintf(a.adjacency, sizeof a.adjacency, "%s",
              target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
     add_up(&a, &total);
-    a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta));
-    TRY(add_pld(&a, &total));
+    a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta, ctx));
+    TRY(context_check(ctx, "account: stopped"));
+    TRY(add_pld(&a, &total, ctx));
+    TRY(context_check(ctx, "account: stopped"));
     a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
     *out = a;
 done:

@@ -308,7 +308,8 @@ done:
 
 static sotto_status
 account_file(struct sotto_account *out, const char *path, double delta, enum sotto_adjacency target,
-             sotto_status (*parse)(struct event_list *, const char *, size_t, const char *))
+             sotto_status (*parse)(struct event_list *, const char *, size_t, const char *),
+             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct event_list list = {NULL, 0};
@@ -316,7 +317,7 @@ account_file(struct sotto_account *out, const char *path, double delta, enum sot
     size_t size;
     TRY(file_read(&data, &size, path, EVENTS_FILE_LIMIT));
     TRY(parse(&list, (const char *)data, size, path));
-    status = sotto_account_events(out, list.events, list.count, delta, target);
+    status = sotto_account_events(out, list.events, list.count, delta, target, ctx);
     if (status != SOTTO_OK)
         status_prefix(path);
 done:
@@ -326,13 +327,13 @@ done:
 }
 
 sotto_status sotto_account_events_file(struct sotto_account *out, const char *path, double delta,
-                                       enum sotto_adjacency target)
+                                       enum sotto_adjacency target, const struct sotto_context *ctx)
 {
-    return account_file(out, path, delta, target, events_parse);
+    return account_file(out, path, delta, target, events_parse, ctx);
 }
 
 sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path, double delta,
-                                       enum sotto_adjacency target)
+                                       enum sotto_adjacency target, const struct sotto_context *ctx)
 {
-    return account_file(out, path, delta, target, events_parse_opacus);
+    return account_file(out, path, delta, target, events_parse_opacus, ctx);
 }

@@ -72,7 +72,7 @@ sotto_status sotto_residual_input(struct sotto_residual_account *out, const stru
     TRY(check_positive("input noise", in->noise));
     TRY(check_input(&releases, in));
     struct sotto_sensitivity s = distance(in);
-    TRY(sotto_account_release(&account, "gaussian", in->noise, &s, in->delta, releases));
+    TRY(sotto_account_release(&account, "gaussian", in->noise, &s, in->delta, releases, NULL));
     double ratio = in->radius / in->noise;
     *out = (struct sotto_residual_account){
         .epsilon = {account.epsilon.lower, up(account.epsilon.upper + in->label_epsilon)},
@@ -93,7 +93,7 @@ sotto_status sotto_residual_input_noise(double *noise, double epsilon, const str
             in->label_epsilon);
     struct sotto_sensitivity s = distance(in);
     struct sotto_dp target = {(epsilon - in->label_epsilon) / (1 + 0x1p-40), in->delta};
-    TRY(sotto_calibrate_composed(noise, "gaussian", &s, target, releases));
+    TRY(sotto_calibrate_composed(noise, "gaussian", &s, target, releases, NULL));
 done:
     return status;
 }

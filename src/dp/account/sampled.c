@@ -38,12 +38,13 @@ static double fast_upper(const struct mechanism *m, const struct sotto_sampled *
     return fmin(renyi_epsilon(m, s), pure_epsilon(m, s)); /* NaN: none */
 }
 
-static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s)
+static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s,
+                           const struct sotto_context *ctx)
 {
     struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
     const struct composed_release all = {s->mechanism,        shift,    s->clipping, s->sample_rate,
                                          s->replace_one != 0, s->steps, s->sampling};
-    return account_pld(epsilon, &all, 1, s->delta);
+    return account_pld(epsilon, &all, 1, s->delta, ctx);
 }
 
 static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
@@ -78,14 +79,16 @@ done:
     return status;
 }
 
-sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s)
+sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct interval pld;
     TRY(check(&m, s));
     TRY(require_positive(s->noise_multiplier, "noise_multiplier"));
-    TRY(by_pld(&pld, s));
+    TRY(context_check(ctx, "account: stopped"));
+    TRY(by_pld(&pld, s, ctx));
     struct sotto_account a = {.scale = s->noise_multiplier,
                               .delta = s->delta,
                               .compose = s->steps,
@@ -117,15 +120,16 @@ done:
     return status;
 }
 
-sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s)
+sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s,
+                                        const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled turned = *s;
     struct sotto_account a, other;
     turned.replace_one = !s->replace_one;
-    TRY(sotto_account_sampled(&a, s));
+    TRY(sotto_account_sampled(&a, s, ctx));
     if (s->sampling == SOTTO_SAMPLING_POISSON) {
-        TRY(sotto_account_sampled(&other, &turned));
+        TRY(sotto_account_sampled(&other, &turned, ctx));
         memcpy(a.other_adjacency, other.adjacency, sizeof a.other_adjacency);
         a.other_epsilon = other.epsilon;
         if (!a.note[0])
@@ -148,6 +152,7 @@ struct search {
     const struct mechanism *m;
     struct sotto_sampled sampled;
     double target;
+    const struct sotto_context *ctx;
 };
 
 static bool holds(double noise_multiplier, const void *arg)
@@ -155,6 +160,8 @@ static bool holds(double noise_multiplier, const void *arg)
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     trial.noise_multiplier = noise_multiplier;
+    if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
+        return true;
     return fast_upper(s->m, &trial) <= s->target;
 }
 
@@ -164,32 +171,35 @@ static sotto_status upper_of(double *epsilon, double noise_multiplier, const voi
     struct sotto_sampled trial = s->sampled;
     struct interval pld;
     trial.noise_multiplier = noise_multiplier;
-    sotto_status status = by_pld(&pld, &trial);
+    sotto_status status = by_pld(&pld, &trial, s->ctx);
     if (status == SOTTO_OK)
         *epsilon = fmin(pld.hi, fast_upper(s->m, &trial));
     return status;
 }
 
 sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
-                                     double target_epsilon)
+                                     double target_epsilon, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct search s = {NULL, *sampled, target_epsilon};
+    struct search s = {NULL, *sampled, target_epsilon, ctx};
     TRY(check(&s.m, sampled));
     TRY(require_positive(target_epsilon, "epsilon"));
     double high = 1, low, found;
     while (high < 1e9 && !holds(high, &s))
         high *= 2;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (high >= 1e9)
         FAIL(SOTTO_EDOMAIN,
              "no noise multiplier up to 1e9 reaches epsilon %g at delta %g by Renyi divergence",
              target_epsilon, sampled->delta);
     for (low = high / 2; low > 1e-9 && holds(low, &s); low /= 2)
         high = low;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (low <= 1e-9)
         FAIL(SOTTO_EDOMAIN, "epsilon %g is too large; its noise multiplier would be below 1e-9",
              target_epsilon);
     found = bisect_up(low, high, holds, &s);
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (scalar_curve_holds(s.m, sampled->clipping))
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
     *noise_multiplier = found;

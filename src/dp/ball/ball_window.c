@@ -1,5 +1,6 @@
 /* The range of one step by bisection on its tails; that of the composition by Chernoff's bound on a coarse
- * grid: P(sum >= u) <= M(t)^k e^(-t u),  so u = min over t of (k ln M(t) - ln rest) / t. */
+ * grid:
+ *   P(sum >= u) <= M(t)^k e^(-t u),  so u = min over t of (k ln M(t) - ln rest) / t. */
 #include "dp/ball/ball_window.h"
 #include "num/special.h"
 

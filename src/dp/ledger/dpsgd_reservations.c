@@ -73,7 +73,7 @@ static sotto_status add_labels(struct sotto_account *a, const struct dpsgd_facts
     sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity one = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED};
     struct sotto_account labels;
-    TRY(sotto_account_release(&labels, label_mechanism, f->label_scale, &one, 0, 1));
+    TRY(sotto_account_release(&labels, label_mechanism, f->label_scale, &one, 0, 1, NULL));
     a->epsilon.upper = plus(a->epsilon.upper, labels.epsilon.upper);
     for (size_t i = 0; i < a->bound_count; i++)
         a->bounds[i].epsilon = plus(a->bounds[i].epsilon, labels.epsilon.upper);

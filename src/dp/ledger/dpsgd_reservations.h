@@ -1,5 +1,5 @@
-/* dpsgd_reservations.h - an iterated run as its ledger tells it: all its reservations, and what they cost together.
- */
+/* dpsgd_reservations.h - an iterated run as its ledger tells it: all its reservations, and what they cost
+ * together. */
 #ifndef DP_LEDGER_DPSGD_RESERVATIONS_H
 #define DP_LEDGER_DPSGD_RESERVATIONS_H
 

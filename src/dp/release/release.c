@@ -11,7 +11,8 @@
 #include <string.h>
 
 static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
-                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
+                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = r->target.delta;
@@ -23,8 +24,8 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
              m->name);
     if (isnan(scale))
         TRY(sotto_calibrate(&scale, m->name, sensitivity,
-                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}));
-    TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
+                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}, ctx));
+    TRY(account_within(account, m->name, scale, sensitivity, delta, distance, ctx));
 done:
     return status;
 }
@@ -81,7 +82,8 @@ static const char *const other_doors[] = {
     [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
     [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
 
-sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds)
+sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan p = {.release = r, .sensitivity = r->sensitivity, .n = n};
@@ -94,7 +96,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
             "sotto_sensitivity_source");
     REQUIRE(n > 0, "release: 0 values; expected at least one");
     TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
-    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
+    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, ctx));
     *plan = p;
 done:
     return status;

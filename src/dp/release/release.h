@@ -21,7 +21,7 @@ struct release_plan {
 /** Checks the request, finds the scale, accounts. `kinds`: bits 1 << enum release_kind that the caller can
  * draw. EINVAL, EDOMAIN. Nothing is written. */
 sotto_status release_plan(struct release_plan *plan, const struct sotto_release *release, size_t n,
-                          unsigned kinds);
+                          unsigned kinds, const struct sotto_context *ctx);
 /** Ledger entry on disk, then a stream to draw from (noise_close) and the certificate's text
  * (sotto_text_free). On failure both are NULL. Errors of sotto_dp_release(). */
 sotto_status release_record(struct noise **stream, char **certificate, const struct release_plan *plan,

@@ -24,7 +24,7 @@ sotto_status sotto_dp_select(size_t *chosen, char **certificate, const double *s
     struct noise *stream = NULL;
     int128 *q = NULL;
     uint128 *gap = NULL;
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_CHOICE));
+    TRY(release_plan(&plan, r, n, 1u << RELEASE_CHOICE, ctx));
     struct lattice lattice = lattice_make(plan.account.scale);
     NEW(q, n);
     NEW(gap, n);

@@ -13,7 +13,7 @@ sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n, s
     unsigned shift;
     char sampler[128];
     REQUIRE(classes >= 2, "randomised response needs at least 2 classes (got %zu)", classes);
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_LABELS));
+    TRY(release_plan(&plan, r, n, 1u << RELEASE_LABELS, ctx));
     REQUIRE(plan.sensitivity.l1 == 1, "randomised response: the sensitivity of a label is l1 = 1 (got %g)",
             plan.sensitivity.l1);
     for (size_t i = 0; i < n; i++)

@@ -97,7 +97,7 @@ static sotto_status release(char **certificate, struct values v, const struct so
     unsigned shift = 0;
     size_t real_count = 1;
     TRY(check_vector(&v));
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR));
+    TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
     const enum release_kind kind = plan.mechanism->kind;
     struct lattice lattice = lattice_make(plan.account.scale);
     ratio = lattice.m;

@@ -169,7 +169,8 @@ done:
 
 /* What the run has charged before, and what it costs with this reservation. */
 static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
-                             const char *ledger, const struct sotto_sampled *sampled)
+                             const char *ledger, const struct sotto_sampled *sampled,
+                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
@@ -191,7 +192,7 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     }
     all.steps += s->run.charged;
     all.replace_one = r->sampled.replace_one;
-    TRY(sotto_account_sampled_both(&s->account, &all));
+    TRY(sotto_account_sampled_both(&s->account, &all, ctx));
     TRY(run_complete_account(&s->account, &s->facts));
     run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || seeded;
@@ -208,7 +209,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     struct json *entry = NULL;
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
-    TRY(find_run(s, r, ledger->path, sampled));
+    TRY(find_run(s, r, ledger->path, sampled, ctx));
     TRY(ledger_record_budget(ledger, r->spend.budget, r->sampled.delta));
     entry = entry_of(s, r, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
@@ -244,7 +245,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                                       .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.replace_one = 1;
-    TRY(sotto_account_sampled(&account, &sampled));
+    TRY(sotto_account_sampled(&account, &sampled, ctx));
     run_put_note(&account, &facts);
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);

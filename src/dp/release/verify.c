@@ -22,11 +22,11 @@ static void check_text(struct verification *v, const char *name, const char *cla
 }
 
 static sotto_status derive(struct sotto_account *a, const struct certificate_claims *f, double delta,
-                           const char *adjacency)
+                           const char *adjacency, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (!f->run)
-        return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance);
+        return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance, ctx);
     TRY(require_positive(f->scale, "scale"));
     TRY(require_positive(f->dpsgd_facts.max_grad_norm, "max_grad_norm"));
     const struct sotto_sampled all = {.mechanism = f->mechanism,
@@ -39,7 +39,7 @@ static sotto_status derive(struct sotto_account *a, const struct certificate_cla
                                           f->dpsgd_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
                                       .sampling = f->dpsgd_facts.sampling};
     bool early = strcmp(adjacency, "add-remove") == 0 || !json_member(f->claim, "other");
-    TRY(early ? sotto_account_sampled(a, &all) : sotto_account_sampled_both(a, &all));
+    TRY(early ? sotto_account_sampled(a, &all, ctx) : sotto_account_sampled_both(a, &all, ctx));
     if (strcmp(adjacency, "add-remove") != 0) /* an early certificate's name of zero-out */
         TRY(run_complete_account(a, &f->dpsgd_facts));
     run_put_note(a, &f->dpsgd_facts);
@@ -103,7 +103,9 @@ static sotto_status check_account(struct verification *v)
     TRY(json_get_real_or_null(&rho, f->claim, v->path, "zcdp_rho"));
     TRY(json_get_text(&adjacency, f->claim, v->path, "adjacency"));
     TRY(json_get_text(&accountant, f->claim, v->path, "accountant"));
-    status = derive(&a, f, delta, adjacency);
+    status = derive(&a, f, delta, adjacency, v->ctx);
+    if (status == SOTTO_ESTOPPED)
+        goto done;
     if (status != SOTTO_OK) {
         verify_check(v, "account", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -205,10 +207,11 @@ done:
 }
 
 sotto_status sotto_certificate_verify(char **report, const char *certificate, const char *output,
-                                      const char *ledger)
+                                      const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct verification v = {0};
+    struct verification v = {.ctx = ctx};
+    TRY(context_check(ctx, "verify: stopped"));
     TRY(verification_open(&v, certificate));
     TRY(verify_certificate(&v));
     TRY(verify_output(&v, output));

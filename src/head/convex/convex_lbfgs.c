@@ -35,8 +35,8 @@ static sotto_status stopped(const struct sotto_context *ctx, size_t step)
     return status_fail(SOTTO_ESTOPPED, "stopped in iteration %zu of a head; nothing was written", step + 1);
 }
 
-/* Gradient steps from zero; after bound.fallback_steps the gradient is below half the stop for any records.
- */
+/* Gradient steps from zero; after bound.fallback_steps the gradient is below half the stop for any
+ * records. */
 static sotto_status fall_back(struct head_convex *c, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;

@@ -1,6 +1,7 @@
 /* The recipes of the convex trainers, and their rows in the table of trainers. */
 #include "head/convex/head_convex.h"
 #include "head/model/head_trainer.h"
+#include "io/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -94,13 +94,14 @@ sotto_status head_data_check(const struct head_data *data, bool convex, const st
  * *labels, where its label is HEAD_NOTHING. Whether a record counts depends on that record alone.
  * base_free(*labels). EINVAL, ENOMEM. */
 sotto_status head_data_silence(int64_t **labels, struct head_data *data);
-/** out (d) = record scaled to norm at most `clip`: never above it, not even by rounding. out may be record.
- */
+/** out (d) = record scaled to norm at most `clip`: never above it, not even by rounding. out may be
+ * record. */
 void head_record_clip(float *out, const float *record, size_t d, double clip);
 /** head_data_check() for part of a table that has been checked. */
 sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx);
 /** sotto_head_accuracy() on part of a table. */
-sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part);
+sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part,
+                                const struct sotto_context *ctx);
 /** Fills in recipe, hashes and ISA level of a trained head. */
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa);

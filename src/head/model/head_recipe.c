@@ -1,6 +1,6 @@
 /* A recipe's canonical text is what its hash is taken of, so its form is fixed: sorted keys, no blanks,
- * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump "recipe".
- */
+ * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump
+ * "recipe". */
 #include "head/model/head_trainer.h"
 
 #include "options/option_values.h"
@@ -84,34 +84,4 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
     if (!head_recipe_private(r)) /* a hash of the records would tell who tries them all */
         head_data_sha256(h->data_sha256, data);
     snprintf(h->isa, sizeof h->isa, "%s", isa);
-}
-
-sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
-                               const char *text, const char *where)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    struct sotto_head_recipe r = {0};
-    const struct head_trainer *trainer;
-    char name[512];
-    size_t d, k;
-    snprintf(name, sizeof name, "%s: recipe", where);
-    TRY(json_parse(&doc, text, strlen(text), name));
-    TRY(json_get_text(&r.trainer, doc, name, "trainer"));
-    trainer = head_trainer_find(r.trainer);
-    if (trainer)
-        TRY(trainer->parse(&r, doc, name));
-    TRY(json_get_size(&d, doc, name, "inputs"));
-    TRY(json_get_size(&k, doc, name, "classes"));
-    if (head_recipe_check(&r) != SOTTO_OK) { /* also replaces the borrowed trainer by static text */
-        status_prefix(name);
-        status = SOTTO_EFORMAT;
-        goto done;
-    }
-    *out = r;
-    *inputs = d;
-    *classes = k;
-done:
-    json_free(doc);
-    return status;
 }

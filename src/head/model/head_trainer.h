@@ -3,8 +3,8 @@
 #define HEAD_MODEL_HEAD_TRAINER_H
 
 #include "head/model/head_model.h"
-#include "io/json/json.h"
 
+struct json;
 struct moment_trainer;
 
 struct head_trainer {

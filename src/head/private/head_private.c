@@ -12,6 +12,7 @@
 #include "head/kernel/head_noisy.h"
 #include "head/model/head_trainer.h"
 #include "head/train/head_plain.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -340,7 +341,8 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
 }
 
 /* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
-static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p)
+static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p,
+                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (isnan(p->target.epsilon))
@@ -353,7 +355,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .delta = p->target.delta,
                                           .replace_one = !p->zero_out,
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
+    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon, ctx));
     r->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
@@ -379,7 +381,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     TRY(head_data_silence(&labels, &data));
     if (isnan(own.target.delta))
         own.target.delta = sotto_default_delta(n);
-    TRY(calibrate(&r, n, &own));
+    TRY(calibrate(&r, n, &own, ctx));
     TRY(head_recipe_check(&r));
     REQUIRE(r.batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records", r.batch,
             n);

@@ -1,5 +1,6 @@
 /* The recipe of the trainers on second moments. */
 #include "head/private/moments.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

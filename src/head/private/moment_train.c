@@ -1,5 +1,5 @@
-/* A head from second moments: sums, one release, equations. Nothing of the records goes around the release.
- */
+/* A head from second moments: sums, one release, equations. Nothing of the records goes around the
+ * release. */
 #include "head/private/moments.h"
 
 #include "base/file.h"
@@ -13,14 +13,14 @@
 
 static sotto_status find_scale(struct sotto_account *account, struct sotto_head_recipe *r,
                                const struct sotto_sensitivity *sensitivity,
-                               const struct sotto_head_privacy *p)
+                               const struct sotto_head_privacy *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double unit = strcmp(r->noise, "laplace") == 0 ? sensitivity->l1 : sensitivity->l2;
     double scale = r->noise_multiplier * unit;
     if (!isnan(p->target.epsilon))
-        TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target));
-    TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1));
+        TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target, ctx));
+    TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1, ctx));
     r->noise_multiplier = scale / unit;
 done:
     return status;
@@ -132,7 +132,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
     struct sotto_sensitivity sensitivity = {
         .l1 = bound.l1, .l2 = bound.l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_PROVED};
-    TRY(find_scale(&account, &r, &sensitivity, &own));
+    TRY(find_scale(&account, &r, &sensitivity, &own, ctx));
     head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
     TRY(head_create(&h, 1, width));
     noisy = (struct noisy_moments){.q = shape.q, .outputs = shape.outputs, .records = data->n};

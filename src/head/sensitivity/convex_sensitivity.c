@@ -91,8 +91,7 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     p->sensitivity_data = sample->data_sha256;
     if (!h->bound && !p->release.spend.condition)
         p->release.spend.condition =
-            "the recipe and the number of records in its file (an early version of the "
-            "format does not bind them to the weights)";
+            "what its file says of recipe and records (an early version binds its weights to neither)";
 done:
     sotto_head_free(h);
     return status;

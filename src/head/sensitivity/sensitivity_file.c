@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "head/model/head_model.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

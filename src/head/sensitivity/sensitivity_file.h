@@ -2,8 +2,9 @@
 #ifndef HEAD_SENSITIVITY_SENSITIVITY_FILE_H
 #define HEAD_SENSITIVITY_SENSITIVITY_FILE_H
 
-#include "io/json/json.h"
 #include "sotto/head.h"
+
+struct json;
 
 /** EFORMAT texts start with `path`. */
 sotto_status sensitivity_from_json(struct sotto_sensitivity_sample *out, const struct json *doc,

@@ -32,8 +32,8 @@ const char *sotto_dtype_name(enum sotto_dtype dtype)
 
 bool array_bytes(size_t *count, size_t *bytes, enum sotto_dtype dtype, int ndim, const size_t *shape)
 {
-    /* A zero anywhere empties the array, but the other sizes must still be sane: they are multiplied later.
-     */
+    /* A zero anywhere empties the array, but the other sizes must still be sane: they are multiplied
+     * later. */
     size_t all = 1, nonzero = 1;
     for (int i = 0; i < ndim; i++) {
         if (!size_multiply(&nonzero, nonzero, shape[i] ? shape[i] : 1))

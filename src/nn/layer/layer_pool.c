@@ -1,8 +1,9 @@
 /* Pooling over windows of one channel: largest value, average, and the average over the whole image.
  *
- * max:     padding never wins; in backward the gradient goes to the first largest value of the window, found
- * again (f32: whole pixels at a time). average: padding counts as zeros in a window
- * of kernel^2 values (PyTorch's default). global:  (C, H, W) to (C, 1, 1). */
+ * max:      padding never wins; in backward the gradient goes to the first largest value of the window, found
+ *           again (f32: whole pixels at a time).
+ * average:  padding counts as zeros in a window of kernel^2 values (PyTorch's default).
+ * global:   (C, H, W) to (C, 1, 1). */
 #include "nn/layer/layer.h"
 
 #include "nn/kernel/bf16.h"

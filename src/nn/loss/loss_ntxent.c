@@ -1,9 +1,11 @@
 /* NT-Xent on two views of N images: rows are normalised to unit vectors P, logits are S = P P' / T.
  *
  * Keras form (papers.md B.5): S holds first views against second views only (N x N); the loss is the mean of
- * the cross-entropies of its rows and of its columns, with the diagonal as target. SimCLR form
- * (chen2020simclr, Eq. 1): S is 2N x 2N without its diagonal; row i has the other view of its image as
- * target. S is symmetric there, so its column sums are its row sums, and one gradient serves both forms:
+ * the cross-entropies of its rows and of its columns, with the diagonal as target.
+ *
+ * SimCLR form (chen2020simclr, Eq. 1): S is 2N x 2N without its diagonal; row i has the other view of its
+ * image as target. S is symmetric there, so its column sums are its row sums, and one gradient serves both
+ * forms:
  *
  *     G_ij = (e^(S_ij - row_i) + e^(S_ij - column_j)) / 2N - [j is the positive of i] / N,    M = rows of S
  *

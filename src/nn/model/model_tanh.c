@@ -73,8 +73,8 @@ const struct model_kind model_tanh_small = {.name = "tanh-small",
  * Tramer & Boneh 2021): stages of two convolutions 3x3, each stage followed by a 2x2 max pool, then one dense
  * layer; tanh after each of them. `hidden` lists the widths of the stages and, last, of the dense layer; 32,
  * 64, 128, 128 unless given. With 10 classes on 3x32x32: 550,570 parameters. Names are those of the same
- * network as nn.Sequential: stage s holds encoder.(5 s) and .(5 s + 2), the dense layer comes after Flatten.
- */
+ * network as nn.Sequential: stage s holds encoder.(5 s) and .(5 s + 2), the dense layer comes after
+ * Flatten. */
 
 enum { STAGE_MODULES = 5 }; /* conv, tanh, conv, tanh, pool */
 static const size_t usual[] = {32, 64, 128, 128};

@@ -92,7 +92,7 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
                  "batch",
                  m->rows[i].path);
         if (layer->cross_example_reason || (layer->parameters && !layer->example_norms))
-            FAIL(SOTTO_ENOTSUP, "%s: has no gradient of a single example (%s)", m->rows[i].path,
+            FAIL(SOTTO_ENOTSUP, "%s: has no gradient of a single example; %s", m->rows[i].path,
                  layer->cross_example_reason ? layer->cross_example_reason : layer->name);
     }
 done:

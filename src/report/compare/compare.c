@@ -7,8 +7,7 @@
  * wins with something better and nothing worse. The front holds whoever no other beats or equals on every
  * axis that all have, with one better; by estimates, so neighbours on it may differ by chance. The choice for
  * an axis is the winner that mends it most: how a strength (Talos's lambda, a budget) is picked among
- * several.
- */
+ * several. */
 #include "report/compare/compare.h"
 
 #include <math.h>

@@ -31,8 +31,8 @@ static void table(struct page *p, const struct sotto_compare_result *c)
     page_table(p, "All models",
                "Estimates with intervals. Better: the whole interval lies on the better side of the "
                "baseline's interval (first row). Worse: the estimate is worse than the baseline's whole "
-               "interval. On the front: no other model is as good on every metric measured for both and "
-               "better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
+               "interval. On the front: no other model is as good on every metric measured for all models "
+               "and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
                NULL);
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">");
@@ -59,8 +59,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
 /* For whom several rows are one defence at several strengths. */
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "<p>Best improvement of a metric beyond its interval, without a significant loss on another "
-                 "metric: ");
+    page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, k ? "; " : "");
         page_html(p, compare_axes[k].title);
@@ -147,7 +146,7 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
                  "row of the table; green points are on the front.</figcaption></figure>\n");
 }
 
-sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *c)
+sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
 {
     struct page p = {0};
     page_html(&p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
@@ -167,10 +166,5 @@ sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *
         if (c->shared[k] && c->shared[SOTTO_AXIS_UTILITY])
             drawing(&p, c, k);
     page_html(&p, "</section></main></body></html>\n");
-    if (p.failed) {
-        base_free(p.text);
-        return status_fail(SOTTO_ENOMEM, "compare: out of memory for the page");
-    }
-    *html = p.text;
-    return SOTTO_OK;
+    return page_done(html, &p, "compare");
 }

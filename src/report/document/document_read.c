@@ -1,5 +1,5 @@
-/* Reading is checking: everything that the page shows passes through here, with the full path in the error.
- */
+/* Reading is checking: everything that the page shows passes through here, with the full path in the
+ * error. */
 #include "report/document/document.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Title, run facts, the verdict with the table that tells the whole story at a glance, and the plain words.
- */
+/* Title, run facts, the verdict with the table that tells the whole story at a glance, and the plain
+ * words. */
 #include "report/page/page.h"
 
 #include <math.h>

@@ -260,8 +260,8 @@ done:
     return status;
 }
 
-/* A resolved config writes the top-level sections out as well, so "used" means "differs from the defaults".
- */
+/* A resolved config writes the top-level sections out as well, so "used" means "differs from the
+ * defaults". */
 static sotto_status is_default(bool *out, const struct config *c, const struct config_row *rows,
                                const char *section)
 {

@@ -70,8 +70,8 @@ done:
     return status;
 }
 
-/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows that.
- */
+/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows
+ * that. */
 static sotto_status train_heads(const char *path, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
@@ -219,7 +219,7 @@ sotto_status run_shadow_ask(struct run_shadow *s, const struct run *r, const cha
         float *parameters = sotto_head_parameters(noisy, &count);
         if (mechanism)
             TRY(sotto_noise_simulate(parameters, count, mechanism, scale, r->config.seed, ATTACKER + draw));
-        TRY(sotto_head_predict(s->own_logits, noisy, s->own_x, s->own_n, r->width, 1));
+        TRY(sotto_head_predict(s->own_logits, noisy, s->own_x, s->own_n, r->width, 1, r->ctx));
         for (size_t i = 0; i < s->own_n * r->classes; i++)
             s->own_outputs[i] = s->own_logits[i];
     }

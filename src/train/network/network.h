@@ -49,6 +49,9 @@ void network_take_recipe(struct sotto_network *n, const struct sotto_train_optio
 sotto_status train_options_check(struct sotto_train_options *o);
 /** A caller's options in full (NULL: {0}). EINVAL. */
 sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given);
+/** The static text of `known` (NULL-terminated) that equals `asked`; NULL means the first. EINVAL lists `expected`. */
+sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,
+                          const char *expected);
 /** Canonical JSON of what decides the weights, but for records and machine; dtype must be f32 or bf16. */
 sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_train_options *o);
 /** The inverse; EFORMAT texts start with `where`. */

@@ -1,7 +1,5 @@
-/* Options of supervised training: defaults, checks, and their canonical text, which files carry and which
- * shadow models are trained by. A change of form is another recipe: bump "recipe". */
+/* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
 #include "base/reserved.h"
-#include "io/json/json.h"
 #include "train/network/network.h"
 
 #include "sotto/option.h"
@@ -22,9 +20,8 @@ sotto_status train_options_resolve(struct sotto_train_options *out, const struct
     return status == SOTTO_OK ? reserved_check(out->residual.reserved) : status;
 }
 
-/* The static text that equals `asked`; NULL means the first. */
-static sotto_status one_of(const char **out, const char *asked, const char *what, const char *const *known,
-                           const char *expected)
+sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,
+                          const char *expected)
 {
     for (size_t i = 0; known[i]; i++)
         if (!asked || strcmp(asked, known[i]) == 0) {
@@ -55,7 +52,7 @@ static sotto_status check_residual(struct sotto_train_options *o)
     static const char *const kinds[] = {"additive", "multiplicative", NULL};
     struct sotto_residual_noise *r = &o->residual;
     if (r->kind)
-        TRY(one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
+        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
     REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
             "gamma and floor need residual perturbation; give additive or multiplicative");
     REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,
@@ -82,9 +79,9 @@ sotto_status train_options_check(struct sotto_train_options *o)
     static const char *const norms[] = {"batch", "group", NULL}, *const optimizers[] = {"adam", "sgd", NULL},
                              *const schedules[] = {"constant", "cosine", "step", NULL};
     TRY(nn_model_find(&o->model, NULL, o->model ? o->model : "cnn"));
-    TRY(one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
-    TRY(one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
-    TRY(one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
+    TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
+    TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
+    TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,
             "momentum cannot be given for optimizer %s; expected optimizer sgd", o->optimizer);
@@ -98,105 +95,6 @@ sotto_status train_options_check(struct sotto_train_options *o)
     o->flip = o->flip != 0;
     TRY(check_residual(o));
 done:
-    return status;
-}
-
-sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_train_options *o)
-{
-    sotto_status status = SOTTO_OK;
-    char *text = NULL, residual[TRAIN_RESIDUAL_TEXT];
-    struct json *j = json_make_object();
-    TRY(train_residual_text(residual, &o->residual));
-    if (residual[0])
-        json_put_text(&j, "residual", residual);
-    json_put_integer(&j, "recipe", 1);
-    json_put_text(&j, "model", o->model);
-    json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
-    json_put_text(&j, "norm", o->norm);
-    json_put_text(&j, "optimizer", o->optimizer);
-    json_put_real(&j, "lr", o->lr);
-    json_put_real(&j, "momentum", o->momentum);
-    json_put_real(&j, "weight_decay", o->weight_decay);
-    json_put_text(&j, "schedule", o->schedule);
-    json_put_integer(&j, "epochs", (int64_t)o->epochs);
-    json_put_integer(&j, "batch", (int64_t)o->batch);
-    json_put_boolean(&j, "flip", o->flip);
-    json_put_integer(&j, "crop", (int64_t)o->crop);
-    json_put_text(&j, "dtype", o->dtype);
-    json_put_integer(&j, "seed", (int64_t)o->seed);
-    TRY(json_dump(&text, j, JSON_LINE | JSON_SORTED));
-    REQUIRE(strlen(text) < TRAIN_RECIPE_TEXT, "the recipe is too long");
-    strcpy(out, text);
-done:
-    sotto_text_free(text);
-    json_free(j);
-    return status;
-}
-
-static sotto_status parse_hidden(struct sotto_train_options *o, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    const struct json *list;
-    TRY(json_get_array(&list, doc, name, "hidden"));
-    o->hidden_count = json_count(list);
-    if (o->hidden_count > SOTTO_TRAIN_HIDDEN)
-        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu widths; at most %d are supported", name, o->hidden_count,
-             SOTTO_TRAIN_HIDDEN);
-    for (size_t i = 0; i < o->hidden_count; i++) {
-        int64_t width = json_whole(json_at(list, i));
-        if (width < 1)
-            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
-                 name, i);
-        o->hidden[i] = (size_t)width;
-    }
-done:
-    return status;
-}
-
-sotto_status train_recipe_parse(struct sotto_train_options *out, const char *text, const char *where)
-{
-    sotto_status status = SOTTO_OK;
-    static const char *const dtypes[] = {"f32", "bf16", NULL};
-    struct json *doc = NULL;
-    struct sotto_train_options o;
-    char name[512];
-    size_t seed = 0;
-    bool flip;
-    sotto_train_defaults(&o);
-    snprintf(name, sizeof name, "%s: recipe", where);
-    TRY(json_parse(&doc, text, strlen(text), name));
-    TRY(json_get_text(&o.model, doc, name, "model"));
-    TRY(parse_hidden(&o, doc, name));
-    TRY(json_get_text(&o.norm, doc, name, "norm"));
-    TRY(json_get_text(&o.optimizer, doc, name, "optimizer"));
-    TRY(json_get_real(&o.lr, doc, name, "lr"));
-    TRY(json_get_real(&o.momentum, doc, name, "momentum"));
-    TRY(json_get_real(&o.weight_decay, doc, name, "weight_decay"));
-    TRY(json_get_text(&o.schedule, doc, name, "schedule"));
-    TRY(json_get_size(&o.epochs, doc, name, "epochs"));
-    TRY(json_get_size(&o.batch, doc, name, "batch"));
-    TRY(json_get_boolean(&flip, doc, name, "flip"));
-    TRY(json_get_size(&o.crop, doc, name, "crop"));
-    TRY(json_get_text(&o.dtype, doc, name, "dtype"));
-    TRY(json_get_size(&seed, doc, name, "seed"));
-    if (json_find(doc, "residual")) {
-        const char *residual;
-        TRY(json_get_text(&residual, doc, name, "residual"));
-        TRY(train_residual_parse(&o.residual, residual, name));
-    }
-    o.flip = flip;
-    o.seed = seed;
-    status = train_options_check(&o); /* also replaces the borrowed texts by static ones */
-    if (status == SOTTO_OK)
-        status = one_of(&o.dtype, o.dtype, "dtype", dtypes, "bf16, f32");
-    if (status != SOTTO_OK) {
-        status_prefix(name);
-        status = SOTTO_EFORMAT;
-        goto done;
-    }
-    *out = o;
-done:
-    json_free(doc);
     return status;
 }
 

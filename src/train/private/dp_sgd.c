@@ -42,8 +42,8 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    struct sotto_dpsgd_session
-        *next; /* the old one stays until then: should this fail, it tells what was charged */
+    /* the old one stays until then: should this fail, it tells what was charged */
+    struct sotto_dpsgd_session *next;
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
     struct sotto_spend spend = spend_complete(&p->spend, r->t.data->dataset_id, "network by DP-SGD", step);
     spend.condition = r->condition;
@@ -283,7 +283,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     TRY(silent_records_make(&r.records, data, privacy));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
     TRY(supervised_rows_once(&r.t));
-    TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
+    TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     TRY(plan(&r));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));

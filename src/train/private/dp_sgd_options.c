@@ -42,7 +42,7 @@ int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
 }
 
 /* The smallest noise for the target; what rounding to the lattice takes is below the last 1e-9. */
-static sotto_status calibrate(struct sotto_train_privacy *p, double rate)
+static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_sampled sampled = {.mechanism = p->noise,
@@ -51,13 +51,14 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate)
                                           .delta = p->target.delta,
                                           .replace_one = !p->zero_out,
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon));
+    TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon, ctx));
     p->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
 }
 
-sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n)
+sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
@@ -84,7 +85,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     if (!p->reserve)
         p->reserve = p->steps;
     if (!isnan(p->target.epsilon))
-        TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n)));
+        TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "noise_multiplier"));
 done:
     return status;

@@ -110,7 +110,7 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
     if (status == SOTTO_OK)
         status = sotto_noise_mode_find(&p.noise_mode, mode);
     if (status == SOTTO_OK)
-        status = dp_sgd_resolve(&p, o, o->batch); /* also replaces the borrowed texts by static ones */
+        status = dp_sgd_resolve(&p, o, o->batch, NULL); /* also replaces the borrowed texts by static ones */
     if (status != SOTTO_OK) {
         status_prefix(where);
         status = SOTTO_EFORMAT;

@@ -182,7 +182,7 @@ done:
 }
 
 /* The noise for a target, on the safe side of what the lattice's rounding costs. */
-static sotto_status calibrate(struct noisy_run *r, size_t epochs)
+static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double multiplier;
@@ -192,7 +192,8 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs)
                                           .delta = r->p.target.delta,
                                           .replace_one = 1};
     double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
-    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon));
+    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon,
+                                ctx));
     r->noise = multiplier * r->radius * (1 + 0x1p-30);
 done:
     return status;
@@ -264,7 +265,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     if (isnan(r->p.target.delta))
         r->p.target.delta = sotto_default_delta(r->n);
     if (!isnan(r->p.target.epsilon))
-        TRY(calibrate(r, options->epochs));
+        TRY(calibrate(r, options->epochs, ctx));
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;
     r->asked.input_noise = r->noise;

@@ -8,7 +8,7 @@
 /* A set that a caller filled in by hand has the classes that the caller gave it. */
 static bool read_off_records(const struct sotto_dataset *data)
 {
-    return data->owner && !data->classes_by[0];
+    return data->memory && !data->classes_by[0];
 }
 
 static bool usable(const struct sotto_dataset *data, size_t i, size_t classes)

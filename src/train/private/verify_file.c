@@ -85,8 +85,8 @@ struct dp_sgd_facts {
     enum sotto_sampling sampling;
 };
 
-/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such batches.
- */
+/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such
+ * batches. */
 static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
 {
     const struct certificate_claims *f = &v->claims;
@@ -306,11 +306,13 @@ done:
     return status;
 }
 
-sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger)
+sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct verification v = {0};
+    struct verification v = {.ctx = ctx};
     char *certificate = NULL, *released = NULL;
+    TRY(context_check(ctx, "verify: stopped"));
     TRY(find_files(&certificate, &released, file, given));
     TRY(verification_open(&v, certificate));
     TRY(verify_certificate(&v));

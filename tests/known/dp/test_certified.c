@@ -161,8 +161,8 @@ static void sampled_gaussian(void **state)
     (void)state; /* the specification's speed case */
     struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
     struct sotto_account fast, certified;
-    assert_int_equal(sotto_account_sampled(&fast, &s), SOTTO_OK);
-    assert_int_equal(sotto_account_sampled_certified(&certified, &s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&fast, &s, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&certified, &s, NULL), SOTTO_OK);
     assert_string_equal(certified.accountant, "pld, balls");
     assert_true(certified.epsilon.lower > 5.1925 && certified.epsilon.upper < 5.1927);
     assert_true(certified.epsilon.lower <= fast.epsilon.upper &&
@@ -181,11 +181,12 @@ static void accounts_overlap(void **state)
             for (int k = 1; k <= (m == 2 && s > 0 ? 1 : 3); k += 2) { /* laplace: a grid, slow */
                 struct sotto_account fast, balls;
                 double scale = 2;
-                assert_int_equal(sotto_account_release(&fast, names[m], scale, &kinds[s], 1e-5, (size_t)k),
-                                 SOTTO_OK);
                 assert_int_equal(
-                    sotto_account_release_certified(&balls, names[m], scale, &kinds[s], 1e-5, (size_t)k),
+                    sotto_account_release(&fast, names[m], scale, &kinds[s], 1e-5, (size_t)k, NULL),
                     SOTTO_OK);
+                assert_int_equal(sotto_account_release_certified(&balls, names[m], scale, &kinds[s], 1e-5,
+                                                                 (size_t)k, NULL),
+                                 SOTTO_OK);
                 if (!(balls.epsilon.lower <= fast.epsilon.upper * (1 + 1e-12) &&
                       fast.epsilon.lower <= balls.epsilon.upper * (1 + 1e-12) &&
                       balls.epsilon.upper <= fast.epsilon.upper * (1 + 1e-6)))
@@ -194,7 +195,7 @@ static void accounts_overlap(void **state)
                              balls.epsilon.upper);
             }
     struct sotto_account pure;
-    assert_int_equal(sotto_account_release_certified(&pure, "laplace", 2, &kinds[0], 0, 3), SOTTO_OK);
+    assert_int_equal(sotto_account_release_certified(&pure, "laplace", 2, &kinds[0], 0, 3, NULL), SOTTO_OK);
     assert_true(pure.epsilon.upper == 1.5 && pure.epsilon.lower == 1.5);
 }
 
@@ -209,36 +210,38 @@ static void certified_calibration_never_overshoots(void **state)
             const struct sotto_dp target = {0.7 * k, 1e-6};
             struct sotto_account a, again;
             double scale;
-            assert_int_equal(sotto_calibrate_certified(&a, names[m], &s, target, (size_t)k), SOTTO_OK);
-            assert_int_equal(sotto_account_release_certified(&again, names[m], a.scale, &s, 1e-6, (size_t)k),
-                             SOTTO_OK);
+            assert_int_equal(sotto_calibrate_certified(&a, names[m], &s, target, (size_t)k, NULL), SOTTO_OK);
+            assert_int_equal(
+                sotto_account_release_certified(&again, names[m], a.scale, &s, 1e-6, (size_t)k, NULL),
+                SOTTO_OK);
             assert_true(a.epsilon.upper == again.epsilon.upper && a.epsilon.upper <= target.epsilon);
-            assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k), SOTTO_OK);
+            assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k, NULL),
+                             SOTTO_OK);
             assert_true(a.scale >= scale && a.scale < scale * 1.02);
         }
     struct sotto_sampled training = {"gaussian", NAN,           0.1, 10,
                                      1e-5,       SOTTO_NORM_L2, 0,   SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     double multiplier;
-    assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2), SOTTO_OK);
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2, NULL), SOTTO_OK);
     training.noise_multiplier = multiplier;
-    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&a, &training, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 2); /* the control: the double path's own scale would not do */
-    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_OK);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 2 && a.epsilon.upper > 2 * (1 - 1e-3) && a.scale > multiplier);
     assert_string_equal(a.accountant, "pld, balls");
     training.mechanism = "laplace", training.clipping = SOTTO_NORM_L1; /* by its own law */
-    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&a, &training, NULL), SOTTO_OK);
     struct sotto_account fast;
-    assert_int_equal(sotto_account_sampled(&fast, &training), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&fast, &training, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower <= fast.epsilon.upper && fast.epsilon.lower <= a.epsilon.upper);
     training.replace_one = 1;
-    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_ENOTSUP);
-    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_ENOTSUP);
-    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, -2), SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_certified(&a, "gaussian", &s, (struct sotto_dp){-1, 1e-5}, 1),
+    assert_int_equal(sotto_account_sampled_certified(&a, &training, NULL), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2, NULL), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, -2, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_certified(&a, "gaussian", &s, (struct sotto_dp){-1, 1e-5}, 1, NULL),
                      SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_certified(&a, "knorm", &s, (struct sotto_dp){1, 1e-5}, 1),
+    assert_int_equal(sotto_calibrate_certified(&a, "knorm", &s, (struct sotto_dp){1, 1e-5}, 1, NULL),
                      SOTTO_ENOTSUP);
 }
 
@@ -248,9 +251,10 @@ static void refusals(void **state)
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
     struct sotto_sampled s = {"gaussian", 1.1, 0.01, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
-    assert_int_equal(sotto_account_sampled_certified(&a, &s), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_sampled_certified(&a, &s, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1, NULL),
+                     SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), "exponential"));
     struct interval e = {1, 2};
     struct ball_step loud = {BALL_GAUSSIAN, 1, 1e-9, 1}, step = {BALL_GAUSSIAN, 1, 1, 1};

@@ -16,7 +16,7 @@ static struct interval compose(const char *mechanism, double shift, size_t count
     const struct composed_release item = {mechanism, {shift, shift}, SOTTO_NORM_L1,         1,
                                           false,     count,          SOTTO_SAMPLING_POISSON};
     struct interval epsilon;
-    assert_int_equal(account_pld(&epsilon, &item, 1, delta), SOTTO_OK);
+    assert_int_equal(account_pld(&epsilon, &item, 1, delta, NULL), SOTTO_OK);
     return epsilon;
 }
 
@@ -77,7 +77,7 @@ static struct interval sampled(const char *mechanism, double shift, double rate,
     struct pair_sampled p = {mechanism_find(mechanism), shift, rate, direction};
     struct pld_part part = {.upper = pair_of_sampled(&p), .lower = pair_of_sampled(&p), .count = steps};
     struct interval e;
-    assert_int_equal(pld_epsilon(&e, &part, 1, 1e-5, 1), SOTTO_OK);
+    assert_int_equal(pld_epsilon(&e, &part, 1, 1e-5, 1, NULL), SOTTO_OK);
     return e;
 }
 
@@ -137,7 +137,7 @@ static void sampled_gaussian(void **state)
         struct sotto_sampled s = {"gaussian", r[0],          r[1], (size_t)r[2],
                                   1e-5,       SOTTO_NORM_L2, 0,    SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         /* their figures are upper bounds: ours must be as small, and the lower end below theirs */
         double theirs = fmin(r[3], r[4]), width = a.epsilon.upper - a.epsilon.lower;
         if (!(a.epsilon.upper <= r[3] && a.epsilon.lower <= theirs && width < 3e-5 * theirs))
@@ -157,7 +157,7 @@ static void replaced_records(void **state)
         struct sotto_sampled s = {"gaussian", 1.1,           known[i][0], (size_t)known[i][1],
                                   1e-5,       SOTTO_NORM_L2, 1,           SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         contains((struct interval){a.epsilon.lower * (1 - 1e-5), a.epsilon.upper * (1 + 1e-5)}, known[i][2],
                  5e-5 * known[i][2]);
         assert_string_equal(a.adjacency, "replace-one");
@@ -165,8 +165,8 @@ static void replaced_records(void **state)
     struct sotto_sampled whole = {"logistic", 1.1, 1, 10, 1e-5, SOTTO_NORM_L1, 1, SOTTO_SAMPLING_POISSON};
     const struct sotto_sensitivity twice = {.l1 = 2, .l2 = NAN};
     struct sotto_account a, exact;
-    assert_int_equal(sotto_account_sampled(&a, &whole), SOTTO_OK);
-    assert_int_equal(sotto_account_release(&exact, "logistic", 1.1, &twice, 1e-5, 10), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, &whole, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&exact, "logistic", 1.1, &twice, 1e-5, 10, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower <= exact.epsilon.upper && exact.epsilon.lower <= a.epsilon.upper &&
                 a.epsilon.upper < exact.epsilon.upper * (1 + 1e-7));
 }

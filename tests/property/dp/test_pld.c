@@ -263,7 +263,7 @@ static void composition_contains_the_plain_convolution(void **state)
 static struct interval compose(const struct composed_release *items, size_t n, double delta)
 {
     struct interval epsilon;
-    assert_int_equal(account_pld(&epsilon, items, n, delta), SOTTO_OK);
+    assert_int_equal(account_pld(&epsilon, items, n, delta, NULL), SOTTO_OK);
     return epsilon;
 }
 
@@ -316,7 +316,7 @@ static void epsilon_is_monotone(void **state)
         struct sotto_sampled s = {
             "gaussian", 1, 0.02, (size_t)1 << 3 * i, 1e-6, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         assert_true(a.epsilon.lower > last);
         last = a.epsilon.upper;
     }
@@ -350,7 +350,7 @@ static void extremes(void **state)
                                   0,
                                   SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         double width = a.epsilon.upper - a.epsilon.lower;
         if (!(a.epsilon.lower >= 0 && width >= 0 && width <= cases[i].width * a.epsilon.upper))
             fail_msg("sigma %g q %g T %g delta %g: [%g, %g]", cases[i].sigma, cases[i].rate, cases[i].steps,
@@ -369,15 +369,15 @@ static void calibration_never_overshoots(void **state)
                 norm ? "laplace" : "gaussian", 0, 0.01, 200, 1e-5, (enum sotto_norm)norm, kind / 2,
                 SOTTO_SAMPLING_POISSON};
             struct sotto_account a;
-            assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, targets[i]), SOTTO_OK);
-            assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+            assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, targets[i], NULL), SOTTO_OK);
+            assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
             assert_true(a.epsilon.upper <= targets[i] && a.epsilon.upper > targets[i] * (1 - 1e-5));
             assert_string_equal(a.accountant, "privacy-loss distribution");
         }
 }
 
-/* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a shift's.
- */
+/* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a
+ * shift's. */
 static void the_clipping_norm_matters(void **state)
 {
     (void)state;
@@ -385,8 +385,8 @@ static void the_clipping_norm_matters(void **state)
                          by_l1 = by_l2;
     by_l1.clipping = SOTTO_NORM_L1;
     struct sotto_account wide, narrow;
-    assert_int_equal(sotto_account_sampled(&wide, &by_l2), SOTTO_OK);
-    assert_int_equal(sotto_account_sampled(&narrow, &by_l1), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&wide, &by_l2, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&narrow, &by_l1, NULL), SOTTO_OK);
     assert_string_equal(wide.accountant, "renyi");
     assert_true(isnan(wide.pure_epsilon) && wide.bound_count == 1);
     assert_string_equal(narrow.accountant, "privacy-loss distribution");

@@ -266,7 +266,7 @@ static void heads_solve_their_equations(void **state)
                 residual = fmax(residual, fabs(sum));
             }
         assert_true(residual < 0.05); /* of sums of size 500 stored in float32 */
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, MANY, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, MANY, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.99);
         sotto_text_free(certificate);
         sotto_head_free(h);
@@ -290,8 +290,8 @@ static void radius_and_scale_cancel(void **state)
     struct sotto_head *a = fit("covariance", (struct head_data){x, y, MANY, D, 2}, 0.1, 1, &one),
                       *b = fit("covariance", (struct head_data){scaled, y, MANY, D, 2}, 0.1, 8, &two);
     float p[2 * MANY], q[2 * MANY];
-    assert_int_equal(sotto_head_predict(p, a, x, MANY, D, 1), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(q, b, scaled, MANY, D, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(p, a, x, MANY, D, 1, NULL), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(q, b, scaled, MANY, D, 1, NULL), SOTTO_OK);
     for (size_t i = 0; i < 2 * MANY; i++)
         assert_true(fabs((double)p[i] - (double)q[i]) < 1e-4);
     sotto_text_free(one);

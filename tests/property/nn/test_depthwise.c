@@ -114,9 +114,8 @@ static void single_records_are_refused(void **state)
     assert_int_equal(nn_plan_create(&p, m, &plan), SOTTO_ENOTSUP);
     assert_string_equal(
         sotto_error_text(),
-        "encoder.features.1.conv.0.0: no gradient of a single example: its gradients of single "
-        "records are not worked out; use a network of plain convolutions (resnet8, resnet18 "
-        "with norm: group)");
+        "encoder.features.1.conv.0.0: has no gradient of a single example; its gradients of single records "
+        "are not worked out; use a network of plain convolutions (resnet8, resnet18 with norm: group)");
     nn_model_free(m);
 }
 

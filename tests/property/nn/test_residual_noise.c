@@ -493,7 +493,7 @@ static void bad_networks_are_refused(void **state)
     REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1});
             c.no_skip = 1, "skip connection");
     REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1, .relative = 1}),
-            "relative noise must be additive, without a ReLU in the same node");
+            "relative noise must be additive");
     REFUSED(c.average_softmax = 1, "more than one member");
     REFUSED(c.input_noise = -1, "input noise");
     REFUSED(c.radius = INFINITY, "radius");

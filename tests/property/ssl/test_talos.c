@@ -369,8 +369,8 @@ static void turns_are_as_published_or_as_released(void **state)
 
 enum { LAST = 9, LAST_SIZE = VALUES }; /* the adversary's last bias, in the list of tensors */
 
-/* Its last bias after `calls` turns on one batch, `steps` steps each, learnt beside an encoder that bounds.
- */
+/* Its last bias after `calls` turns on one batch, `steps` steps each, learnt beside an encoder that
+ * bounds. */
 static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share)
 {
     const int64_t attribute[BATCH] = {2, 0, 1, 1, 0, 2}, rows[3] = {5, 1, 2};

@@ -228,8 +228,8 @@ static void the_classifier_is_logged_every_epoch(void **state)
     }
 }
 
-/* Images that are black or white, and views that stay so: a classifier that learns at all tells them apart.
- */
+/* Images that are black or white, and views that stay so: a classifier that learns at all tells them
+ * apart. */
 static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, size_t epochs)
 {
     static uint8_t pixels[32 * 28 * 28];

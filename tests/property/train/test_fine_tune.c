@@ -117,7 +117,7 @@ static void training_lowers_the_loss_and_the_files_belong_together(void **state)
     tune(&t, &o);
     assert_true(t.loss < 1.8); /* ln 10 = 2.3 at the start */
     assert_int_equal(sotto_embed(x, t.encoder, images, rows, N, &machine.context), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(logits, t.head, x, N, 128, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, t.head, x, N, 128, 0, NULL), SOTTO_OK);
     for (size_t i = 0; i < N; i++)
         sum -= log((double)logits[i * 10 + (size_t)images->labels[rows[i]]]);
     print_message("loss of the last epoch %.3f, of the files together %.3f\n", t.loss, sum / N);

@@ -87,13 +87,14 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
         dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
         SOTTO_OK);
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
-    assert_int_equal(
-        sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
-                                                                .noise_multiplier = p.noise_multiplier,
-                                                                .sample_rate = 1,
-                                                                .steps = STEPS,
-                                                                .delta = 1e-5}),
-        SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&account,
+                                           &(struct sotto_sampled){.mechanism = p.noise,
+                                                                   .noise_multiplier = p.noise_multiplier,
+                                                                   .sample_rate = 1,
+                                                                   .steps = STEPS,
+                                                                   .delta = 1e-5},
+                                           NULL),
+                     SOTTO_OK);
     *promised = account.epsilon.upper;
     assert_int_equal(nn_model_create(&before, &n->config, o.seed), SOTTO_OK);
     margins(score, n->model);

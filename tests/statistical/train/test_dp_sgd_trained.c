@@ -92,13 +92,14 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     assert_int_equal(
         dp_sgd_train(&run.network, &certificate, NULL, &data, rows, n, &o, &p, fault, &one_thread), SOTTO_OK);
     sotto_text_free(certificate);
-    assert_int_equal(
-        sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
-                                                                .noise_multiplier = multiplier,
-                                                                .sample_rate = (double)batch / (double)n,
-                                                                .steps = steps,
-                                                                .delta = 1e-5}),
-        SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&account,
+                                           &(struct sotto_sampled){.mechanism = p.noise,
+                                                                   .noise_multiplier = multiplier,
+                                                                   .sample_rate = (double)batch / (double)n,
+                                                                   .steps = steps,
+                                                                   .delta = 1e-5},
+                                           NULL),
+                     SOTTO_OK);
     run.promised = account.epsilon.upper;
     return run;
 }

@@ -73,7 +73,7 @@ static void splits_are_what_they_say(void **state)
     assert_string_equal(
         sotto_error_text(),
         "shadows: 11 records per shadow are needed to train 6 disjoint shadows, and as many again for "
-        "comparison; the attacker has 120; fewer shadows or records, or no --disjoint");
+        "comparison; the attacker has 120; give fewer shadows or records, or omit --disjoint");
     assert_int_equal(shadow_split_draw(u, 1, N, 61, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, 0, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, SIZE_MAX / 2 + 1, false, 1), SOTTO_EINVAL);
@@ -112,7 +112,7 @@ static void a_shadow_is_a_head_trained_alone(void **state)
         float *weights = sotto_head_parameters(h, &count);
         assert_int_equal(count, s.parameters);
         assert_memory_equal(weights, s.weights + m * count, count * sizeof *weights);
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, own, label, n, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, own, label, n, D, NULL), SOTTO_OK);
         assert_true(accuracy == s.train_accuracy[m]);
         assert_true(s.test_accuracy[m] >= 0 && s.test_accuracy[m] <= 1);
         sotto_head_free(h);

@@ -58,7 +58,7 @@ static void a_head_answers_and_is_counted(void **state)
     sotto_head_defaults(&r);
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save(path, h), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(expected, h, x, N, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(expected, h, x, N, D, 0, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_open_head(&t, path), SOTTO_OK);
     assert_int_equal(sotto_target_inputs(t), D);
     assert_int_equal(sotto_target_classes(t), K);
@@ -87,7 +87,7 @@ static void bad_rows_are_not_asked(void **state)
     float rows[2 * D] = {0}, out[4];
     rows[D + 2] = NAN;
     assert_int_equal(sotto_target_query(&p.target, out, rows, 2), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "query: row 1, column 2 is not finite; features must be");
+    assert_string_equal(sotto_error_text(), "query: row 1, column 2 is not finite; features must be finite");
     assert_int_equal(p.asked, 0);
     assert_int_equal(sotto_target_query(&p.target, out, rows, 0), SOTTO_OK);
     assert_int_equal(p.asked, 0);

@@ -164,7 +164,7 @@ static void faults_are_named(void **state)
             assert_string_equal(reason(), cases[i].text);
         if (strcmp(cases[i].mode, "logits") != 0) { /* the stream is in order there */
             assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_EIO);
-            assert_string_equal(reason(), "was ended after an earlier failure");
+            assert_string_equal(reason(), "the command was ended after an earlier failure");
         }
         sotto_target_close(t);
     }

@@ -291,8 +291,8 @@ static void reference_models_play_the_target(void **state)
     assert_null(json_find(doc, "between_models[1].tpr_at_fpr.0.001")); /* 400 non-members cannot say */
     assert_null(json_find(doc, "between_models[1].transferred.0.001"));
     assert_true(value(doc, "between_models[0].auc.mean") < 0.65); /* a loss threshold drowns in difficulty */
-    /* Signals of a record differ by noise of half the leak: about half of those it flags are flagged again.
-     */
+    /* Signals of a record differ by noise of half the leak: about half of those it flags are flagged
+     * again. */
     double jaccard = value(doc, "between_models[1].stability.jaccard"),
            steady = value(doc, "between_models[1].stability.steady");
     assert_true(value(doc, "between_models[1].stability.pairs") == MODELS * (MODELS - 1) / 2);

@@ -1,5 +1,5 @@
-/* src/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by hand.
- */
+/* src/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by
+ * hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -365,8 +365,8 @@ static void stl_comes_from_its_archive(void **state)
     free(m.data);
 }
 
-/* With a small memory limit every file of images stays in the archive and is read from there, in any order.
- */
+/* With a small memory limit every file of images stays in the archive and is read from there, in any
+ * order. */
 static void large_entries_stay_in_the_archive(void **state)
 {
     (void)state;

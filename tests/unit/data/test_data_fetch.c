@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "data/dataset.h"

@@ -227,12 +227,12 @@ static void folders_of_images_refuse(void **state)
     files_folder(folder);
     put_png(folder, "a/1.png", 4, 4, 1, 0);
     put_png(folder, "2.png", 4, 4, 1, 0);
-    refuse_path(folder, SOTTO_EFORMAT, "lies at another depth than the others");
+    refuse_path(folder, SOTTO_EFORMAT, "at another folder depth than the other images");
     files_remove(folder);
     files_folder(folder);
     put_png(folder, "a/b/1.png", 4, 4, 1, 0);
     put_png(folder, "c/d/1.png", 4, 4, 1, 0);
-    refuse_path(folder, SOTTO_EFORMAT, "lies too deep");
+    refuse_path(folder, SOTTO_EFORMAT, "is in too many nested folders");
     files_remove(folder);
     files_folder(folder);
     files_write_text(folder, "notes.txt", "nothing");

@@ -216,8 +216,8 @@ static void arrays_refuse(void **state)
     save_array("huge.npy", SOTTO_I8, 1, (size_t[]){2}, huge);
     save_array("real.npy", SOTTO_F4, 1, (size_t[]){2}, real);
     refuse_pair("hwc.npy", "more.npy",
-                "hwc.npy: images of shape (2, 2, 2, 3); expected (N, C, H, W) with 1 or 3 channels");
-    refuse_pair("line.npy", "more.npy", "line.npy: u1 in 1 dimensions; expected u1 images");
+                "hwc.npy: images have shape (2, 2, 2, 3); expected (N, C, H, W) with 1 or 3 channels");
+    refuse_pair("line.npy", "more.npy", "line.npy: the array is u1 in 1 dimensions; expected u1 images");
     refuse_pair("x.npy", "more.npy", "more.npy: 3 labels in 1 dimensions for 2 records; expected shape (2)");
     refuse_pair("x.npy", "real.npy", "real.npy: labels are f4; expected whole numbers");
     refuse_pair("x.npy", "negative.npy", "record 0 has label -1; expected 0 to 0");
@@ -352,7 +352,7 @@ static void fashion_mnist_with_other_contents_fails_verification(void **state)
     sotto_dataset_free(d);
     files_write(folder, names[0], images, sizeof images - 1);
     expect_error(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_EFORMAT,
-                 "train-images-idx3-ubyte: header says 1x1x1, but the file has 0 images");
+                 "train-images-idx3-ubyte: header states 1x1x1, but the file has 0 images");
     files_write(folder, names[1], "\0\0\x8\1\0\0\0\2\1\2", 10);
     files_write(folder, names[0], images, sizeof images);
     expect_error(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_EFORMAT, "2 labels for 1 images");

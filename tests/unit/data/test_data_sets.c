@@ -112,7 +112,7 @@ static void unknown_names_come_with_a_hint(void **state)
     struct sotto_dataset *d = NULL;
     assert_int_equal(sotto_dataset_open(&d, "no-such-set", NULL), SOTTO_ENOENT);
     assert_string_equal(sotto_error_text(), "data set 'no-such-set' not found");
-    assert_string_equal(sotto_error_hint(), "sotto data import PATH --name no-such-set");
+    assert_string_equal(sotto_error_hint(), "run 'sotto data import PATH --name no-such-set'");
 }
 
 static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};

@@ -1,5 +1,5 @@
-/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new tables.
- */
+/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
+ * tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
 #include "support/table_files.h"
@@ -61,10 +62,12 @@ static void bad_schemas_are_refused(void **state)
          "s.yaml:1:1: schema must be sotto.schema/1 (got 'sotto.schema/2')"},
         {COLUMNS LABEL, "describes 1 columns; expected a label and at least one other"},
         {COLUMNS "  - {name: x, type: number}\n" LABEL,
-         "s.yaml:3:6: column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, chosen "
+         "s.yaml:3:6: number column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, "
+         "chosen "
          "without looking at private rows"},
         {COLUMNS "  - {name: x, type: number, bounds: [3, 3]}\n" LABEL,
-         "s.yaml:3:29: column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, chosen "
+         "s.yaml:3:29: number column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, "
+         "chosen "
          "without looking at private rows"},
         {COLUMNS "  - {name: x, type: number, bounds: [1, 2, 3]}\n" LABEL,
          "has no bounds; expected 'bounds: [low, high]' with low < high, chosen without looking at private "
@@ -386,7 +389,7 @@ static void private_bounds_are_charged(void **state)
     sotto_table_encoding_free(e);
     char *json = NULL;
     struct json *doc = NULL;
-    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0));
+    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0, NULL));
     succeed(json_parse(&doc, json, strlen(json), "account"));
     assert_int_equal(json_whole(json_find(doc, "entries")), 3); /* the records, and both bounds */
     assert_float_equal(json_number(json_find(doc, "proved.epsilon")), 4000, 1e-3);
@@ -415,10 +418,10 @@ static void a_budget_refuses_before_the_first_entry(void **state)
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
     sotto_text_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
-    succeed(sotto_ledger_account(&before, options.ledger, 0));
+    succeed(sotto_ledger_account(&before, options.ledger, 0, NULL));
     refuse(sotto_data_split(in_folder("r"), "declared", all_of_them, 1, &options, NULL), SOTTO_EBUDGET,
            "nothing was charged");
-    succeed(sotto_ledger_account(&after, options.ledger, 0));
+    succeed(sotto_ledger_account(&after, options.ledger, 0, NULL));
     assert_string_equal(before, after);
     sotto_text_free(before);
     sotto_text_free(after);

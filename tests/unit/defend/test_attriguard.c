@@ -270,7 +270,7 @@ static void bad_rows_are_refused(void **state)
     o.name = "attriguard";
     known.protected_label = one;
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "every known row has the secret 0"));
+    assert_non_null(strstr(sotto_error_text(), "every known row has the protected label 0"));
 }
 
 int main(void)

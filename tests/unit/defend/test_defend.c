@@ -1,5 +1,5 @@
-/* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records, refusals.
- */
+/* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records,
+ * refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -350,11 +350,11 @@ static void bad_input_is_refused_by_name(void **state)
     other.settings = part;
     refused(&k, other, SOTTO_EUSAGE, "a whole number");
     other.settings = bare;
-    refused(&k, other, SOTTO_EUSAGE, "audit: 'epochs' is not a parameter of");
+    refused(&k, other, SOTTO_EUSAGE, "'epochs' is not a parameter of");
     refused(&nothing, o, SOTTO_EUSAGE,
             "needs rows with known protected labels; give --known ROWS.npy:SECRET");
     k.protected_label = all;
-    refused(&k, o, SOTTO_EINVAL, "every known row has the secret 0");
+    refused(&k, o, SOTTO_EINVAL, "every known row has the protected label 0");
     all[3] = 2;
     refused(&k, o, SOTTO_EINVAL, "hides membership, so protected labels must be 0 and 1 (got");
     all[3] = -1;

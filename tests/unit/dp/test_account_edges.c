@@ -24,7 +24,7 @@ static void a_rate_of_one_is_sampled_training_still(void **state)
     char *json = NULL;
     const struct sotto_sampled s = {
         .mechanism = "gaussian", .noise_multiplier = 2, .sample_rate = 1, .steps = 3, .delta = 1e-5};
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
     assert_int_equal(sotto_account_json(&json, &a), SOTTO_OK);
     assert_non_null(strstr(json, "\"noise_multiplier\": 2.0"));
     assert_non_null(strstr(json, "\"clipping\": \"l2\""));
@@ -37,11 +37,11 @@ static void laws_far_apart(void **state)
     (void)state;
     struct sotto_account a;
     const struct sotto_sensitivity s = {.l1 = 800, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN};
-    assert_int_equal(sotto_account_release(&a, "laplace", 1, &s, 1e-5, 2), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "laplace", 1, &s, 1e-5, 2, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1600 && a.epsilon.upper > 1590 && a.epsilon.lower <= a.epsilon.upper);
     const struct sotto_event pair[] = {{.mechanism = "laplace", .count = 1, .scale = 1, .l1 = 800, .l2 = NAN},
                                        {.mechanism = "gaussian", .count = 1, .scale = 1, .l1 = NAN, .l2 = 1}};
-    assert_int_equal(sotto_account_events(&a, pair, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, pair, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 795 && a.epsilon.upper < 806 && a.epsilon.lower <= a.epsilon.upper);
     const struct sotto_sampled far = {.mechanism = "logistic",
                                       .noise_multiplier = 1.0 / 700,
@@ -50,7 +50,7 @@ static void laws_far_apart(void **state)
                                       .delta = 1e-5,
                                       .clipping = SOTTO_NORM_L1,
                                       .replace_one = 1};
-    assert_int_equal(sotto_account_sampled(&a, &far), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, &far, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1400.001 && a.epsilon.upper > 690 && a.epsilon.lower <= a.epsilon.upper);
 }
 
@@ -109,22 +109,22 @@ static void events_of_one_law(void **state)
                                             .l2 = 3,
                                             .dimension = 4,
                                             .value_step = 1}};
-        assert_int_equal(sotto_account_events(&a, same, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&a, same, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
         assert_true(a.epsilon.upper > 0 && isfinite(a.epsilon.upper) && a.epsilon.lower <= a.epsilon.upper);
     }
     /* More releases than an exact composition takes: the other bounds stay. */
     const struct sotto_event many = {
         .mechanism = "logistic", .count = 2000000, .scale = 1e5, .l1 = 1, .l2 = 1};
-    assert_int_equal(sotto_account_events(&a, &many, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &many, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 0 && a.epsilon.upper < 0.1);
     /* A norm that a law needs and nobody gave: no curve, no guarantee, no crash. */
     const struct sotto_event bare[] = {
         {.mechanism = "knorm", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN, .dimension = 3},
         {.mechanism = "laplace", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN}};
-    sotto_status status = sotto_account_events(&a, bare, 2, 1e-5, SOTTO_SAME_ADJACENCY);
+    sotto_status status = sotto_account_events(&a, bare, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL);
     assert_true(status != SOTTO_OK || isinf(a.epsilon.upper) || a.epsilon.upper >= 1);
-    /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are not.
-     */
+    /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are
+     * not. */
     for (size_t group = 1; group <= 2; group++) {
         const struct sotto_event sampled = {.mechanism = "gaussian",
                                             .count = 10,
@@ -132,7 +132,7 @@ static void events_of_one_law(void **state)
                                             .sample_rate = 0.1,
                                             .group = group,
                                             .adjacency = SOTTO_ADD_REMOVE};
-        assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
         assert_true(isfinite(a.epsilon.upper));
     }
     /* delta above any distance: epsilon is 0 */
@@ -142,9 +142,9 @@ static void events_of_one_law(void **state)
         {.mechanism = "gaussian", .count = 1, .scale = 5, .l1 = NAN, .l2 = 1},
         {.mechanism = "laplace", .count = 1, .scale = 5, .l1 = 1, .l2 = NAN}};
     /* .080 and .095 alone: more than delta together, had they been added up */
-    assert_int_equal(sotto_account_events(&a, nearer, 2, 0.16, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, nearer, 2, 0.16, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper < 1e-6);
-    assert_int_equal(sotto_account_events(&a, near, 2, 0.9, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, near, 2, 0.9, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper >= 0 && a.epsilon.upper < 1e-6);
 }
 
@@ -182,10 +182,10 @@ static void both_relations_are_those_of_their_own_accounts(void **state)
     for (int replaced = 0; replaced < 2; replaced++) {
         struct sotto_account both, one, other;
         s.replace_one = replaced;
-        assert_int_equal(sotto_account_sampled_both(&both, &s), SOTTO_OK);
-        assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled_both(&both, &s, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&one, &s, NULL), SOTTO_OK);
         s.replace_one = !replaced;
-        assert_int_equal(sotto_account_sampled(&other, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&other, &s, NULL), SOTTO_OK);
         assert_true(both.epsilon.upper == one.epsilon.upper);
         assert_true(both.other_epsilon.upper == other.epsilon.upper);
         assert_string_equal(both.other_adjacency, other.adjacency);
@@ -194,7 +194,7 @@ static void both_relations_are_those_of_their_own_accounts(void **state)
     s.replace_one = 1;
     s.sampling = SOTTO_SAMPLING_FIXED;
     struct sotto_account fixed;
-    assert_int_equal(sotto_account_sampled_both(&fixed, &s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_both(&fixed, &s, NULL), SOTTO_OK);
     assert_string_equal(fixed.other_adjacency, ""); /* one more or less changes how many are drawn */
 }
 

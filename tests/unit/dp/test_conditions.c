@@ -82,7 +82,7 @@ static void release_by(const struct sotto_release *r)
 static sotto_status verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -140,7 +140,7 @@ static void a_condition_makes_a_run_conditional(void **state)
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
     assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
     ledger_close(&l);
-    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"proved\": \"none\""));
     sotto_text_free(total);
     /* it cannot go on without the condition, nor lose it from the certificate */
@@ -148,7 +148,7 @@ static void a_condition_makes_a_run_conditional(void **state)
     r.spend.condition = NULL;
     struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "counts on 'an encoding that was fitted"));
+    assert_non_null(strstr(sotto_error_text(), "is conditional on 'an encoding that was fitted"));
     static const char *const changes[][2] = {
         {"\"condition\": \"an encoding", "\"condition\": \"a coding"},
         {"\"proved\": \"none\"", "\"proved\": {}"},

@@ -29,12 +29,12 @@ static struct interval together(const char *mechanism, enum sotto_norm norm, dou
         {mechanism, {0.5, 0.5}, norm, rate, false, 2, SOTTO_SAMPLING_POISSON},
         {mechanism, {0.5, 0.5}, norm, rate, false, 3, SOTTO_SAMPLING_POISSON}};
     struct interval e;
-    assert_int_equal(account_pld(&e, items, 2, 1e-3), SOTTO_OK);
+    assert_int_equal(account_pld(&e, items, 2, 1e-3, NULL), SOTTO_OK);
     return e;
 }
 
-/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at all.
- */
+/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
+ * all. */
 static void releases_without_a_curve(void **state)
 {
     (void)state;
@@ -66,47 +66,50 @@ static void parameters(void **state)
     struct sotto_dp target = {1, 1e-5};
     double x = 7;
     s.value_step = 3;
-    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1), SOTTO_EINVAL, "power of two");
+    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1, NULL), SOTTO_EINVAL, "power of two");
     s.value_step = -1;
-    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1), SOTTO_EINVAL, "value_step");
+    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1, NULL), SOTTO_EINVAL, "value_step");
     s.value_step = 0;
-    refused(sotto_account_release(&a, "discrete-gaussian", 2, &two, 1e-5, 1), SOTTO_EINVAL,
+    refused(sotto_account_release(&a, "discrete-gaussian", 2, &two, 1e-5, 1, NULL), SOTTO_EINVAL,
             "is less than value_step");
     refused(sotto_account_release(&a, "discrete-laplace", 2,
-                                  &(struct sotto_sensitivity){.l1 = 0.5, .l2 = NAN}, 0, 1),
+                                  &(struct sotto_sensitivity){.l1 = 0.5, .l2 = NAN}, 0, 1, NULL),
             SOTTO_EINVAL, "is less than value_step");
-    refused(sotto_calibrate(&x, "nothing", &s, target), SOTTO_EINVAL, "'nothing'");
-    refused(sotto_calibrate(&x, "one-sided-exponential", &s, target), SOTTO_EINVAL, "one-sided");
+    refused(sotto_calibrate(&x, "nothing", &s, target, NULL), SOTTO_EINVAL, "'nothing'");
+    refused(sotto_calibrate(&x, "one-sided-exponential", &s, target, NULL), SOTTO_EINVAL, "one-sided");
     refused(sotto_delta(&d, "gaussian", 1, &s, 1e101), SOTTO_EINVAL, "[0, 1e100]");
     refused(sotto_delta(&d, "gaussian", 1, &s, -1), SOTTO_EINVAL, "[0, 1e100]");
-    refused(sotto_account_release_certified(
-                &a, "laplace", 1, &(struct sotto_sensitivity){.l1 = 1e-6, .l2 = NAN}, 1e-5, (size_t)1 << 33),
+    refused(sotto_account_release_certified(&a, "laplace", 1,
+                                            &(struct sotto_sensitivity){.l1 = 1e-6, .l2 = NAN}, 1e-5,
+                                            (size_t)1 << 33, NULL),
             SOTTO_EDOMAIN, "2^32");
-    refused(sotto_account_release_certified(&a, "laplace", 1, &wide, 1e-5, 2), SOTTO_EDOMAIN, "1e6");
-    refused(sotto_account_sampled_certified(&a, &(struct sotto_sampled){.mechanism = "gaussian",
-                                                                        .noise_multiplier = 1e6,
-                                                                        .sample_rate = 0.001,
-                                                                        .steps = (size_t)1 << 33,
-                                                                        .delta = 1e-5}),
+    refused(sotto_account_release_certified(&a, "laplace", 1, &wide, 1e-5, 2, NULL), SOTTO_EDOMAIN, "1e6");
+    refused(sotto_account_sampled_certified(&a,
+                                            &(struct sotto_sampled){.mechanism = "gaussian",
+                                                                    .noise_multiplier = 1e6,
+                                                                    .sample_rate = 0.001,
+                                                                    .steps = (size_t)1 << 33,
+                                                                    .delta = 1e-5},
+                                            NULL),
             SOTTO_EDOMAIN, "2^32");
     refused(sotto_calibrate_sampled(&x,
                                     &(struct sotto_sampled){"gaussian", 0, 0.5, 1, 1e-5, SOTTO_NORM_L2, 0,
                                                             SOTTO_SAMPLING_POISSON},
-                                    1e30),
+                                    1e30, NULL),
             SOTTO_EDOMAIN, "is too large; its noise multiplier would be below 1e-9");
     refused(
         sotto_gaussian_classical(&(struct sotto_classical_gaussian){0}, 1e90, (struct sotto_dp){1e-90, 1e-5}),
         SOTTO_EDOMAIN, "no scale");
     assert_true(x == 7);
     /* sizes beyond what grids are made for are bounded without one */
-    assert_int_equal(sotto_account_release(&a, "laplace", 1e13, &s, 1e-5, (size_t)1 << 41), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "laplace", 1e13, &s, 1e-5, (size_t)1 << 41, NULL), SOTTO_OK);
     assert_true(isfinite(a.epsilon.upper));
-    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 20, &s, 1e-5, 2), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 20, &s, 1e-5, 2, NULL), SOTTO_OK);
     assert_int_equal(
         sotto_calibrate_sampled(
             &x,
             &(struct sotto_sampled){"logistic", 0, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-            1),
+            1, NULL),
         SOTTO_OK);
     assert_true(x > 0 && x < 7);
     /* nothing of the target delta is left for the rule */
@@ -136,15 +139,15 @@ static void certified_calibrations(void **state)
     struct sotto_account a;
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(sotto_calibrate_certified(&a, names[i], &s, target, 1), SOTTO_OK);
+        assert_int_equal(sotto_calibrate_certified(&a, names[i], &s, target, 1, NULL), SOTTO_OK);
         assert_true(a.epsilon.upper <= 1 && a.epsilon.upper > 1 - 1e-4 && a.scale > 0);
     }
-    refused(sotto_calibrate_certified(&a, "nothing", &s, target, 1), SOTTO_EINVAL, "'nothing'");
-    refused(sotto_calibrate_certified(&a, "exponential", &s, target, 1), SOTTO_ENOTSUP, "certified");
-    refused(sotto_calibrate_sampled_certified(&a, &run, -1), SOTTO_EINVAL, "epsilon");
+    refused(sotto_calibrate_certified(&a, "nothing", &s, target, 1, NULL), SOTTO_EINVAL, "'nothing'");
+    refused(sotto_calibrate_certified(&a, "exponential", &s, target, 1, NULL), SOTTO_ENOTSUP, "certified");
+    refused(sotto_calibrate_sampled_certified(&a, &run, -1, NULL), SOTTO_EINVAL, "epsilon");
     run.replace_one = 1;
     run.noise_multiplier = 8;
-    refused(sotto_account_sampled_certified(&a, &run), SOTTO_ENOTSUP, "replace-one");
+    refused(sotto_account_sampled_certified(&a, &run, NULL), SOTTO_ENOTSUP, "replace-one");
 }
 
 /* Slower accounts that behave as no true one should: each trial is counted. */
@@ -250,14 +253,15 @@ static sotto_status calibrate_composed(void)
 {
     double x;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
-    return sotto_calibrate_composed(&x, "laplace", &s, (struct sotto_dp){0.2, 1e-2}, 2);
+    return sotto_calibrate_composed(&x, "laplace", &s, (struct sotto_dp){0.2, 1e-2}, 2, NULL);
 }
 
 static sotto_status both_directions(void) /* nearly all records are sampled: both directions matter */
 {
     struct sotto_account a;
     return sotto_account_sampled(
-        &a, &(struct sotto_sampled){"gaussian", 8, 0.999, 1, 1e-2, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON});
+        &a, &(struct sotto_sampled){"gaussian", 8, 0.999, 1, 1e-2, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        NULL);
 }
 
 static sotto_status sampled_event(void)
@@ -271,7 +275,7 @@ static sotto_status sampled_event(void)
                                      .l1 = NAN,
                                      .l2 = NAN,
                                      .adjacency = SOTTO_ADD_REMOVE}};
-    return sotto_account_events(&a, e, 1, 1e-3, SOTTO_ADD_REMOVE);
+    return sotto_account_events(&a, e, 1, 1e-3, SOTTO_ADD_REMOVE, NULL);
 }
 
 static void sweep(sotto_status (*use)(void))
@@ -318,7 +322,7 @@ static void an_agreement_without_memory(void **state)
     few.epsilon_count = 1;
     assert_true(agreement_holds(&a, why, sizeof why));
     assert_false(agreement_holds(&few, why, sizeof why));
-    assert_non_null(strstr(why, "1 to epsilon"));
+    assert_non_null(strstr(why, "1 for epsilon"));
 }
 
 int main(void)

@@ -128,7 +128,7 @@ static sotto_status use_protect(void)
 static sotto_status use_verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -136,7 +136,7 @@ static sotto_status use_verify(void)
 static sotto_status use_ledger_account(void)
 {
     char *text = NULL;
-    sotto_status status = sotto_ledger_account(&text, ledger, 1e-5);
+    sotto_status status = sotto_ledger_account(&text, ledger, 1e-5, NULL);
     sotto_text_free(text);
     return status;
 }
@@ -160,7 +160,7 @@ static sotto_status use_compose(void)
     const struct sotto_event e = {
         .mechanism = "laplace", .count = 2, .scale = 2, .l1 = 1, .l2 = NAN, .adjacency = SOTTO_REPLACE_ONE};
     struct sotto_account a;
-    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE);
+    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE, NULL);
 }
 
 static sotto_status use_account_text(void)
@@ -169,7 +169,7 @@ static sotto_status use_account_text(void)
         "gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
-    sotto_status status = sotto_account_sampled(&a, &s);
+    sotto_status status = sotto_account_sampled(&a, &s, NULL);
     if (status == SOTTO_OK)
         status = sotto_account_json(&text, &a);
     sotto_text_free(text);
@@ -307,7 +307,7 @@ static void try_certificate(json_t *document)
 {
     char *report = NULL, *line = NULL, *text = json_dumps(document, JSON_INDENT(1));
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     assert_true(status == SOTTO_OK || status == SOTTO_EGATE || status == SOTTO_EFORMAT ||
                 status == SOTTO_EINVAL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
@@ -336,8 +336,8 @@ static void any_member_of_a_certificate_may_be_wrong(void **state)
 
 static struct ledger open_ledger;
 
-/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is refused.
- */
+/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is
+ * refused. */
 static void try_entry(json_t *document)
 {
     struct json *entry = NULL;
@@ -354,7 +354,7 @@ static void try_entry(json_t *document)
     assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
     if (status == SOTTO_OK) {
         double delta = json_object_get(document, "steps") ? 0 : 1e-5; /* sampled steps take long at others */
-        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta);
+        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta, NULL);
         assert_true(status == SOTTO_OK && a.epsilon.upper >= 0);
         ledger_close(&open_ledger);
     }

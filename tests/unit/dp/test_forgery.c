@@ -402,7 +402,7 @@ enum { FORGERIES = sizeof forgeries / sizeof *forgeries };
 static sotto_status verify(char **report, bool with_ledger)
 {
     *report = NULL;
-    return sotto_verify(report, certificate, NULL, with_ledger ? ledger : NULL);
+    return sotto_verify(report, certificate, NULL, with_ledger ? ledger : NULL, NULL);
 }
 
 static void honest_bundles_verify(void **state)
@@ -463,7 +463,8 @@ static void ten_kinds_of_forgery(void **state)
                                      "certificate of version 1 does not contain"));
             assert_true(strcmp(f->kind, "key") != 0 ||
                         strstr(text, "as this version does not support signatures"));
-            assert_true(f->forge != ledger_without_later_lines || strstr(text, "later lines of the ledger"));
+            assert_true(f->forge != ledger_without_later_lines ||
+                        strstr(text, "later entries of the ledger"));
         }
         sotto_text_free(text);
         sotto_text_free(report);

@@ -84,7 +84,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -146,7 +146,7 @@ static void inputs_and_labels_add_up(void **state)
     assert_true(fabs(json_number(json_find(c, "run.labels.scale")) * label_epsilon - 1) < 1e-9);
     assert_int_equal(json_kind(json_find(c, "guarantee.proved.pure_epsilon")), JSON_KIND_NULL);
     /* The ledger composes both entries; one run of two counts on public labels. */
-    assert_int_equal(sotto_ledger_account(&total, ledger, delta), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, ledger, delta, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
     sotto_text_free(total);
     json_free(alone);

@@ -72,11 +72,11 @@ static void releases_add_up(void **state)
     assert_true(fabs(l.proved.pure - 1.5) < 1e-12);
     assert_true(fabs(l.proved.rho - 3 * 0.25 / 6) < 1e-12);
     struct sotto_account a;
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0, NULL), SOTTO_OK);
     assert_true(fabs(a.epsilon.upper - l.proved.pure) < 1e-12);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper < l.proved.pure); /* three releases by their exact composition */
-    assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper == 0);
     ledger_close(&l);
 }
@@ -307,7 +307,7 @@ static double total(void)
     struct ledger l;
     struct sotto_account a;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-5), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-5, NULL), SOTTO_OK);
     ledger_close(&l);
     return a.epsilon.upper;
 }
@@ -322,7 +322,7 @@ static double steps_alone(size_t steps)
                             .sample_rate = r.sampled.sample_rate,
                             .adjacency = SOTTO_ADD_REMOVE};
     struct sotto_account a;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
     return a.epsilon.upper;
 }
 

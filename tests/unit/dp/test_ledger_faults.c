@@ -363,7 +363,7 @@ static struct sotto_release last_release;
 
 static sotto_status use_account(void)
 {
-    sotto_status status = sotto_ledger_account(&account, path_of("two.jsonl"), 1e-5);
+    sotto_status status = sotto_ledger_account(&account, path_of("two.jsonl"), 1e-5, NULL);
     sotto_text_free(account);
     return status;
 }

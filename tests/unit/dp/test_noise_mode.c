@@ -155,7 +155,8 @@ static sotto_status verify(const char *text)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), NULL, path_of("l.jsonl"));
+    sotto_status status =
+        sotto_certificate_verify(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL);
     sotto_text_free(report);
     return status;
 }

@@ -85,13 +85,13 @@ static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
     assert_non_null(
         strstr(sotto_tensors_metadata(&t, "privacy"), "(1, 1e-05)-differentially private under replace-one"));
     sotto_tensors_clear(&t);
-    assert_int_equal(sotto_certificate_verify(&report, certificate_path, out, ledger), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, certificate_path, out, ledger, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"valid\": true"));
     sotto_text_free(report);
     assert_int_equal(sotto_certificate_summary(&line, certificate), SOTTO_OK);
     assert_non_null(strstr(line, "gaussian noise of scale 1.86532"));
     sotto_text_free(line);
-    assert_int_equal(sotto_ledger_account(&report, ledger, 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&report, ledger, 1e-5, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"none\"")); /* clipping is proved */
     sotto_text_free(report);
     sotto_text_free(certificate);
@@ -128,7 +128,7 @@ static void every_changed_fact_is_noticed(void **state)
         {"\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"", "adjacency:"},
         {"\"mechanism\": \"gaussian\"", "\"mechanism\": \"nothing\"", "account:"},
         {"operating system", "noise was seeded", "wording:"},
-        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "the released file, as none was given"},
+        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file: "},
         {"\"hash\": \"", "\"hash\": \"0", "release in the file:"},
         {"\"input_commitment\": \"", "\"input_commitment\": \"0", "input commitment:"},
     };
@@ -142,7 +142,7 @@ static void every_changed_fact_is_noticed(void **state)
         if (!strstr(certificate, cases[i].from))
             continue;
         change(cases[i].from, cases[i].to);
-        sotto_status status = sotto_certificate_verify(&report, certificate_path, out, ledger);
+        sotto_status status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
         if (status != SOTTO_EGATE || !strstr(sotto_error_text(), cases[i].check))
             fail_msg("case %zu: %s: %s", i, sotto_status_name(status), sotto_error_text());
         sotto_text_free(report);
@@ -214,7 +214,7 @@ static void allocation_failures_are_reported(void **state)
     status = SOTTO_ENOMEM;
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);
-        status = sotto_certificate_verify(&report, certificate_path, out, ledger);
+        status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !report));
     }
@@ -256,24 +256,27 @@ static void accounts_as_json(void **state)
     struct sotto_account a;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
     char *json;
-    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &s, 0, 1), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &s, 0, 1, NULL), SOTTO_OK);
     assert_string_equal(a.accountant, "none");
     assert_int_equal(sotto_account_json(&json, &a), SOTTO_OK);
     assert_non_null(strstr(json, "\"upper\": null")); /* no pure epsilon exists */
     sotto_text_free(json);
     double scale = 3;
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){1, 0}), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){1, 0}, NULL), SOTTO_EDOMAIN);
     assert_non_null(strstr(
         sotto_error_text(),
         "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give l1, or a delta > 0"));
-    assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 0}), SOTTO_EDOMAIN);
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){NAN, 1e-5}), SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, 0),
+    assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 0}, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){NAN, 1e-5}, NULL),
+                     SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, 0, NULL),
                      SOTTO_EINVAL);
     s.l2 = 1e-100;
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){100, 1e-5}), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){100, 1e-5}, NULL),
+                     SOTTO_EDOMAIN);
     s.l2 = 1e100;
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){0.01, 1e-5}), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){0.01, 1e-5}, NULL),
+                     SOTTO_EDOMAIN);
     assert_true(scale == 3);
 }
 

@@ -219,7 +219,8 @@ static sotto_status verify(const char *text, const char *output)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"));
+    sotto_status status =
+        sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
     commitment_noted = report && strstr(report, "input commitment");
     sotto_text_free(report);
     return status;

@@ -67,7 +67,7 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         {-1, NAN, 0, 1, 0, "scale must be > 0 (got -1)"},
         {0, NAN, 0, 1, 0, "scale must be > 0 (got 0)"},
         {INFINITY, NAN, 0, 1, 0, "scale must lie between 1e-100 and 1e100 (got inf)"},
-        {NAN, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given"},
+        {NAN, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given; give one of them"},
         {NAN, -1, 0, 1, 0, "epsilon must be > 0 (got -1)"},
         {NAN, 1e-320, 0, 1, 0, "epsilon must lie between 1e-100 and 1e100 (got 9.99989e-321)"},
         {1, NAN, 1, 1, 0, "delta must lie in [0, 1) (got 1)"},

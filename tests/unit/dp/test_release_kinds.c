@@ -92,7 +92,8 @@ static void every_kind_verifies(void **state)
         assert_true((strstr(statement, "note: ") != NULL) ==
                     (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
-        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger);
+        sotto_status status =
+            sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger, NULL);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -141,7 +142,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         fputs(at + strlen(changes[i].from), f);
         fclose(f);
         base_free(bytes);
-        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL), SOTTO_EGATE);
+        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
         if (!strstr(sotto_error_text(), changes[i].check))
             fail_msg("%s: '%s'", changes[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -357,17 +358,17 @@ static void accounts_within_a_distance(void **state)
     (void)state;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .dimension = 10};
     struct sotto_account exact, near;
-    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0), SOTTO_OK);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30), SOTTO_OK);
+    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0, NULL), SOTTO_OK);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30, NULL), SOTTO_OK);
     assert_true(near.epsilon.upper >= exact.epsilon.upper && near.epsilon.upper < exact.epsilon.upper + 1e-9);
     assert_true(near.epsilon.lower <= exact.epsilon.lower && near.delta == 1e-5);
     assert_true(isnan(near.pure_epsilon) && isnan(near.zcdp_rho) && near.note[0] && !exact.note[0]);
     for (size_t i = 0; i < near.bound_count; i++)
         assert_true(strncmp(near.bounds[i].name, "pure", 4) != 0);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13), SOTTO_EDOMAIN);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30), SOTTO_EDOMAIN);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30), SOTTO_EINVAL);
-    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30, NULL), SOTTO_EINVAL);
     assert_true(account_inner_delta(1e-5, 0) == 1e-5 && account_inner_delta(0, 1e-30) == 0);
     assert_true(account_inner_delta(1e-5, 1e-30) < 1e-5);
 }

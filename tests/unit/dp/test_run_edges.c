@@ -56,7 +56,7 @@ static void run_for(char id[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
     sotto_text_free(report);
     return status;
@@ -98,8 +98,8 @@ static void exchange_all(char **text, const char *from, const char *to)
     }
 }
 
-/* The one line of a ledger says something else and has a proper hash again, which the certificate takes over.
- */
+/* The one line of a ledger says something else and has a proper hash again, which the certificate takes
+ * over. */
 static void forge_entry(const char *from, const char *to)
 {
     char hash[SHA256_HEX], old[SHA256_HEX];
@@ -291,7 +291,8 @@ static void a_certificate_of_a_run_that_is_wrong(void **state)
     assert_int_equal(verify_with(path_of("none.jsonl")), SOTTO_EGATE);
     assert_non_null(strstr(sotto_error_text(), "ledger chain"));
     char *report = NULL;
-    assert_int_equal(sotto_certificate_verify(&report, certificate, path_of("gone"), NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_certificate_verify(&report, certificate, path_of("gone"), NULL, NULL),
+                     SOTTO_ENOENT);
     assert_null(report);
 }
 
@@ -373,8 +374,8 @@ static void must_verify(void)
         fail_msg("%s", sotto_error_text());
 }
 
-/* Each names its sampler, its source of noise and its column in its own way; one after the other in a ledger.
- */
+/* Each names its sampler, its source of noise and its column in its own way; one after the other in a
+ * ledger. */
 static void releases_of_all_kinds(void **state)
 {
     (void)state;
@@ -403,7 +404,7 @@ static void releases_of_all_kinds(void **state)
     assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
     json_free(c);
     char *report = NULL;
-    assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"check\": \"released file\""));
     assert_non_null(strstr(report, "the released file, as none was given"));
     sotto_text_free(report);
@@ -478,8 +479,7 @@ static sotto_status use_verify(void)
 }
 
 /* A check that lacks memory fails (EGATE), and jansson tells a text without memory as a syntax error
- * (EFORMAT).
- */
+ * (EFORMAT). */
 static int sweep(sotto_status (*use)(void), bool jansson)
 {
     sotto_status status = SOTTO_ENOMEM;

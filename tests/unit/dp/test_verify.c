@@ -11,7 +11,7 @@
 static char *text_of_report(const char *file, const char *book, sotto_status expected)
 {
     char *report = NULL, *text = NULL;
-    sotto_status status = sotto_verify(&report, file, NULL, book);
+    sotto_status status = sotto_verify(&report, file, NULL, book, NULL);
     if (status != expected)
         fail_msg("%s: %s", sotto_status_name(status), status ? sotto_error_text() : "");
     assert_non_null(report);
@@ -55,10 +55,10 @@ static void names_of_files(void **state)
     snprintf(other, sizeof other, "%s/c.json", folder);
     run_shell("cp '%s' '%s'", certificate, other);
     says(other, NULL, SOTTO_OK, "the released file, as none was given");
-    assert_int_equal(sotto_verify(&report, other, released, NULL), SOTTO_OK);
+    assert_int_equal(sotto_verify(&report, other, released, NULL, NULL), SOTTO_OK);
     sotto_text_free(report);
-    assert_int_equal(sotto_verify(&report, other, path_of("gone"), NULL), SOTTO_ENOENT);
-    assert_int_equal(sotto_verify(&report, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_verify(&report, other, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_verify(&report, path_of("gone"), NULL, NULL, NULL), SOTTO_ENOENT);
     unlink(released);
     says(certificate, NULL, SOTTO_OK, "the released file, as none was given");
 }
@@ -96,7 +96,7 @@ static void tensors_of_no_kind(void **state)
     says(released, p.release.spend.ledger, SOTTO_OK, "the sensitivity, which was stated by the caller");
     set_metadata(released, "release", NULL);
     match_output();
-    says(released, NULL, SOTTO_EGATE, "origin: these are tensors of no known kind");
+    says(released, NULL, SOTTO_EGATE, "origin: the tensors are of an unknown kind");
 }
 
 /* A head of PyTorch, which knows nothing of recipes. */
@@ -116,8 +116,8 @@ static void heads_without_recipe(void **state)
     says(released, NULL, SOTTO_EGATE, "origin: the head has no recipe");
 }
 
-/* Heads that were computed from one noisy release: recipe, shape and number of records give the sensitivity.
- */
+/* Heads that were computed from one noisy release: recipe, shape and number of records give the
+ * sensitivity. */
 static void heads_by_second_moments(void **state)
 {
     (void)state;
@@ -155,14 +155,14 @@ static void certificates_that_lack_members(void **state)
     char *report = NULL;
     lay_out('A');
     edit("\"records\": 60,", "");
-    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL, NULL), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "'records' or 'condition' is missing; version 2 has both"));
     lay_out('A');
     edit("\"records\": 60,", "\"records\": -1,");
-    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL, NULL), SOTTO_EFORMAT);
     lay_out('A');
     edit("\"condition\": null,", "\"condition\": 7,");
-    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL, NULL), SOTTO_EFORMAT);
     assert_null(report);
 }
 
@@ -191,7 +191,7 @@ static void memory_that_runs_out(void **state)
         lay_out(*bundle);
         for (int n = 0; status != SOTTO_OK && n < 20000; n++) {
             base_alloc_fail_after(n);
-            status = sotto_verify(&report, released, NULL, ledger);
+            status = sotto_verify(&report, released, NULL, ledger, NULL);
             base_alloc_fail_after(-1);
             if (status == SOTTO_EGATE) { /* the account's own memory: a check that failed */
                 sotto_text_free(report);

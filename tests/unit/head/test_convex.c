@@ -1,5 +1,5 @@
-/* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof, errors.
- */
+/* The convex trainers: figures of the bound, clipping, solver against solver, records of the proof,
+ * errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include "head/convex/head_convex.h"
 #include "head/many/head_batch_train.h"
 #include "head/sensitivity/sensitivity_file.h"
+#include "io/json/json.h"
 #include "support/head_blobs.h"
 
 #include <math.h>
@@ -36,8 +37,8 @@ static struct sotto_head_recipe recipe(const char *trainer)
     return r;
 }
 
-/* Origin: papers.md B.8 by hand. n 10,000, lambda .01, R = c_b = 1: R' = sqrt 2, Lip = 2, limit 2 * 2 / 100.
- */
+/* Origin: papers.md B.8 by hand. n 10,000, lambda .01, R = c_b = 1: R' = sqrt 2, Lip = 2, limit 2 * 2 /
+ * 100. */
 static void the_bound_has_the_figures_of_the_paper(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void heads_learn_and_repeat_bit_for_bit(void **state)
         assert_int_equal(sotto_head_train(&two, x, y, N, D, K, &r, &ctx), SOTTO_OK);
         assert_memory_equal(sotto_head_parameters(one, &count), sotto_head_parameters(two, &count),
                             P * sizeof(float));
-        assert_int_equal(sotto_head_accuracy(&accuracy, one, x, y, N, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, one, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.8);
         assert_int_equal(sotto_head_records(one), N);
         sotto_head_free(one);
@@ -161,7 +162,7 @@ static void queries_are_clipped(void **state)
     float logits[N * K], clipped[D];
     size_t count;
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1, NULL), SOTTO_OK);
     const float *w = sotto_head_parameters(h, &count);
     bool seen = false;
     for (size_t i = 0; i < N; i++) {

@@ -66,7 +66,7 @@ static void heads_learn_blobs(void **state)
             int64_t labels[N];
             make_blobs(fresh, labels, N, D, K, 0.5, 2);
             double accuracy;
-            assert_int_equal(sotto_head_accuracy(&accuracy, h, fresh, labels, N, D), SOTTO_OK);
+            assert_int_equal(sotto_head_accuracy(&accuracy, h, fresh, labels, N, D, NULL), SOTTO_OK);
             assert_true(accuracy > 0.95);
             sotto_head_free(h);
         }
@@ -83,7 +83,7 @@ static void permuted_labels_cannot_be_learned(void **state)
     struct sotto_head *h = NULL;
     assert_int_equal(sotto_head_train(&h, x, noise, N, D, K, &r, NULL), SOTTO_OK);
     double accuracy;
-    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
     assert_true(accuracy < 0.6);
     sotto_head_free(h);
 }
@@ -136,8 +136,8 @@ static void predictions_follow_the_parameters(void **state)
     size_t count;
     const float *w1 = sotto_head_parameters(h, &count), *b1 = w1 + H * D, *w2 = b1 + H, *b2 = w2 + K * H;
     float logits[N * K], probabilities[N * K];
-    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(probabilities, h, x, N, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1, NULL), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(probabilities, h, x, N, D, 0, NULL), SOTTO_OK);
     for (size_t i = 0; i < N; i++) {
         double hidden[H], z[K], sum = 0;
         for (size_t o = 0; o < H; o++) {
@@ -173,7 +173,7 @@ static void probabilities_survive_huge_logits(void **state)
     float *w = sotto_head_parameters(h, &count), p[K];
     for (size_t i = 0; i < count; i++)
         w[i] *= 1e6f;
-    assert_int_equal(sotto_head_predict(p, h, x, 1, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(p, h, x, 1, D, 0, NULL), SOTTO_OK);
     float sum = 0;
     for (size_t k = 0; k < K; k++) {
         assert_true(p[k] >= 0 && p[k] <= 1);
@@ -266,11 +266,11 @@ static void wrong_width_is_refused(void **state)
     struct sotto_head *h = train(&r);
     float out[K] = {7};
     double accuracy = 7;
-    assert_int_equal(sotto_head_predict(out, h, x, 1, D - 1, 0), SOTTO_EINVAL);
+    assert_int_equal(sotto_head_predict(out, h, x, 1, D - 1, 0, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "10 columns but the head expects 11"));
-    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, 0, D), SOTTO_EINVAL);
+    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, 0, D, NULL), SOTTO_EINVAL);
     float bad[D] = {0, NAN};
-    assert_int_equal(sotto_head_predict(out, h, bad, 1, D, 0), SOTTO_EINVAL);
+    assert_int_equal(sotto_head_predict(out, h, bad, 1, D, 0, NULL), SOTTO_EINVAL);
     assert_true(out[0] == 7 && accuracy == 7);
     sotto_head_free(h);
 }
@@ -330,7 +330,7 @@ static void out_of_memory_is_reported_wherever_it_strikes(void **state)
         base_alloc_fail_after(n);
         sotto_status status = sotto_head_train(&h, x, y, N, D, K, &r, NULL);
         if (status == SOTTO_OK)
-            status = sotto_head_predict(out, h, x, 1, D, 0);
+            status = sotto_head_predict(out, h, x, 1, D, 0, NULL);
         base_alloc_fail_after(-1);
         if (status == SOTTO_OK)
             break;

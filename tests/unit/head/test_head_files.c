@@ -121,7 +121,7 @@ static void pytorch_heads_load(void **state)
     assert_string_equal(sotto_head_data_sha256(h), "");
     const float one[4] = {1, 0, 0, -1};
     float logits[3];
-    assert_int_equal(sotto_head_predict(logits, h, one, 1, 4, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, one, 1, 4, 1, NULL), SOTTO_OK);
     /* hidden = relu(1 - 4 + 1, 5 - 8 + 2) = 0, 0: the biases come through */
     assert_true(logits[0] == 0.5f && logits[1] == 0 && logits[2] == -0.5f);
     sotto_head_free(h);
@@ -155,14 +155,14 @@ static void tensors_that_are_no_head_are_refused(void **state)
 
     pytorch_tensors(&t);
     assert_int_equal(sotto_tensors_add(&t, "running_mean", SOTTO_F4, 1, four, zeros), SOTTO_OK);
-    expect_refused(&t, ": tensor 'running_mean' does not belong to a head of 2 linear layers");
+    expect_refused(&t, "'running_mean' does not belong to a head of 2 linear layers");
 
     pytorch_tensors(&t);
     assert_int_equal(sotto_tensors_add(&t, "4.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
     expect_refused(&t, "'4.weight' takes 4 inputs; expected 3");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
-    expect_refused(&t, "'0.bias' is missing; expected (4)");
+    expect_refused(&t, "'0.bias' is missing; expected shape (4)");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
     assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 2, wide, zeros), SOTTO_OK);
@@ -199,7 +199,7 @@ static void metadata_that_contradicts_itself_is_refused(void **state)
     struct sotto_tensors t = {0};
     char recipe[600];
     set(&t, "format", "sotto.encoder/1");
-    expect_refused(&t, "holds sotto.encoder/1; expected sotto.head/1");
+    expect_refused(&t, "the format is sotto.encoder/1; expected sotto.head/1");
     set(&t, "recipe_hash", "beef");
     expect_refused(&t, "'recipe_hash' is not a SHA-256");
     set(&t, "recipe", "{");

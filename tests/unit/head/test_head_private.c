@@ -60,7 +60,7 @@ static double ledger_total(void)
 {
     char *json = NULL;
     double upper = NAN;
-    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5, NULL), SOTTO_OK);
     const char *at = strstr(json, "\"epsilon\":");
     assert_non_null(at);
     upper = strtod(at + 10, NULL);
@@ -96,14 +96,14 @@ static void heads_learn_and_are_certified(void **state)
         p.target.epsilon = 3;
         p.noise_mode = cases[i].mode;
         assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.9);
         double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
         assert_true(promised <= 3 && promised > 2.99);
         assert_true(ledger_total() <= 3); /* what a budget counts is what was asked for */
         assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
         assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                  path_of("head.safetensors"), p.spend.ledger),
+                                                  path_of("head.safetensors"), p.spend.ledger, NULL),
                          SOTTO_OK);
         assert_string_equal(sotto_head_data_sha256(h), ""); /* the file holds no hash of the records */
         assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);

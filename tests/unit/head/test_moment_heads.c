@@ -76,7 +76,7 @@ static void heads_learn(void **state)
             p.spend.insecure_seed = 1;
             unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-            assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+            assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
             assert_true(accuracy > 0.9);
             sotto_text_free(certificate);
             sotto_head_free(h);
@@ -102,9 +102,9 @@ static void heads_are_certified(void **state)
             assert_non_null(strstr(certificate, "replace-one"));
             assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
             assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                      path_of("head.safetensors"), p.spend.ledger),
+                                                      path_of("head.safetensors"), p.spend.ledger, NULL),
                              SOTTO_OK);
-            assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5), SOTTO_OK);
+            assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5, NULL), SOTTO_OK);
             double charged = strtod(strstr(account, "\"epsilon\":") + 10, NULL);
             assert_true(charged <= 4 && charged > 3.9);
             assert_string_equal(sotto_head_data_sha256(h), "");

@@ -111,7 +111,7 @@ static void wrong_configurations_are_named(void **state)
     refused(
         (struct nn_model_config){
             .name = "mlp", .input = {4, 1, 1}, .classes = 2, .projector = {3}, .projector_count = 1},
-        "exclude");
+        "expected only one of them");
     refused(
         (struct nn_model_config){
             .name = "mlp", .input = {4, 1, 1}, .hidden = {(size_t)1 << 60}, .hidden_count = 1},

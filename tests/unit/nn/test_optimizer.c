@@ -49,8 +49,8 @@ struct golden {
     double lr, expected[6];
 };
 
-/* torch 2.13.0 in float64, 5 steps from value_i = i - 2 with the gradients above: tools/golden_optimizer.py.
- */
+/* torch 2.13.0 in float64, 5 steps from value_i = i - 2 with the gradients above:
+ * tools/golden_optimizer.py. */
 static const struct golden golden[] = {
 #include "golden/optimizer.inc"
 };

@@ -171,7 +171,7 @@ static void files_become_a_document_and_a_page(void **state)
     assert_string_equal(text, json);
     sotto_text_free(text);
     sotto_compare_result_free(&again);
-    assert_int_equal(sotto_compare_page(&html, &found), SOTTO_OK);
+    assert_int_equal(sotto_compare_html(&html, &found), SOTTO_OK);
     assert_int_equal(json_parse(&doc, json, strlen(json), "comparison"), SOTTO_OK);
     assert_string_equal(json_text(json_find(doc, "rows[0].membership.by")), "entropy"); /* the worst */
     assert_string_equal(json_text(json_find(doc, "rows[0].encoder_membership.by")), "encoder-mi-set");

@@ -39,19 +39,18 @@ static void no_statement_is_said_and_never_beside_protection(void **state)
         {"\"protected\": false, \"statement\": \"all\"", "'rows[0].statement' is 'all'; expected none"},
         {"\"protected\": true, \"statement\": \"none\"", "is none, but the row is protected"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[512];
-        struct page p = {0};
+        char text[512], *html = NULL;
         snprintf(text, sizeof text,
                  "{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": [{\"name\": \"a\", \"title\": "
                  "\"A\", \"records\": 1, %s}]}",
                  cases[i].members);
-        sotto_status status = report_build(&p, text, strlen(text));
+        sotto_status status = sotto_report_html(&html, text);
         assert_int_equal(status, cases[i].error ? SOTTO_EFORMAT : SOTTO_OK);
         if (cases[i].error)
             assert_non_null(strstr(sotto_error_text(), cases[i].error));
         else
-            assert_non_null(strstr(p.text, "<span class=\"none\">no statement</span>"));
-        base_free(p.text);
+            assert_non_null(strstr(html, "<span class=\"none\">no statement</span>"));
+        sotto_text_free(html);
     }
 }
 

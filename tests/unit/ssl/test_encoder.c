@@ -163,7 +163,7 @@ static void damaged_files_are_refused(void **state)
     expect_refused(shrink_input,
                    "metadata 'input' is '1x28x28'; expected 3 channels and at least 32x32 pixels");
     expect_refused(change_name, "model 'keras' is unknown");
-    expect_refused(change_schema, "holds 'sotto.encoder/9'; expected 'sotto.encoder/1'");
+    expect_refused(change_schema, "schema is 'sotto.encoder/9'; expected 'sotto.encoder/1'");
     struct sotto_tensors t = {0};
     float x = 1;
     assert_int_equal(sotto_tensors_add(&t, "x", SOTTO_F4, 1, (const size_t[]){1}, &x), SOTTO_OK);

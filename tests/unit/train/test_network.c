@@ -135,7 +135,7 @@ static void a_network_is_its_embedding_and_a_linear_head(void **state)
     assert_int_equal(a.width, 8);
     network_query_run(h, &a, x, N, NULL);
     assert_int_equal(network_last_layer(&last, n), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1, NULL), SOTTO_OK);
     assert_int_equal(sotto_network_predict(z, n, x, N, SIDE * SIDE, 1, &single), SOTTO_OK);
     for (size_t i = 0; i < N * 10; i++)
         assert_true(fabsf(z[i] - again[i]) < 1e-4f * (1 + fabsf(z[i])));
@@ -315,7 +315,7 @@ static void damaged_files_are_named(void **state)
 {
     (void)state;
     static const char *const changes[][3] = {
-        {"schema", "sotto.encoder/1", "holds 'sotto.encoder/1'; expected 'sotto.model/1'"},
+        {"schema", "sotto.encoder/1", "schema is 'sotto.encoder/1'; expected 'sotto.model/1'"},
         {"schema", "sotto.model/2", "expected 'sotto.model/1'"},
         {"model", "vgg", "model 'vgg' is unknown"},
         {"model", "resnet8", "model resnet8 has fixed widths"},
