@@ -1,7 +1,6 @@
-/* Values of options: from text, and against their ranges. */
+/* Rows by name, and values of options from text. */
 #include "base/status.h"
 #include "io/text/number.h"
-#include "io/text/number_interval.h"
 #include "options/option_values.h"
 
 #include <assert.h>
@@ -12,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is `name` one of the words of "lr|batch"? */
-static bool listed(const char *words, const char *name)
+bool option_listed_in(const char *words, const char *name)
 {
     size_t length = strlen(name);
     for (const char *w = words; w && *w; w += strcspn(w, "|"), w += *w == '|')
@@ -25,8 +23,8 @@ static bool listed(const char *words, const char *name)
 const struct sotto_option *sotto_option_find(const struct sotto_option *table, const char *name)
 {
     for (; table->name; table++)
-        if (strcmp(table->name, name) == 0 || strcmp(table->key, name) == 0 || listed(table->aliases, name) ||
-            listed(table->old_names, name))
+        if (strcmp(table->name, name) == 0 || strcmp(table->key, name) == 0 ||
+            option_listed_in(table->aliases, name) || option_listed_in(table->old_names, name))
             return table;
     return NULL;
 }
@@ -94,73 +92,6 @@ sotto_status option_put(void *out, const struct sotto_option *row, const char *t
             memcpy(to, &whole, sizeof whole);
         else
             memcpy(to, &(size_t){(size_t)whole}, sizeof(size_t));
-    }
-done:
-    return status;
-}
-
-/* "at least 1 and at most 256", "finite and > 0", ... */
-static void describe(char out[96], const struct interval *r, bool whole)
-{
-    bool low = !isinf(r->low), high = !isinf(r->high);
-    if (!whole && low && !high)
-        snprintf(out, 96, "finite and %s %.10g", r->low_open ? ">" : ">=", r->low);
-    else if (whole && r->low <= 0 && high)
-        snprintf(out, 96, "at most %.10g", r->high);
-    else if (!high)
-        snprintf(out, 96, "%s %.10g", r->low_open ? "above" : "at least", r->low);
-    else
-        snprintf(out, 96, "%s %.10g and %s %.10g", r->low_open ? "above" : "at least", r->low,
-                 r->high_open ? "below" : "at most", r->high);
-}
-
-static sotto_status check_one(double x, const struct sotto_option *row)
-{
-    const struct interval r = interval_read(row->range);
-    char expected[96];
-    bool whole = row->type != SOTTO_OPTION_REAL;
-    if (isfinite(x) && interval_holds(&r, x))
-        return SOTTO_OK;
-    describe(expected, &r, whole);
-    return status_fail(SOTTO_EINVAL, "%s must be %s (got %.*g)", row->key, expected, whole ? 20 : 6, x);
-}
-
-/* The number that stands there, a stated zero as 0. */
-static double number(const void *options, const struct sotto_option *row)
-{
-    const char *at = (const char *)options + row->offset;
-    double real = 0;
-    size_t size;
-    if (option_is_marked(options, row))
-        return 0;
-    if (row->type == SOTTO_OPTION_REAL) {
-        memcpy(&real, at, sizeof real);
-        return real;
-    }
-    memcpy(&size, at, sizeof size);
-    return (double)size;
-}
-
-static sotto_status check_seed(const void *options, const struct sotto_option *row)
-{
-    uint64_t seed;
-    memcpy(&seed, (const char *)options + row->offset, sizeof seed);
-    if (seed <= INT64_MAX || option_is_marked(options, row))
-        return SOTTO_OK;
-    return status_fail(SOTTO_EINVAL, "%s %llu is too large; expected less than 2^63", row->key,
-                       (unsigned long long)seed);
-}
-
-sotto_status sotto_options_check(const void *options, const struct sotto_option *table, const char *keys)
-{
-    sotto_status status = SOTTO_OK;
-    for (; table->name; table++) {
-        if (!table->range || (keys && !listed(keys, table->key)))
-            continue;
-        if (table->type == SOTTO_OPTION_SEED)
-            TRY(check_seed(options, table));
-        else if (table->type == SOTTO_OPTION_REAL || table->type == SOTTO_OPTION_COUNT)
-            TRY(check_one(number(options, table), table));
     }
 done:
     return status;

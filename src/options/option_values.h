@@ -11,6 +11,8 @@ static inline void *option_at(void *options, size_t offset)
 {
     return (char *)options + offset;
 }
+/** Is `name` one of the words of "lr|batch"? */
+bool option_listed_in(const char *words, const char *name);
 /** sotto_option_set(), but 0 is written as 0. */
 sotto_status option_put(void *out, const struct sotto_option *row, const char *text);
 /** Does SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO stand there? */
