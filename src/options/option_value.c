@@ -3,11 +3,8 @@
 #include "io/text/number.h"
 #include "options/option_values.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
