@@ -209,7 +209,8 @@ static void reserve(struct bench *b, const char *ledger)
                     .noise_multiplier = 1.1,
                     .sample_rate = 1,
                     .steps = b->settings.steps + WARM_UP,
-                    .delta = 1e-5},
+                    .delta = 1e-5,
+                    .adjacency = SOTTO_ZERO_OUT},
         .max_grad_norm = b->clip.norm,
         .dimension = b->parameters,
         .spend.dataset_id = "benchmark",
@@ -247,7 +248,7 @@ static void head(const struct settings *s, const char *ledger)
     struct sotto_context ctx = {.threads = 1, .progress = watch, .user = &w};
     struct sotto_head_recipe recipe;
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float *x = base_alloc((size_t)N * D, sizeof *x);
     int64_t *y = base_alloc(N, sizeof *y);
     if (!x || !y)
@@ -288,7 +289,7 @@ static void head(const struct settings *s, const char *ledger)
            "\"images_per_second\": %.1f}\n",
            batch, (D + 1) * CLASSES, s->noise, 1e3 * plain, 1e3 * private, plain > 0 ? private / plain : 0,
            peak_mib(), w.before, (double)batch / (has_private(s) ? private : plain));
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
     base_free(x), base_free(y);
 }

@@ -19,7 +19,8 @@ int main(void)
                   .ledger = "survey-2026.ledger.jsonl",
                   .purpose = "published histogram"},
         .records = 1000};
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *line = NULL;
     if (sotto_dp_release(&certificate, counts, 4, &release, NULL) != SOTTO_OK ||
         sotto_certificate_summary(&line, certificate) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
@@ -27,6 +28,6 @@ int main(void)
     }
     printf("%g %g %g %g\n%s\n", counts[0], counts[1], counts[2], counts[3], line);
     sotto_text_free(line);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return 0;
 }

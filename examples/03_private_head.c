@@ -4,7 +4,6 @@
 
 #include "records.h"
 
-#include <math.h>
 #include <stdio.h>
 
 int main(void)
@@ -18,11 +17,12 @@ int main(void)
     recipe.batch = 100;
     recipe.lr = 1;
     const struct sotto_head_privacy privacy = {
-        .target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
+        .target = {.epsilon = 2}, /* its delta: below 1 / records */
         .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
         .output = "private.safetensors"};
     struct sotto_head *head = NULL;
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *line = NULL;
     double accuracy = 0;
     if (sotto_head_train_private(&head, &certificate, x, y, RECORDS, COLUMNS, CLASSES, &recipe, &privacy,
                                  NULL) != SOTTO_OK ||
@@ -34,7 +34,7 @@ int main(void)
     }
     printf("%s\naccuracy on its own records (private: do not publish): %.3f\n", line, accuracy);
     sotto_text_free(line);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(head);
     return 0;
 }

@@ -4,10 +4,9 @@
 
 #include "records.h"
 
-#include <math.h>
 #include <stdio.h>
 
-static sotto_status protect(char **certificate, char **report)
+static sotto_status protect(struct sotto_certificate **certificate, char **report)
 {
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
@@ -18,7 +17,6 @@ static sotto_status protect(char **certificate, char **report)
     struct sotto_protect p = {.input = "exact.safetensors",
                               .output = "protected.safetensors",
                               .release = {.mechanism = "logistic",
-                                          .scale = NAN,
                                           .target = {.epsilon = 1, .delta = 1e-6},
                                           .spend = {.dataset_id = "clinic-2026",
                                                     .ledger = "protect.ledger.jsonl",
@@ -41,7 +39,8 @@ static sotto_status protect(char **certificate, char **report)
 
 int main(void)
 {
-    char *certificate = NULL, *report = NULL, *text = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL, *text = NULL;
     if (protect(&certificate, &report) != SOTTO_OK || sotto_verify_text(&text, report) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
@@ -49,6 +48,6 @@ int main(void)
     printf("%s", text);
     sotto_text_free(text);
     sotto_text_free(report);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "inputs/private_set.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static sotto_status read_budget(struct sotto_dp *budget, const struct options *o
     if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
         return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
     if (option_given(o, "budget-epsilon"))
-        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_delta(o, "budget-delta")};
     return SOTTO_OK;
 }
 
@@ -106,6 +107,18 @@ sotto_status private_set_of_rows(struct private_set *s, const struct sotto_datas
         return SOTTO_OK;
     sotto_status status = make_room(s, n);
     return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
+}
+
+sotto_status private_set_print(const struct sotto_certificate *c, const char *output, int json)
+{
+    char *text = NULL;
+    sotto_status status = json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c);
+    if (status == SOTTO_OK && json)
+        puts(text);
+    else if (status == SOTTO_OK)
+        printf("%s: %s\ncertificate: %s.certificate.json\n", output, text, output);
+    sotto_text_free(text);
+    return status;
 }
 
 void private_set_clear(struct private_set *s)

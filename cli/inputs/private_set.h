@@ -25,6 +25,8 @@ sotto_status private_set_of_arrays(struct private_set *s, const float *x, const 
 /* rows[0..n) of an open set. */
 sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
                                  size_t n, const struct sotto_context *ctx);
+/* What was released to `output`: one line, or with `json` the certificate. */
+sotto_status private_set_print(const struct sotto_certificate *c, const char *output, int json);
 void private_set_clear(struct private_set *s);
 
 #endif

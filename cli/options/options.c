@@ -337,17 +337,30 @@ sotto_status option_check_report(const struct options *o)
     return SOTTO_OK;
 }
 
-sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
+double option_delta(const struct options *o, const char *name)
+{
+    return !option_given(o, name) ? 0 : option_real(o, name) == 0 ? SOTTO_DELTA_PURE : option_real(o, name);
+}
+
+sotto_status option_positive(const struct options *o, const char *name)
+{
+    if (option_given(o, name) && option_real(o, name) == 0)
+        return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", name);
+    return SOTTO_OK;
+}
+
+sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only)
 {
     const char *word = option_text(o, "adjacency");
-    *zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
-    if (!*zero_out && strcmp(word, "replace-one") != 0)
+    bool zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
+    if (!zero_out && strcmp(word, "replace-one") != 0)
         return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
-    if (*zero_out && replace_only)
+    if (zero_out && replace_only)
         return cli_fail(SOTTO_EUSAGE,
                         "--adjacency %s: this trainer supports replace-one only (DP-SGD with --sampling "
                         "poisson supports both)",
                         word);
+    *adjacency = zero_out ? SOTTO_ZERO_OUT : SOTTO_REPLACE_ONE;
     return SOTTO_OK;
 }
 

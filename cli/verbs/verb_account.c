@@ -199,7 +199,9 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                               .steps = (size_t)option_count(o, "steps"),
                               .delta = isnan(delta) ? 0 : delta,
                               .clipping = by_l2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1,
-                              .replace_one = option_given(o, "adjacency") ? !add_remove : fixed,
+                              .adjacency = (option_given(o, "adjacency") ? add_remove : !fixed)
+                                               ? SOTTO_ADD_REMOVE
+                                               : SOTTO_REPLACE_ONE,
                               .sampling = sampling};
     if (certified && option_given(o, "epsilon"))
         return sotto_calibrate_sampled_certified(account, &s, target, ctx);

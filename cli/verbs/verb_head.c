@@ -69,11 +69,14 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){
-        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : NAN, option_real(o, "delta")},
+        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
+                   option_given(o, "delta") ? option_delta(o, "delta") : sotto_default_delta(in->n)},
         .classes_by = in->classes_by};
-    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    sotto_status status = option_positive(o, "epsilon");
     if (status == SOTTO_OK)
-        status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
+        status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->adjacency, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
@@ -107,7 +110,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     const char *output = option_text(o, "output");
     struct sotto_head_privacy privacy;
     struct private_set set = {0};
-    char *certificate = NULL, *line = NULL, checkpoint[4096];
+    struct sotto_certificate *certificate = NULL;
+    char checkpoint[4096];
     sotto_status status = read_privacy(&privacy, r, in, o);
     if (status == SOTTO_OK &&
         (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
@@ -132,13 +136,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     if (status == SOTTO_OK)
         unlink(checkpoint);
     if (status == SOTTO_OK)
-        status = sotto_certificate_summary(&line, certificate);
-    if (status == SOTTO_OK && json)
-        fputs(certificate, stdout);
-    else if (status == SOTTO_OK)
-        printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
-    sotto_text_free(certificate);
-    sotto_text_free(line);
+        status = private_set_print(certificate, output, json);
+    sotto_certificate_free(certificate);
     private_set_clear(&set);
     return status;
 }

@@ -87,12 +87,16 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head and --vector");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    static const char *const positive[] = {"scale", "epsilon", "l1", "l2"};
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (option_positive(o, positive[i]) != SOTTO_OK)
+            return SOTTO_EINVAL;
     p->input = option_text(o, option_given(o, "head") ? "head" : "vector");
     p->output = option_text(o, "output");
     r->mechanism = option_text(o, "mechanism");
-    r->scale = option_real(o, "scale");
-    double delta = option_real(o, "delta");
-    r->target = (struct sotto_dp){option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
+    r->scale = option_given(o, "scale") ? option_real(o, "scale") : 0;
+    r->target = (struct sotto_dp){option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
+                                  option_delta(o, "delta")};
     r->records = (size_t)option_count(o, "records");
     r->constant_time = option_given(o, "constant-time");
     p->classes = (size_t)option_count(o, "classes");
@@ -105,7 +109,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_sensitivity_sample sample = {0};
     struct sotto_provenance whose = {0};
     struct private_set set = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = fill(&p, o);
@@ -123,20 +127,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     p.release.spend = set.spend;
     if (status == SOTTO_OK)
         status = sotto_protect_file(&certificate, &p, ctx);
+    if (status == SOTTO_OK)
+        status = private_set_print(certificate, p.output, json);
+    sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);
-    if (status != SOTTO_OK)
-        return status;
-    if (json) {
-        fputs(certificate, stdout);
-    } else {
-        char *line = NULL;
-        status = sotto_certificate_summary(&line, certificate);
-        if (status == SOTTO_OK)
-            printf("%s: %s\ncertificate: %s.certificate.json\n", p.output, line, p.output);
-        sotto_text_free(line);
-    }
-    sotto_text_free(certificate);
     return status;
 }
 

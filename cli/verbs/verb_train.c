@@ -123,7 +123,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_provenance whose = {0};
     struct private_set charged = {0};
     struct sotto_network *network = NULL;
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     privacy.output = output;
@@ -142,13 +142,8 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     if (status == SOTTO_OK)
         status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
-        status = sotto_certificate_summary(&line, certificate);
-    if (status == SOTTO_OK && json)
-        fputs(certificate, stdout);
-    else if (status == SOTTO_OK)
-        printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
-    sotto_text_free(certificate);
-    sotto_text_free(line);
+        status = private_set_print(certificate, output, json);
+    sotto_certificate_free(certificate);
     sotto_network_free(network);
     sotto_array_clear(&labels);
     private_set_clear(&charged);

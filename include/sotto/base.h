@@ -87,11 +87,12 @@ struct sotto_team;
  *             called sotto, never from another one and never two at a time. The call waits until they return.
  *             Calls leave the OpenMP settings of the calling thread (number of threads, dynamic, nested levels) as
  *             they found them.
- *  Stopping   `stop` is read at least every 0.2 s on a machine of 2020, in all calls that have a context; a query of
- *             a model, a download and the reading of one file may take longer. The call then returns ESTOPPED and
- *             leaves no file half-written. A training with a checkpoint writes it first, and the same call continues
- *             from there. Steps that were charged to a ledger stay charged.
- *             Calls without a context end within 0.2 s, or pass over their arrays or their file once. */
+ *  Stopping   All calls that have a context read `stop` at least every 0.2 s (on a machine of 2020), except within one
+ *             step of a training, one pass over the records of a convex head, one query of a model, and the reading of
+ *             one file. The call then returns ESTOPPED and leaves no file half-written. A training with a checkpoint
+ *             writes it first, and the same call continues from there. Steps that were charged to a ledger stay charged.
+ *             Calls without a context end within 0.2 s, or pass over their arrays or their file once; but
+ *             sotto_dpsgd_session_certificate() may take a second, as a stop must not hide what was charged. */
 struct sotto_context {
     /** Size of the OpenMP pool; 0: the CPUs this process may use. */
     int threads;

@@ -2,7 +2,7 @@
  * training records and its answers, and what it only claims.
  *
  * Proved: sotto_residual_input(), by the noise on the INPUTS alone; and sotto_residual_answers(), corrected,
- * for networks with clipped branches. The paper's theorems are here to be compared; each names the
+ * for networks whose branches are clipped. The paper's theorems are here to be compared; each names the
  * assumption that no code can check. Equations and names follow the paper: radius R, input noise pi, residual
  * noise gamma. */
 #ifndef SOTTO_RESIDUAL_H
@@ -19,22 +19,25 @@ extern "C" {
  * in ONE INPUT, its label kept: labels are public, or randomised once each before training. */
 struct sotto_residual_input {
     double radius, noise; /**< R, pi > 0 */
-    size_t uses; /**< times a record is used in training, at most (epochs of training without replacement) */
+    size_t uses;          /**< times a record is used in training, at most (epochs without replacement) */
     size_t copies; /**< independent noisy copies a use: the members of an ensemble, or 1 if they share one */
     double label_epsilon; /**< of randomised response on labels, once a record; 0: labels are public */
     double delta;         /**< 0 < delta < 1 */
 };
 struct sotto_residual_account {
-    struct sotto_interval epsilon; /**< of the weights and of everything that training shows, labels included;
-                                      the upper end is the guarantee */
-    double renyi_epsilon; /**< the closed form by Renyi divergence, c + 2 sqrt(c ln(1 / delta)) with c = 2 R^2
-                             uses copies / pi^2 (+ label epsilon): looser, as the paper's theorem computes */
+    /** Of the weights and of everything that training shows, labels included; the upper end is the guarantee. */
+    struct sotto_interval epsilon;
+    /** The closed form by Renyi divergence, c + 2 sqrt(c ln(1 / delta)) with c = 2 R^2 uses copies / pi^2 (+ label
+     * epsilon): looser, as the paper's theorem computes. */
+    double renyi_epsilon;
 };
-/** EINVAL names the member. */
+/** Returns: EINVAL names the member */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input(struct sotto_residual_account *out,
                                                              const struct sotto_residual_input *in);
-/** Smallest pi (in->noise is ignored) with an upper end of at most epsilon. EINVAL: epsilon must exceed
- * the labels' part. */
+/** Smallest pi whose upper end does not exceed epsilon.
+ *
+ *  In:      in->noise  is not read
+ *  Returns: EINVAL epsilon does not exceed the part of the labels */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input_noise(double *noise, double epsilon,
                                                                    const struct sotto_residual_input *in);
 /** Randomised response of one label among `classes`: probability of keeping it, e^eps / (e^eps + classes -
@@ -44,12 +47,13 @@ SOTTO_API double sotto_label_keep_probability(double epsilon, size_t classes);
 /** Theorem 1 (Strategy I, additive noise) AS PUBLISHED. Its second half (gamma, and epsilon per mapping)
  * assumes that outputs of residual mappings are Gaussian with one covariance for all records, which is false
  * for ReLU networks (tests/known/train/test_residual_known.c has a counterexample); of its first half
- * sotto_residual_input() is the sound form. */
+ * sotto_residual_input() is the sound form.
+ */
 struct sotto_residual_theorem1 {
     double radius, mapping_bound; /**< R of inputs, G of the mappings' expectations */
     double uses;                  /**< iterations * batch / records */
     double delta;
-    double lambda;             /**< in (0, 1); NAN: the best, which is then filled in */
+    double lambda;             /**< in (0, 1); 0: the best, which is then filled in */
     double epsilon;            /**< in for ..._noise(), out for ..._epsilon() */
     double input_noise, gamma; /**< out for ..._noise(), in for ..._epsilon() */
     double alpha;              /**< out: order of the Renyi divergence */
@@ -62,25 +66,29 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_theorem1_epsilon(struct s
 SOTTO_API double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, size_t i);
 
 /** Theorem 2 (Strategy II, multiplicative noise): what an ANSWER shows of the model that gave it. It compares
- * any two models, never two training sets, so it protects the weights from their queriers, whatever they were
+ * any two models, never two training sets, so it protects the weights from the adversary who asks, whatever they were
  * trained on. Corrected: the output layer counts as a layer, |w| is meant in the 1-norm, and every query
  * composes. */
 struct sotto_residual_answers {
     double branch_bound; /**< B: every residual branch is clipped to this L2 norm */
-    double floor; /**< eta: activations count as at least this large when noise is scaled; 0: none, and then
-                     nothing is proved (a zero activation gets no noise) */
+    /** eta: activations count as at least this large when noise is scaled; 0: none, and then nothing is proved (a zero
+     * activation gets no noise). */
+    double floor;
     double weight_bound;  /**< a: the output weights are clipped to this 1-norm */
     size_t mappings;      /**< M */
     size_t queries;       /**< k answers to one adversary */
     double delta;         /**< 0 < delta < 1 */
     double gamma, output; /**< noise of the mappings; of the output, relative to the largest activation */
 };
-/** epsilon at delta as corrected (*published: as the paper composes it, M layers and one query; may be NULL).
- * INFINITY without a floor. EINVAL names the member. */
+/** Out:     *epsilon    at delta, as corrected; INFINITY without a floor
+ *           *published  as the paper composes it, M layers and one query; may be NULL
+ *  Returns: EINVAL names the member */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_answers(double *epsilon, double *published,
                                                                const struct sotto_residual_answers *in);
-/** Smallest noises for a target, the budget shared by all layers alike; fills in->gamma and in->output.
- * EINVAL. */
+/** Smallest noises for a target, the budget shared by all layers alike.
+ *
+ *  Out:     in->gamma, in->output
+ *  Returns: EINVAL */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in,
                                                                      double epsilon);
 

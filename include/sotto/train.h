@@ -3,17 +3,13 @@
  * Start at sotto_train(). A record is an image or a row of a table; an answer is (classes) f4. */
 #ifndef SOTTO_TRAIN_H
 #define SOTTO_TRAIN_H
-
 #include "sotto/autotune.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 enum { SOTTO_TRAIN_HIDDEN = 8 };
-
 /** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and
  * ensembles. It resists attacks only empirically; what noise on the inputs proves is sotto/residual.h. */
 struct sotto_residual_noise {
@@ -52,8 +48,8 @@ struct sotto_train_options {
                              the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
     size_t epochs, batch; /**< [20], [64] */
     int flip;             /**< [0] mirror every second image, drawn anew each time */
-    size_t
-        crop; /**< [0] shift images by up to this many pixels each way; what comes in is the mirror image */
+    /** [0] shift images by up to this many pixels each way; what comes in is the mirror image. */
+    size_t crop;
     uint64_t seed;          /**< [1] initial weights, order, augmentation; below 2^63 */
     const char *dtype;      /**< ["auto"] = measured (autotune.h), "f32", "bf16" */
     const char *backend;    /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */
@@ -64,7 +60,6 @@ struct sotto_train_options {
 };
 /** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);
-
 struct sotto_network;
 struct sotto_train_result {
     uint64_t steps;
@@ -91,42 +86,43 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_train_options *options,
                                                     const struct sotto_context *ctx);
-
 /** Removes a checkpoint and those of members that are trained apart (FILE.memberK). */
 SOTTO_API void sotto_train_forget(const char *checkpoint);
-
-/** What a private training needs besides. Start from sotto_train_privacy_defaults(). */
+/** What a private training needs besides. Start from {0}, or from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
-    struct sotto_dp
-        target; /**< delta [NAN: sotto_default_delta(n)]; epsilon [NAN: noise_multiplier is given], else the smallest
-                               noise_multiplier for it is found */
+    /** epsilon [0: noise_multiplier is given]: the smallest noise_multiplier for it is found; delta
+ * [0: sotto_default_delta(n)]. */
+    struct sotto_dp target;
     const char *noise;                /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
-    int zero_out; /**< [0] adjacent is one record replaced by another (replace-one); 1: one record that counts
-                     as nothing (zero-out: n is public; accounted as add-remove; Poisson samples only) */
-    enum sotto_sampling sampling; /**< [poisson]; fixed: `batch` records without replacement in every step,
-                                     certified for a replaced record */
-    double noise_multiplier;      /**< noise scale / max_grad_norm */
+    /** [replace-one], or zero-out: Poisson samples only. Training on noisy inputs does not read it: replace-one with
+ * label_epsilon, else replace-input. */
+    enum sotto_adjacency adjacency;
+    /** [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
+    enum sotto_sampling sampling;
+    double noise_multiplier; /**< noise scale / max_grad_norm */
     double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
-    const char *clipping; /**< ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| /
-                             (|g| + 0.01); "layers": each of L layers to max_grad_norm / sqrt(L); "quantile":
-                             max_grad_norm follows a quantile of the norms (Andrew et al. 2021), a noisy
-                             count that takes its share of the same noise */
-    double quantile;      /**< [0.5] share of records that are not clipped */
-    size_t views;   /**< [1] augmented views of a record; their gradients are averaged before clipping */
-    size_t steps;   /**< [0: ceil(epochs n / batch)] */
-    size_t reserve; /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
-    double average; /**< [0: none] decay of the moving average of the weights that is then the result */
-    double label_epsilon; /**< [0: labels are public] noisy inputs: labels are released too, once a record, by
-                             randomised response of this epsilon, which the certificate counts */
-    size_t part;          /**< [0: chosen] records with gradients in work at a time; a matter of speed */
-    const char *
-        output; /**< NULL, or the file that will be written: before anything is charged it must be possible to
-                           create it, and there must be room for it */
+    /** ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| / (|g| + 0.01); "layers": each of L
+ * layers to max_grad_norm / sqrt(L); "quantile": max_grad_norm follows a quantile of the norms (Andrew et al.
+ * 2021), a noisy count that takes its share of the same noise. */
+    const char *clipping;
+    double quantile; /**< [0.5] share of records that are not clipped */
+    size_t views;    /**< [1] augmented views of a record; their gradients are averaged before clipping */
+    size_t steps;    /**< [0: ceil(epochs n / batch)] */
+    size_t reserve;  /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
+    double average;  /**< [0: none] decay of the moving average of the weights that is then the result */
+    /** [0: labels are public] noisy inputs: labels are released too, once a record, by randomised response of this
+ * epsilon, which the certificate counts. */
+    double label_epsilon;
+    size_t part; /**< [0: chosen] records with gradients in work at a time; a matter of speed */
+    /** NULL, or the file that will be written: before anything is charged it must be possible to create it, and there
+ * must be room for it. */
+    const char *output;
     struct sotto_spend spend; /**< dataset_id [NULL: data->dataset_id] */
-    size_t classes; /**< [0: those of the data set's description] public number of classes, never read off
-                       the records */
-    const char *classes_by; /**< who gave it, for the certificate; [NULL: "the caller"] */
+    /** [0: those of the data set's description] public number of classes, never read off the records. */
+    size_t classes;
+    const char *classes_by; /**< source of that number, for the certificate [NULL: "the caller"] */
+    uint64_t reserved[4];   /**< zeros: room for later members */
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
 /** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n (or on
@@ -142,17 +138,15 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  * draws its steps anew and is charged for them again; a run is refused if its ledger does not hold what
  * the checkpoint has used.
  *
- * Protected are the records together against replacing one (zero_out: against one that counts as nothing), in everything that
- * leaves this function but the checkpoint's name of the data; *certificate (sotto_text_free) says how far.
+ * Protected are the records together, under privacy->adjacency, in everything that leaves this function but the
+ * checkpoint's name of the data; *certificate (sotto_certificate_free) says how far.
  * Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
  * NAN. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
-                                                            struct sotto_train_result *result,
-                                                            const struct sotto_dataset *data,
-                                                            const int64_t *rows, size_t n,
-                                                            const struct sotto_train_options *options,
-                                                            const struct sotto_train_privacy *privacy,
-                                                            const struct sotto_context *ctx);
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_train_private(struct sotto_network **out, struct sotto_certificate **certificate,
+                    struct sotto_train_result *result, const struct sotto_dataset *data, const int64_t *rows,
+                    size_t n, const struct sotto_train_options *options,
+                    const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
 /** Training on noisy inputs, with a proof for them (docs/derivations/residual.md, section 1): every epoch each
  * input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
  * residual.input_noise from the operating system, after the ledger was charged; the network is trained on
@@ -160,7 +154,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
  * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
  * then they are released too, by randomised response, before the first step, and whole records are protected
  * ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
- * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was released, and shown. An interrupted epoch is drawn
+ * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was
+ * released, and shown. An interrupted epoch is drawn
  * and charged anew; released labels are kept in the checkpoint.
  *
  * A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros
@@ -169,15 +164,13 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_private(struct sotto_network
  * EINVAL also: no radius; members that would read copies of their own. Other errors as of sotto_train() and
  * sotto_dp_reserve(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
-sotto_train_noisy_inputs(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
-                         const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                         const struct sotto_train_options *options, const struct sotto_train_privacy *privacy,
-                         const struct sotto_context *ctx);
+sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,
+                         struct sotto_train_result *result, const struct sotto_dataset *data,
+                         const int64_t *rows, size_t n, const struct sotto_train_options *options,
+                         const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
 /** Saves such a network and, beside it, PATH.certificate.json with the file's hash. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(const char *path,
-                                                                   const struct sotto_network *n,
-                                                                   const char *certificate);
-
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(
+    const char *path, const struct sotto_network *n, const struct sotto_certificate *certificate);
 /** One .safetensors (docs/FORMATS.md, sotto.model/1). A network made elsewhere needs only the tensors and the
  * keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names
  * or shapes, weights that are not finite or do not match their checksum. */
@@ -203,7 +196,6 @@ SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
-
 /** A network with noise answers every query with fresh noise, from the operating system's seed; here by a
  * seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
  * both. */
@@ -223,7 +215,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_predict_data(float *out,
                                                                    const struct sotto_dataset *data,
                                                                    const int64_t *rows, size_t n, int logits,
                                                                    const struct sotto_context *ctx);
-
 #ifdef __cplusplus
 }
 #endif

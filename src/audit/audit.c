@@ -297,6 +297,8 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     struct audit_halves halves = {0};
     struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
     TRY(audit_check(&sides, in, ctx));
+    sides.quiet = context_quiet(ctx, 1);
+    sides.all.ctx = &sides.quiet;
     TRY(check_names(names, sides.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &sides, names));
@@ -327,9 +329,10 @@ sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audi
     struct sotto_audit_result r = {0};
     const char *const *names = options ? options->names : NULL;
     TRY(audit_settings_resolve(&settings, options));
-    TRY(reserved_check(in->reserved));
+    settings.ctx = ctx;
+    TRY(require_reserved(in->reserved, "audit"));
     if (in->attribute)
-        TRY(reserved_check(in->attribute->reserved));
+        TRY(require_reserved(in->attribute->reserved, "audit"));
     set_header(&r, in, &settings);
     if (!in->attribute || holds_membership(in))
         TRY(audit_membership(&r, in, names, &settings, ctx));

@@ -122,7 +122,7 @@ static sotto_status try_kind(void *arg, size_t kind, int thread)
     struct plan *p = arg;
     struct linear_rows known = rows(p, 0, p->known);
     return attribute_try(&p->validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
-                         p->settings->seed);
+                         p->settings->seed, p->settings->ctx);
 }
 
 /* Job s < STEPS: a tenth more of the known records each; the last is all of them. */
@@ -138,9 +138,10 @@ static sotto_status learn(void *arg, size_t step, int thread)
     int64_t *guess = whole ? p->guess : base_alloc(p->test, sizeof *guess);
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
-    status = attribute_guess(guess, p->kind, &train, &test, p->values, p->settings->seed);
+    status = attribute_guess(guess, p->kind, &train, &test, p->values, p->settings->seed, p->settings->ctx);
     if (status == SOTTO_EINVAL) /* too few for the network */
-        status = attribute_guess(guess, ATTRIBUTE_LOGISTIC, &train, &test, p->values, p->settings->seed);
+        status = attribute_guess(guess, ATTRIBUTE_LOGISTIC, &train, &test, p->values, p->settings->seed,
+                                 p->settings->ctx);
     TRY(status);
     if (!whole) {
         TRY(confusion_measure(&scores, p->truth, guess, p->test, p->values, p->settings->draws,
@@ -164,7 +165,7 @@ static sotto_status measure_depth(void *arg, size_t k, int thread)
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
     TRY(attribute_guess(guess, (enum attribute_kind)(ATTRIBUTE_MLP + k), &train, &test, p->values,
-                        p->settings->seed));
+                        p->settings->seed, p->settings->ctx));
     TRY(confusion_measure(&p->depths[k], p->truth, guess, p->test, p->values, p->settings->draws,
                           p->settings->confidence, p->settings->seed, STREAM + 20 + k));
 done:
@@ -278,9 +279,9 @@ static sotto_status guess_from(int64_t *guess, const struct plan *p, const float
                        test = {table, p->in->attribute, p->row + p->known, p->test, width};
     for (size_t kind = 0; kind < p->kinds; kind++)
         TRY(attribute_try(&validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
-                          p->settings->seed));
+                          p->settings->seed, p->settings->ctx));
     TRY(attribute_guess(guess, attribute_better(validation, p->kinds), &known, &test, p->values,
-                        p->settings->seed));
+                        p->settings->seed, p->settings->ctx));
 done:
     base_free(table);
     return status;

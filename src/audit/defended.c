@@ -212,7 +212,8 @@ static sotto_status seek_attribute(struct json **list, const struct defence_tria
         row[i] = i;
     for (int kind = ATTRIBUTE_LOGISTIC; kind <= ATTRIBUTE_MLP; kind++) {
         struct confusion_scores scores;
-        TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1));
+        TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1,
+                            s->ctx));
         TRY(confusion_measure(&scores, rows->protected_label, guess, rows->n, s->values, DRAWS, confidence,
                               s->trial->seed, 0));
         struct json *one = json_make_object();
@@ -318,7 +319,7 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
     sotto_status status = SOTTO_OK;
     struct json *doc = json_make_object();
     struct defence_trial s = {.trial = trial, .ctx = ctx};
-    TRY(reserved_check(trial->reserved));
+    TRY(require_reserved(trial->reserved, "defend"));
     TRY(check(&s));
     json_put_text(&doc, "secret", trial->posteriors ? "membership" : "attribute");
     json_put_integer(&doc, "attacker_rows", (int64_t)trial->attacker->n);

@@ -9,6 +9,7 @@
 #include "rng/rng.h"
 
 struct folds {
+    const struct sotto_context *ctx;
     const float *features;
     int64_t *side;   /* (records): 1 for members */
     size_t *rows[2]; /* rows that take part, shuffled: [1] members */
@@ -59,7 +60,7 @@ static sotto_status run_fold(void *arg, size_t fold, int thread)
             if (!in_fold(i, fold))
                 row[in.n++] = f->rows[side][i];
     in.row = row;
-    TRY(linear_model_fit(&m, &in, 2, 0.01));
+    TRY(linear_model_fit(&m, &in, 2, 0.01, f->ctx));
     TRY(score(f, fold, &m));
 done:
     linear_model_clear(&m);
@@ -93,7 +94,7 @@ sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *fea
                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct folds f = {.features = features, .width = width};
+    struct folds f = {.ctx = ctx, .features = features, .width = width};
     REQUIRE(n_member >= 10 && n_nonmember >= 10,
             "lint: %zu members and %zu non-members; expected at least 10 of each", n_member, n_nonmember);
     NEW(f.side, n_member + n_nonmember);

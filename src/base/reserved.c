@@ -1,13 +1,13 @@
 #include "base/reserved.h"
 
-#include <string.h>
-
-sotto_status reserved_check(const void *reserved)
+sotto_status require_reserved(const uint64_t reserved[4], const char *what)
 {
-    static const uint64_t zeros[4];
-    if (memcmp(reserved, zeros, sizeof zeros) == 0)
-        return SOTTO_OK;
-    return status_fail(SOTTO_EINVAL,
-                       "a reserved member of an options struct is not 0; expected {0} and members of this "
-                       "version's header (was the program built with a later one?)");
+    for (int i = 0; i < 4; i++)
+        if (reserved[i] != 0)
+            return status_fail(
+                SOTTO_EINVAL,
+                "%s: a reserved member is not 0; start from {0}, with the header of this library's "
+                "version",
+                what);
+    return SOTTO_OK;
 }

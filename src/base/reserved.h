@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/** In: reserved: the struct's uint64_t reserved[4]. Returns: EINVAL: another value than 0, a member of a later header. */
-sotto_status reserved_check(const void *reserved);
+/** EINVAL: another value than 0: a member of a later header. `what` starts the text. */
+sotto_status require_reserved(const uint64_t reserved[4], const char *what);
 
 #endif

@@ -84,6 +84,15 @@ void context_progress(const struct sotto_context *ctx, const char *stage, uint64
         ctx->progress(ctx->user, stage, done, total, unit);
 }
 
+struct sotto_context context_quiet(const struct sotto_context *ctx, int threads)
+{
+    struct sotto_context quiet = ctx ? *ctx : (struct sotto_context){0};
+    quiet.threads = threads ? threads : quiet.threads;
+    quiet.progress = NULL;
+    quiet.log = NULL;
+    return quiet;
+}
+
 int context_stopped(const struct sotto_context *ctx)
 {
     return ctx && ctx->stop && *ctx->stop;

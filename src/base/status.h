@@ -45,6 +45,9 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
     __attribute__((format(printf, 3, 4)));
 void context_progress(const struct sotto_context *ctx, const char *stage, uint64_t done, uint64_t total,
                       const char *unit);
+/** For work that runs beside other work of one call: stops when `ctx` does and reports nothing, as callbacks come
+ * from the calling thread only. threads 0: as `ctx` says. */
+struct sotto_context context_quiet(const struct sotto_context *ctx, int threads);
 int context_stopped(const struct sotto_context *ctx);
 /** Asks whether to go on. Long work does so every few milliseconds, outside of inner loops.
  *  Returns: ESTOPPED with this text; ENOTSUP for a context with a team (here and nowhere else). */

@@ -153,7 +153,7 @@ sotto_status sotto_dataset_from_arrays(struct sotto_dataset **out, const struct 
 {
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
-    TRY(reserved_check(arrays->reserved));
+    TRY(require_reserved(arrays->reserved, "data set"));
     REQUIRE(arrays->values, "data set: values is NULL; give images or features");
     TRY(check_array(arrays->values, "values"));
     TRY(check_array(arrays->labels, "labels"));

@@ -283,6 +283,7 @@ done:
 static sotto_status fit(void **model, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct model *m = base_alloc(1, sizeof *m);
     struct training t = {.m = m, .in = in};
     if (!m)
@@ -300,6 +301,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
     m->coder = t.coder.model;
     t.coder.model = NULL;
 done:
+    par_set_threads(pool);
     if (m)
         training_clear(&t);
     return status;

@@ -114,7 +114,7 @@ sotto_status sotto_options_resolve(void *out, const void *given, const struct so
     while (end->name)
         end++;
     if (given)
-        TRY(reserved_check((const char *)given + end->offset));
+        TRY(require_reserved((const uint64_t *)(const void *)((const char *)given + end->offset), "options"));
     if (given)
         memmove(out, given, end->capacity);
     else

@@ -11,15 +11,6 @@ int par_threads(const struct sotto_context *ctx)
     return ctx && ctx->threads > 0 ? ctx->threads : cpu_count();
 }
 
-void par_set_threads(int threads)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(threads > 0 ? threads : 1);
-#else
-    (void)threads;
-#endif
-}
-
 int par_pool_threads(void)
 {
 #ifdef _OPENMP
@@ -27,6 +18,17 @@ int par_pool_threads(void)
 #else
     return 1;
 #endif
+}
+
+int par_set_threads(int threads)
+{
+    int before = par_pool_threads();
+#ifdef _OPENMP
+    omp_set_num_threads(threads > 0 ? threads : 1);
+#else
+    (void)threads;
+#endif
+    return before;
 }
 
 const char *par_runtime(void)

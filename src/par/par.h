@@ -9,8 +9,9 @@
 
 /** Threads that `ctx` asks for: ctx->threads, or the CPUs of this process. */
 int par_threads(const struct sotto_context *ctx);
-/** Sets the OpenMP pool (also used by oneDNN) for the calling thread's next regions. */
-void par_set_threads(int threads);
+/** Sets the OpenMP pool (also used by oneDNN) for the calling thread's next regions. Returns its former size, which a
+ * public function sets again before it returns. */
+int par_set_threads(int threads);
 /** Size of that pool. */
 int par_pool_threads(void);
 /** Name of the OpenMP runtime, for version lines. */

@@ -171,7 +171,7 @@ sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_res
     facts = facts ? facts : &none;
     if (!audit)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
-    TRY(reserved_check(facts->reserved));
+    TRY(require_reserved(facts->reserved, "report"));
     TRY(judge(&r, audit, facts));
     TRY(report_html(&html, &r));
     TRY(folder_make(folder));

@@ -117,9 +117,9 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     struct run r = {.options = options, .ctx = ctx, .folder = {.lock = -1}};
     char *resolved = NULL, *kept = NULL;
     char path[RUN_PATH];
-    TRY(reserved_check(options->reserved));
+    int pool = par_set_threads(par_threads(ctx));
+    TRY(require_reserved(options->reserved, "run"));
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
-    par_set_threads(par_threads(ctx));
     TRY(choose_folder(path, &r.config, options));
     TRY(run_folder_open(&r.folder, path));
     TRY(keep_config(&r, config_path, config_text, resolved));
@@ -130,6 +130,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
         FAIL(SOTTO_ENOMEM, "run: out of memory");
     *folder = kept;
 done:
+    par_set_threads(pool);
     sotto_text_free(resolved);
     sotto_array_clear(&r.private_x);
     sotto_array_clear(&r.private_y);

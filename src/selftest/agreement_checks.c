@@ -16,8 +16,12 @@ static const struct {
  * and prv-accountant estimates 5.1925837. */
 static void check_training(struct checks *c)
 {
-    const struct sotto_sampled steps = {
-        .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.01, .steps = 10000, .delta = 1e-5};
+    const struct sotto_sampled steps = {.mechanism = "gaussian",
+                                        .noise_multiplier = 1.1,
+                                        .sample_rate = 0.01,
+                                        .steps = 10000,
+                                        .delta = 1e-5,
+                                        .adjacency = SOTTO_ADD_REMOVE};
     struct sotto_account account = {.epsilon = {NAN, NAN}};
     sotto_status status = sotto_account_sampled(&account, &steps, NULL);
     double low = account.epsilon.lower, high = account.epsilon.upper;

@@ -27,7 +27,7 @@ struct sotto_release toy_request(const struct toy *toy, struct toy_source *sourc
 sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, struct toy_source *source)
 {
     sotto_status status = SOTTO_OK;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float *vector = base_alloc(n, sizeof *vector);
     if (!vector)
         FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
@@ -38,7 +38,7 @@ sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, stru
     for (size_t i = 0; i < n; i++)
         values[i] = (double)vector[i];
 done:
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     base_free(vector);
     return status;
 }

@@ -86,6 +86,7 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct nn_plan *plan = NULL;
     struct augmenter *augmenter = NULL;
     const struct nn_backend *backend;
@@ -123,6 +124,7 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
             FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", i + 1, n);
     }
 done:
+    par_set_threads(pool);
     augmenter_free(augmenter);
     nn_plan_free(plan);
     return status;

@@ -102,6 +102,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
                                 size_t width, size_t k, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct knn *w = NULL;
     const struct nn_backend *backend;
     size_t hits = 0, product;
@@ -143,6 +144,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
     }
     *accuracy = (double)hits / (double)n_test;
 done:
+    par_set_threads(pool);
     if (w)
         arena_clear(&w->memory);
     base_free(w);

@@ -271,6 +271,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
                             const struct sotto_pretrain_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     int64_t *all = NULL;
     if (!rows) {
         n = data->n;
@@ -281,6 +282,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
     struct run r = {.data = data, .rows = rows ? rows : all, .ctx = ctx};
     TRY(run(out, result, &r, options, n));
 done:
+    par_set_threads(pool);
     base_free(all);
     return status;
 }

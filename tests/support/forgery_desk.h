@@ -54,9 +54,9 @@ static inline struct sotto_protect protect_of(const char *input, const char *out
 
 static inline sotto_status protect(struct sotto_protect *p)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = sotto_protect_file(&certificate, p, NULL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -101,14 +101,14 @@ static inline void train_dp(const char *output, const char *ledger)
     struct sotto_head *h;
     struct sotto_head_privacy p = {.target = {3, 1e-5},
                                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
-    char *certificate;
+    struct sotto_certificate *certificate;
     sotto_head_defaults(&r);
     r.trainer = "dp-sgd";
     r.epochs = 5;
     r.batch = 20;
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save_private(output, h, certificate), SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
 

@@ -165,7 +165,7 @@ sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const 
                                         uint64_t seed, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_context quiet = {.stop = ctx ? ctx->stop : NULL};
+    const struct sotto_context quiet = context_quiet(ctx, 0);
     struct bench b = {scores, train, rows, labels, n, seed, base_alloc(classes, 1), &quiet};
     double *global = NULL;
     size_t needed = 0;

@@ -433,7 +433,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     struct query_input in = {.target = given->target, .options = &o, .ctx = ctx};
     TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
     TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
-    TRY(reserved_check(given->reserved));
+    TRY(require_reserved(given->reserved, "attack"));
     if (o.channels == 0)
         take_image_shape(&o, given->target->network);
     TRY(find(&a, o.name));

@@ -119,7 +119,7 @@ static sotto_status weigh(struct linear_model *out, const struct shadow_calibrat
         row[i] = i;
     }
     TRY(ask(rows, r->target, &r->records, p, ctx));
-    TRY(linear_model_fit(out, &(struct linear_rows){rows, member, row, n, p->width}, 2, ridge));
+    TRY(linear_model_fit(out, &(struct linear_rows){rows, member, row, n, p->width}, 2, ridge, NULL));
 done:
     base_free(rows);
     base_free(member);

@@ -77,7 +77,8 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_privacy p = *privacy;
-    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "", *certificate = NULL;
+    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "";
+    struct sotto_certificate *certificate = NULL;
     TRY(folder_temporary(folder, sizeof folder, "sotto-shadow"));
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
     p.spend.ledger = ledger;
@@ -89,7 +90,7 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
     p.spend.insecure_seed = noise_seed;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
 done:
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     if (ledger[0]) {
         unlink(ledger);
         rmdir(folder);
@@ -102,7 +103,7 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                   const struct sotto_train_privacy *privacy, uint64_t noise_seed,
                                   const struct sotto_context *ctx)
 {
-    struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
+    const struct sotto_context quiet = context_quiet(ctx, 0);
     struct sotto_dataset rows = {.name = "attacker's records",
                                  .n = own->n,
                                  .features = own->x,
@@ -239,7 +240,7 @@ static sotto_status plan_machine(struct network_trainer *t)
     int threads = par_threads(ctx);
     bool alone = t->plan->models < (size_t)threads;
     t->lanes = alone ? 1 : threads;
-    t->own = (struct sotto_context){.threads = alone ? threads : 1, .stop = ctx ? ctx->stop : NULL};
+    t->own = context_quiet(ctx, alone ? threads : 1);
     sotto_status status = nn_backend_find(&t->backend, backend ? backend : "auto");
     if (status == SOTTO_OK)
         snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", t->own.threads,

@@ -271,8 +271,7 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", p->models);
     t.todo = todo;
     t.block = block_recipe(p);
-    t.quiet =
-        (struct sotto_context){.threads = p->ctx ? p->ctx->threads : 0, .stop = p->ctx ? p->ctx->stop : NULL};
+    t.quiet = context_quiet(p->ctx, 0);
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
     TRY(make_weights(s, p));
     if (p->cache)

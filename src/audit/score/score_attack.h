@@ -36,6 +36,8 @@ struct attack_input {
     const float *features;   /* (n, width): the records themselves, or NULL */
     const double *released_mean, *reference_mean; /* (width) */
     size_t n, classes, models, width;
+    const struct sotto_context
+        *ctx;      /* quiet, of one thread: several attacks run beside each other; or NULL */
     size_t played; /* 1 + the reference model that plays the target, and is then no reference; 0: none does */
     size_t views;  /* 0: none were given */
     const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */

@@ -52,7 +52,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                                 const struct encoding_release *request, const struct sotto_context *ctx)
 {
     double scores[EDGES];
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_release r = {.mechanism = "exponential",
                               .scale = NAN,
                               .target = {epsilon, 0},
@@ -64,7 +64,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                               .records = n};
     encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
     sotto_status status = sotto_dp_select(chosen, &certificate, scores, EDGES, &r, ctx);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 

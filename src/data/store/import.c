@@ -191,7 +191,7 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
     REQUIRE(path && path[0], "import: the path is empty");
     REQUIRE(name, "import: the name is missing");
     if (options)
-        TRY(reserved_check(options->reserved));
+        TRY(require_reserved(options->reserved, "import"));
     REQUIRE(!options || (options->height > 0) == (options->width > 0),
             "import: height and width must be given together");
     TRY(import_check(folder, sizeof folder, name));

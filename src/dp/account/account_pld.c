@@ -34,7 +34,7 @@ struct interval sampled_pure(const struct sotto_sampled *s)
     if (s->sampling == SOTTO_SAMPLING_FIXED)
         t = iv_scale(t, 2);
     struct interval more = iv_min(iv_log1p(iv_mul(q, iv_expm1(t))), t);
-    if (!s->replace_one || s->sampling == SOTTO_SAMPLING_FIXED)
+    if (s->adjacency != SOTTO_REPLACE_ONE || s->sampling == SOTTO_SAMPLING_FIXED)
         return more;
     return iv_sub(more, iv_max(iv_log1p(iv_mul(q, iv_expm1(iv_neg(t)))), iv_neg(t)));
 }

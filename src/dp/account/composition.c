@@ -3,10 +3,29 @@
 #include "num/special.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static const char *adjacency_name(enum sotto_adjacency a)
+static const char *const adjacencies[] = {[SOTTO_REPLACE_ONE] = "replace-one",
+                                          [SOTTO_ADD_REMOVE] = "add-remove",
+                                          [SOTTO_ZERO_OUT] = "zero-out",
+                                          [SOTTO_REPLACE_INPUT] = "replace-input"};
+
+const char *sotto_adjacency_name(enum sotto_adjacency a)
 {
-    return a == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one";
+    return (unsigned)a <= SOTTO_REPLACE_INPUT ? adjacencies[a] : "unknown";
+}
+
+sotto_status sotto_adjacency_find(enum sotto_adjacency *out, const char *name)
+{
+    for (int i = 0; i <= SOTTO_REPLACE_INPUT; i++)
+        if (strcmp(name, adjacencies[i]) == 0) {
+            *out = (enum sotto_adjacency)i;
+            return SOTTO_OK;
+        }
+    return status_fail(SOTTO_EINVAL,
+                       "adjacency '%.40s' is not known; expected replace-one, add-remove, zero-out or "
+                       "replace-input",
+                       name);
 }
 
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency)
@@ -41,7 +60,7 @@ void composition_set(struct sotto_composed *out, const char *rule, enum sotto_ad
     *out = (struct sotto_composed){.epsilon = {fmax(0, epsilon.lo), epsilon.hi},
                                    .delta = {fmax(0, delta.lo), fmin(1, delta.hi)}};
     snprintf(out->rule, sizeof out->rule, "%s", rule);
-    snprintf(out->adjacency, sizeof out->adjacency, "%s", adjacency_name(adjacency));
+    snprintf(out->adjacency, sizeof out->adjacency, "%s", sotto_adjacency_name(adjacency));
     snprintf(out->reason, sizeof out->reason, "%s", reason);
 }
 

@@ -66,11 +66,11 @@ static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct p
                          enum pld_direction direction)
 {
     const struct sotto_sampled *s = &p->sampled;
-    const struct composed_release steps = {p->m->name,     iv_div(iv(1), iv(s->noise_multiplier)),
-                                           s->clipping,    s->sample_rate,
-                                           s->replace_one, s->steps,
+    const struct composed_release steps = {p->m->name,          iv_div(iv(1), iv(s->noise_multiplier)),
+                                           s->clipping,         s->sample_rate,
+                                           sampled_replaces(s), s->steps,
                                            s->sampling};
-    bool one = s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
+    bool one = sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
     if (!scalar_curve_holds(p->m, s->clipping) || (p->doublings > 0 && !one))
         return false;
     account_pairs(&ends->upper, &ends->lower, &steps, direction);
@@ -156,7 +156,7 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
             break;
         for (size_t i = 0; i < n && possible; i++) {
             possible = fill(&list[i], &ends[i], &parts[i], way);
-            sampled = sampled || (parts[i].kind == PART_SAMPLED && !parts[i].sampled.replace_one);
+            sampled = sampled || (parts[i].kind == PART_SAMPLED && !sampled_replaces(&parts[i].sampled));
         }
         if (possible)
             TRY(pld_epsilon(&one, list, n, delta, accuracy_of(parts, n), ctx));

@@ -112,7 +112,7 @@ static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)
     TRY(check_positive("mapping bound", t->mapping_bound));
     TRY(check_positive("uses", t->uses));
     TRY(check_delta(t->delta));
-    REQUIRE(isnan(t->lambda) || (t->lambda > 0 && t->lambda < 1),
+    REQUIRE(isnan(t->lambda) || t->lambda == 0 || (t->lambda > 0 && t->lambda < 1),
             "lambda is %g; expected above 0 and below 1", t->lambda);
 done:
     return status;
@@ -124,7 +124,7 @@ sotto_status sotto_residual_theorem1_noise(struct sotto_residual_theorem1 *t)
     TRY(check_theorem1(t));
     TRY(check_positive("epsilon", t->epsilon));
     double l = -log(t->delta), c = c_of(t->epsilon, t->delta);
-    double lambda = isnan(t->lambda) ? (c + sqrt(c * l)) / t->epsilon : t->lambda;
+    double lambda = isnan(t->lambda) || t->lambda == 0 ? (c + sqrt(c * l)) / t->epsilon : t->lambda;
     t->lambda = lambda;
     t->alpha = l / ((1 - lambda) * t->epsilon) + 1;
     double factor = up(sqrt(2 * t->uses * t->alpha / (lambda * t->epsilon)));

@@ -1,14 +1,22 @@
 /* Sensitivities in units of the noise: what one norm says about the other, and how many whole steps fit. */
 #include "dp/account/accountant.h"
-
 #include <math.h>
-
+struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s)
+{
+    struct sotto_sensitivity normal = *s;
+    if (s->l1 == 0)
+        normal.l1 = NAN;
+    if (s->l2 == 0)
+        normal.l2 = NAN;
+    return normal;
+}
 sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
                                     const struct sotto_sensitivity *s)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_positive(scale, "scale"));
-    bool has1 = !isnan(s->l1), has2 = !isnan(s->l2);
+    const struct sotto_sensitivity known = sensitivity_normal(s);
+    bool has1 = !isnan(known.l1), has2 = !isnan(known.l2);
     REQUIRE(has1 || has2, "sensitivity: neither l1 nor l2 is given; expected at least one norm");
     if (has1)
         TRY(require_positive(s->l1, "sensitivity l1"));
@@ -30,7 +38,6 @@ sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
 done:
     return status;
 }
-
 /* A lattice step that others give: a power of two. */
 static sotto_status require_step(double step)
 {
@@ -40,14 +47,13 @@ static sotto_status require_step(double step)
         status = status_fail(SOTTO_EINVAL, "value_step must be a power of two (got %g)", step);
     return status;
 }
-
 /* Differences of whole multiples of the step: l1 is a whole multiple too, and |v| <= v^2 for whole v. */
 static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
                                 const struct sotto_sensitivity *s)
 {
     sotto_status status = SOTTO_OK;
     double step = s->value_step == 0 ? 1 : s->value_step;
-    struct sotto_sensitivity exact = *s;
+    struct sotto_sensitivity exact = sensitivity_normal(s);
     exact.dimension = 0; /* nothing is rounded */
     TRY(require_step(step));
     TRY(sensitivity_ratio_make(out, scale, &exact));
@@ -68,12 +74,11 @@ static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
 done:
     return status;
 }
-
 sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
                                    const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_sensitivity s = *sensitivity;
+    struct sotto_sensitivity s = sensitivity_normal(sensitivity);
     if (m->integer) {
         TRY(whole_steps(out, scale, &s));
         goto done;

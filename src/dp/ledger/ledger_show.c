@@ -26,6 +26,8 @@ sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
     char *copy = NULL;
+    if (budget.delta == SOTTO_DELTA_PURE)
+        budget.delta = 0;
     REQUIRE(budget.epsilon > 0, "budget epsilon must be > 0 (got %g)", budget.epsilon);
     TRY(ledger_require_budget(budget));
     TRY(charge_identity(&dataset_id, dataset_id, NULL));

@@ -16,6 +16,14 @@ struct sotto_spend spend_complete(const struct sotto_spend *given, const char *d
  * too long. */
 sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT],
                          const struct sotto_spend *s);
+/** Whether a member of an input struct was given: neither 0 nor NAN. */
+bool spend_given(double x);
+/** The delta that is asked for, where 0 (or NAN) is `otherwise` and SOTTO_DELTA_PURE is 0. */
+double spend_delta(double delta, double otherwise);
+/** The budget as ledgers take it: delta NAN where none was given. */
+struct sotto_dp spend_budget(const struct sotto_spend *s);
+/** EINVAL: a trainer of records protects them under replace-one and zero-out adjacency only. */
+sotto_status spend_require_adjacency(enum sotto_adjacency adjacency);
 /** The stream that noise is drawn from. */
 sotto_status spend_noise(struct noise **stream, const struct sotto_spend *s);
 /** How a ledger entry tells of that stream. */

@@ -2,6 +2,7 @@
 #ifndef DP_MECHANISM_REQUIRE_H
 #define DP_MECHANISM_REQUIRE_H
 
+#include "base/reserved.h"
 #include "base/status.h"
 
 /** EINVAL unless `x` is a normal number in [1e-100, 1e100]; `what` opens the message. */

@@ -5,8 +5,10 @@
 #include "dp/ledger/certificate.h"
 #include "dp/release/charge_hint.h"
 #include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/public_metadata.h"
 #include "io/provenance/statement.h"
+#include "base/memory.h"
 #include "sotto/io.h"
 
 #include <float.h>
@@ -172,31 +174,25 @@ done:
     return status;
 }
 
-static sotto_status save(const char *path, struct sotto_tensors *t, const char *certificate)
+static sotto_status save(const char *path, struct sotto_tensors *t, const struct sotto_certificate *c)
 {
     sotto_status status = SOTTO_OK;
-    struct json *object = NULL;
     if (ends_with(path, ".npy")) { /* then so does the input, and load() made one tensor of it */
         TRY(sotto_npy_save(path, &t->items[0].array));
         goto done;
     }
-    TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));
-    const char *entry, *statement;
-    TRY(json_get_text(&entry, object, "certificate", "ledger.hash"));
-    TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
     public_metadata_keep(t);
-    TRY(sotto_tensors_set_metadata(t, "release", entry));
-    TRY(sotto_tensors_set_metadata(t, "privacy", statement));
+    TRY(sotto_tensors_set_metadata(t, "release", c->hash));
+    TRY(sotto_tensors_set_metadata(t, "privacy", c->wording.statement));
     TRY(sotto_safetensors_save(path, t));
 done:
-    json_free(object);
     return status;
 }
 
 /* Noise on all tensors as one vector. */
-static sotto_status protect_vector(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
-                                   const struct sotto_release *release, bool whole,
-                                   const struct sotto_context *ctx)
+static sotto_status protect_vector(struct sotto_certificate **certificate, struct sotto_tensors *t,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   bool whole, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double *vector = NULL;
@@ -204,29 +200,31 @@ static sotto_status protect_vector(char **text, struct sotto_tensors *t, const s
     TRY(to_reals(&n, t, p->input, whole));
     NEW(vector, n);
     gather(vector, t);
-    TRY(sotto_dp_release_double(text, vector, n, release, ctx));
+    TRY(sotto_dp_release_double(certificate, vector, n, release, ctx));
     scatter(t, vector);
 done:
     base_free(vector);
     return status;
 }
 
-static sotto_status protect_labels(char **text, struct sotto_array *a, const struct sotto_protect *p,
-                                   const struct sotto_release *release, const struct sotto_context *ctx)
+static sotto_status protect_labels(struct sotto_certificate **certificate, struct sotto_array *a,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (is_float(a->dtype))
         FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels for randomised response", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_I8));
-    TRY(sotto_dp_randomise(text, a->data, a->count, p->classes, release, ctx));
+    TRY(sotto_dp_randomise(certificate, a->data, a->count, p->classes, release, ctx));
 done:
     return status;
 }
 
 /* The scores are replaced by the index of the chosen one. */
-static sotto_status protect_choice(char **text, struct sotto_array *a, const struct sotto_protect *p,
-                                   const struct sotto_release *release, const struct sotto_context *ctx)
+static sotto_status protect_choice(struct sotto_certificate **certificate, struct sotto_array *a,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array chosen = {0};
@@ -236,7 +234,7 @@ static sotto_status protect_choice(char **text, struct sotto_array *a, const str
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_F8));
     TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
-    TRY(sotto_dp_select(&index, text, a->data, a->count, release, ctx));
+    TRY(sotto_dp_select(&index, certificate, a->data, a->count, release, ctx));
     *(int64_t *)chosen.data = (int64_t)index;
     sotto_array_clear(a);
     *a = chosen;
@@ -247,15 +245,17 @@ done:
 }
 
 /* Of a head whose trainer was given its classes. */
-static sotto_status note_classes(char **text, const struct sotto_tensors *t)
+static void note_classes(struct sotto_certificate *c, const struct sotto_tensors *t)
 {
     const char *count = sotto_tensors_metadata(t, "classes"),
                *by = sotto_tensors_metadata(t, "classes_given_by");
-    return count && by ? certificate_add_classes(text, strtoull(count, NULL, 10), by) : SOTTO_OK;
+    if (count && by)
+        certificate_add_classes(c, strtoull(count, NULL, 10), by);
 }
 
-static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
-                                    const struct sotto_release *release, const struct sotto_context *ctx)
+static sotto_status protect_by_kind(struct sotto_certificate **certificate, struct sotto_tensors *t,
+                                    const struct sotto_protect *p, const struct sotto_release *release,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
@@ -265,26 +265,27 @@ static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const 
         FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one .npy array of %s (got %s)", m->name,
              choice ? "scores" : "labels", p->input);
     if (choice)
-        TRY(protect_choice(text, &t->items[0].array, p, release, ctx));
+        TRY(protect_choice(certificate, &t->items[0].array, p, release, ctx));
     else if (labels)
-        TRY(protect_labels(text, &t->items[0].array, p, release, ctx));
+        TRY(protect_labels(certificate, &t->items[0].array, p, release, ctx));
     else
-        TRY(protect_vector(text, t, p, release, m->kind == RELEASE_INTEGER, ctx));
+        TRY(protect_vector(certificate, t, p, release, m->kind == RELEASE_INTEGER, ctx));
 done:
     return status;
 }
 
-sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p,
+sotto_status sotto_protect_file(struct sotto_certificate **certificate, const struct sotto_protect *p,
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
     struct sotto_release release = p->release;
     struct sotto_provenance whose = {0};
-    char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
-    unsigned char *bytes = NULL;
+    char input[SHA256_HEX], *beside = NULL;
+    struct sotto_certificate *made = NULL;
     struct held_file held = {0};
-    size_t size, room = 1 << 16 /* of metadata and certificate */;
+    size_t room = 1 << 16 /* of metadata and certificate */;
+    TRY(require_reserved(p->reserved, "protect"));
     if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE,
              "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
@@ -303,24 +304,21 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     for (size_t i = 0; i < tensors.count; i++)
         room += tensors.items[i].array.count * sizeof(double);
     TRY(file_hold(&held, p->output, room));
-    TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
-    TRY(note_classes(&text, &tensors));
+    TRY(protect_by_kind(&made, &tensors, p, &release, ctx));
+    note_classes(made, &tensors);
     file_release(&held);
-    TRY(save(p->output, &tensors, text));
+    TRY(save(p->output, &tensors, made));
     TRY(sotto_provenance_save(p->output,
                               &(struct sotto_provenance){0})); /* of a file that lay there before */
-    TRY(sha256_file(output, p->output));
-    TRY(sotto_certificate_save(beside, text, output));
-    TRY(file_read(&bytes, &size, beside, 1 << 24));
-    final = (char *)bytes;
-    bytes = NULL;
-    *certificate = final;
+    TRY(sha256_file(made->output_sha256, p->output));
+    TRY(sotto_certificate_save(beside, made, made->output_sha256));
+    *certificate = made;
+    made = NULL;
 done:
     file_release(&held);
-    if (status != SOTTO_OK && text)
-        charge_name_certificate(text, "what was released is lost; a new release is charged again");
-    base_free(bytes);
-    base_free(text);
+    if (made)
+        charge_name_certificate(made, "what was released is lost; a new release is charged again");
+    sotto_certificate_free(made);
     base_free(beside);
     sotto_provenance_clear(&whose);
     sotto_tensors_clear(&tensors);

@@ -16,8 +16,8 @@ static sotto_status round_scores(int128 *q, const double *scores, size_t n, stru
     return SOTTO_OK;
 }
 
-sotto_status sotto_dp_select(size_t *chosen, char **certificate, const double *scores, size_t n,
-                             const struct sotto_release *r, const struct sotto_context *ctx)
+sotto_status sotto_dp_select(size_t *chosen, struct sotto_certificate **certificate, const double *scores,
+                             size_t n, const struct sotto_release *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan plan;

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n, size_t classes,
-                                const struct sotto_release *r, const struct sotto_context *ctx)
+sotto_status sotto_dp_randomise(struct sotto_certificate **certificate, int64_t *labels, size_t n,
+                                size_t classes, const struct sotto_release *r,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan plan;

@@ -83,8 +83,8 @@ static void draw_vector(int128 *drawn, const struct release_plan *p, double *rea
         drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -p->lattice_exponent));
 }
 
-static sotto_status release(char **certificate, struct values v, const struct sotto_release *r,
-                            const struct sotto_context *ctx)
+static sotto_status release(struct sotto_certificate **certificate, struct values v,
+                            const struct sotto_release *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const size_t n = v.n;
@@ -144,13 +144,13 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
-                              const struct sotto_context *ctx)
+sotto_status sotto_dp_release(struct sotto_certificate **certificate, float *vector, size_t n,
+                              const struct sotto_release *r, const struct sotto_context *ctx)
 {
     return release(certificate, (struct values){vector, n, false}, r, ctx);
 }
 
-sotto_status sotto_dp_release_double(char **certificate, double *vector, size_t n,
+sotto_status sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
                                      const struct sotto_release *r, const struct sotto_context *ctx)
 {
     return release(certificate, (struct values){vector, n, true}, r, ctx);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate, const float *x,
-                                      const int64_t *y, size_t n, size_t d, size_t classes,
+sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_certificate **certificate,
+                                      const float *x, const int64_t *y, size_t n, size_t d, size_t classes,
                                       const struct sotto_head_recipe *recipe,
                                       const struct sotto_head_privacy *privacy,
                                       const struct sotto_context *ctx)
@@ -25,7 +25,8 @@ done:
     return status;
 }
 
-sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h, const char *certificate)
+sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
+                                     const struct sotto_certificate *certificate)
 {
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;

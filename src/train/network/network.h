@@ -82,9 +82,9 @@ struct network_query {
 sotto_status network_query_make(struct network_query *out, const struct sotto_network *n, bool embedding,
                                 const struct sotto_context *ctx);
 void network_query_clear(struct network_query *a);
-/** out (n, width): logits or embeddings of rows x (n, inputs), seen in one view (NULL: as they are). */
-void network_query_run(float *out, struct network_query *a, const float *x, size_t n,
-                       const struct record_view *view);
+/** out (n, width): logits or embeddings of rows x (n, inputs), seen in one view (NULL: as they are). ESTOPPED. */
+sotto_status network_query_run(float *out, struct network_query *a, const float *x, size_t n,
+                               const struct record_view *view, const struct sotto_context *ctx);
 /** In place: logits (n, k) to probabilities. */
 void network_softmax(float *z, size_t n, size_t k);
 /** Is there anything below the last layer? */

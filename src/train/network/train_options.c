@@ -17,7 +17,7 @@ void sotto_train_defaults(struct sotto_train_options *o)
 sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given)
 {
     sotto_status status = sotto_options_resolve(out, given, sotto_train_option_table());
-    return status == SOTTO_OK ? reserved_check(out->residual.reserved) : status;
+    return status == SOTTO_OK ? require_reserved(out->residual.reserved, "train") : status;
 }
 
 sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,

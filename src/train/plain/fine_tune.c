@@ -260,6 +260,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct sotto_fine_tune_options o;
     struct tuning t = {.options = &o, .from = from, .data = data, .ctx = ctx, .n = n};
     struct sotto_encoder *e = NULL;
@@ -279,6 +280,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
     *head = h;
     h = NULL;
 done:
+    par_set_threads(pool);
     sotto_head_free(h);
     release(&t);
     return status;

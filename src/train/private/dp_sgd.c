@@ -11,6 +11,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 #include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
 
@@ -53,7 +54,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
                     .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
                     .steps = left < p->reserve ? left : p->reserve,
                     .delta = p->target.delta,
-                    .replace_one = !p->zero_out,
+                    .adjacency = p->adjacency,
                     .sampling = p->sampling},
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,
@@ -240,35 +241,36 @@ done:
     return status;
 }
 
-static sotto_status finish(struct sotto_network **out, char **certificate, struct private_run *r)
+static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
+                           struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "private_recipe", r->text));
     if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
-    TRY(certificate_add_classes(&text, r->records.data.classes,
-                                silent_records_classes_by(&r->records, &r->p)));
+    certificate_add_classes(text, r->records.data.classes, silent_records_classes_by(&r->records, &r->p));
     *certificate = text;
     *out = n;
     text = NULL;
     n = NULL;
 done:
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     return status;
 }
 
-sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
-                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                          const struct sotto_train_options *options,
+sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,
+                          struct sotto_train_result *result, const struct sotto_dataset *data,
+                          const int64_t *rows, size_t n, const struct sotto_train_options *options,
                           const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
     struct sotto_train_result found;
     struct sotto_train_options o = {0};
@@ -294,6 +296,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     if (result)
         *result = found;
 done:
+    par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
                           o.checkpoint ? "the same command continues" : "a new run is charged again");
@@ -302,7 +305,7 @@ done:
     return status;
 }
 
-sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
+sotto_status sotto_train_private(struct sotto_network **out, struct sotto_certificate **certificate,
                                  struct sotto_train_result *result, const struct sotto_dataset *data,
                                  const int64_t *rows, size_t n, const struct sotto_train_options *options,
                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
@@ -311,7 +314,7 @@ sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
 }
 
 sotto_status sotto_network_save_private(const char *path, const struct sotto_network *n,
-                                        const char *certificate)
+                                        const struct sotto_certificate *certificate)
 {
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;

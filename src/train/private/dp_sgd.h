@@ -10,9 +10,9 @@ struct dp_sgd_fault {
     double clip; /* clips at so many times max_grad_norm; 0: none planted */
 };
 /** sotto_train_private() with a fault (NULL: none). */
-sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
-                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                          const struct sotto_train_options *options,
+sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,
+                          struct sotto_train_result *result, const struct sotto_dataset *data,
+                          const int64_t *rows, size_t n, const struct sotto_train_options *options,
                           const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
                           const struct sotto_context *ctx);
 

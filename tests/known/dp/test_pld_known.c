@@ -134,8 +134,14 @@ static void sampled_gaussian(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const double *r = table[i];
-        struct sotto_sampled s = {"gaussian", r[0],          r[1], (size_t)r[2],
-                                  1e-5,       SOTTO_NORM_L2, 0,    SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = r[0],
+                                  .sample_rate = r[1],
+                                  .steps = (size_t)r[2],
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_ADD_REMOVE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         /* their figures are upper bounds: ours must be as small, and the lower end below theirs */
@@ -154,15 +160,28 @@ static void replaced_records(void **state)
     static const double known[][3] = {
         {0.01, 1000, 2.477819996}, {0.1, 1000, 40.060642498}, {0.5, 100, 69.342649480}};
     for (size_t i = 0; i < 3; i++) {
-        struct sotto_sampled s = {"gaussian", 1.1,           known[i][0], (size_t)known[i][1],
-                                  1e-5,       SOTTO_NORM_L2, 1,           SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = 1.1,
+                                  .sample_rate = known[i][0],
+                                  .steps = (size_t)known[i][1],
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_REPLACE_ONE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
         assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         contains((struct interval){a.epsilon.lower * (1 - 1e-5), a.epsilon.upper * (1 + 1e-5)}, known[i][2],
                  5e-5 * known[i][2]);
         assert_string_equal(a.adjacency, "replace-one");
     }
-    struct sotto_sampled whole = {"logistic", 1.1, 1, 10, 1e-5, SOTTO_NORM_L1, 1, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled whole = {.mechanism = "logistic",
+                                  .noise_multiplier = 1.1,
+                                  .sample_rate = 1,
+                                  .steps = 10,
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L1,
+                                  .adjacency = SOTTO_REPLACE_ONE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
     const struct sotto_sensitivity twice = {.l1 = 2, .l2 = NAN};
     struct sotto_account a, exact;
     assert_int_equal(sotto_account_sampled(&a, &whole, NULL), SOTTO_OK);

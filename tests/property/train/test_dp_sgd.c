@@ -19,6 +19,7 @@
 #include "support/temporary_folder.h"
 #include "train/private/dp_sgd.h"
 #include "train/network/network.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <signal.h>
@@ -85,8 +86,8 @@ static struct request on_blobs(void)
     return r;
 }
 
-static sotto_status train(struct sotto_network **n, char **certificate, const struct request *r,
-                          const struct sotto_context *ctx)
+static sotto_status train(struct sotto_network **n, struct sotto_certificate **certificate,
+                          const struct request *r, const struct sotto_context *ctx)
 {
     return sotto_train_private(n, certificate, NULL, r->data, r->rows, r->n, &r->o, &r->p, ctx);
 }
@@ -95,7 +96,7 @@ static sotto_status train(struct sotto_network **n, char **certificate, const st
 static double *weights_of(const struct request *r, size_t *count)
 {
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(train(&n, &certificate, r, &machine.context), SOTTO_OK);
     const struct tensor_list *tensors = nn_model_tensors(n->model);
     double *all = base_alloc(sotto_network_parameters(n), sizeof *all);
@@ -104,7 +105,7 @@ static double *weights_of(const struct request *r, size_t *count)
         for (size_t i = 0; i < tensors->items[t].count; i++)
             all[(*count)++] = (double)tensors->items[t].value[i];
     sotto_network_free(n);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return all;
 }
 
@@ -145,7 +146,8 @@ static void must_name_its_float_sums(const char *path)
 {
     struct json *c;
     struct sotto_dpsgd_session *s;
-    char name[128], hash[SHA256_HEX], *text, *report = NULL;
+    struct sotto_certificate *text;
+    char name[128], hash[SHA256_HEX], *report = NULL;
     double sum[1000] = {0};
     uint32_t rows[N];
     size_t count;
@@ -158,7 +160,8 @@ static void must_name_its_float_sums(const char *path)
                         json_number(json_find(c, "scale")) / json_number(json_find(c, "run.max_grad_norm")),
                     .sample_rate = json_number(json_find(c, "run.sample_rate")),
                     .steps = steps,
-                    .delta = 1e-5},
+                    .delta = 1e-5,
+                    .adjacency = SOTTO_ZERO_OUT},
         .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
         .dimension = (size_t)json_whole(json_find(c, "dimension")),
         .records = N,
@@ -198,7 +201,7 @@ static void must_name_its_float_sums(const char *path)
     json_free(old);
     json_free(first);
     sotto_text_free(report);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_dpsgd_session_close(s);
     json_free(c);
 }
@@ -217,7 +220,8 @@ static void networks_learn_and_are_certified(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct request r = on_blobs();
         struct sotto_network *n = NULL, *again = NULL;
-        char *certificate = NULL, *report = NULL;
+        struct sotto_certificate *certificate = NULL;
+        char *report = NULL;
         unlink(r.p.spend.ledger);
         r.o.optimizer = cases[i].optimizer;
         r.o.lr = cases[i].lr;
@@ -231,10 +235,10 @@ static void networks_learn_and_are_certified(void **state)
         assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
         if (accuracy_of(n) < 0.9)
             fail_msg("%s, %s: accuracy %g", r.p.clipping, r.p.noise, accuracy_of(n));
-        double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
+        double promised = sotto_certificate_account(certificate)->epsilon.upper;
         assert_true(i > 0 || (promised <= 8 && promised > 7.99));
-        assert_non_null(strstr(certificate, "\"proved\": \"none\"")); /* sums are float */
-        assert_non_null(strstr(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
+        assert_true(certificate_holds(certificate, "\"proved\": \"none\"")); /* sums are float */
+        assert_true(certificate_holds(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
         const char *path = path_of("net.safetensors");
         assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
         if (sotto_verify(&report, path, NULL, r.p.spend.ledger, NULL) != SOTTO_OK)
@@ -252,7 +256,7 @@ static void networks_learn_and_are_certified(void **state)
         assert_null(sotto_tensors_metadata(&file, "rows_sha256"));
         assert_non_null(strstr(sotto_tensors_metadata(&file, "private_recipe"), "trainer=dp-sgd"));
         sotto_tensors_clear(&file);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         sotto_text_free(report);
         sotto_network_free(n);
         sotto_network_free(again);
@@ -404,7 +408,7 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
 static void stop_after(const struct request *r, uint64_t steps)
 {
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct stopper s = {.after = steps * r->o.batch};
     struct sotto_context ctx = machine.context;
     ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
@@ -444,22 +448,22 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
     unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("again.checkpoint");
     stop_after(&r, 5);
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
-    assert_non_null(strstr(certificate, "\"charged\": 35"));
-    assert_non_null(strstr(certificate, "\"used\": 20"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "\"charged\": 35"));
+    assert_true(certificate_holds(certificate, "\"used\": 20"));
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
     /* Finished, but its file is not there: the certificate alone takes another step. */
     n = NULL;
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
-    assert_non_null(strstr(certificate, "\"charged\": 36"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "\"charged\": 36"));
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
 }
 
@@ -468,7 +472,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
     r.o.batch = N; /* everyone: quick to account for */
@@ -506,7 +510,7 @@ static void a_ledger_put_back_is_noticed(void **state)
     (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
     r.o.batch = N; /* everyone: quick to account for */
@@ -528,7 +532,7 @@ static void bad_requests_have_one_line(void **state)
 {
     (void)state;
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     static const int64_t twice[] = {1, 2, 3, 2}, few[] = {0, 1, 2, 3, 4, 5};
 #define BAD(change, wanted, text)                                                                            \
     do {                                                                                                     \

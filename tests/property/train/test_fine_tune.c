@@ -133,7 +133,8 @@ static void the_stamp_travels_and_is_obeyed(void **state)
     struct sotto_encoder *encoder = NULL;
     struct sotto_head *head = NULL, *later = NULL;
     struct sotto_sensitivity_sample proof;
-    char encoder_path[PATH], head_path[PATH], out_path[PATH], *certificate = NULL;
+    char encoder_path[PATH], head_path[PATH], out_path[PATH];
+    struct sotto_certificate *certificate = NULL;
     snprintf(encoder_path, PATH, "%s/e.safetensors", folder);
     snprintf(head_path, PATH, "%s/h.safetensors", folder);
     snprintf(out_path, PATH, "%s/p.safetensors", folder);

@@ -24,7 +24,8 @@ static struct sotto_dpsgd_session *reserve(double rate, size_t steps)
                     .noise_multiplier = 50,
                     .sample_rate = rate,
                     .steps = steps,
-                    .delta = 1e-5},
+                    .delta = 1e-5,
+                    .adjacency = SOTTO_ZERO_OUT},
         .max_grad_norm = 1,
         .dimension = 1,
         .spend = {

@@ -250,7 +250,8 @@ static void private_targets_have_private_shadows(void **state)
     struct sotto_dataset set = {
         .name = "blobs", .n = N, .features = x, .columns = D, .labels = y, .classes = K, .sha256 = "blobs"};
     struct sotto_network *n = NULL;
-    char *certificate = NULL, *json = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *json = NULL;
     sotto_target_close(in.target);
     sotto_train_privacy_defaults(&p);
     p.spend.dataset_id = "toy";
@@ -269,7 +270,7 @@ static void private_targets_have_private_shadows(void **state)
     assert_non_null(strstr(json, "private_recipe"));
     assert_non_null(strstr(json, "noise_multiplier=0.5"));
     sotto_text_free(json);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
     sotto_target_close(in.target);
 }

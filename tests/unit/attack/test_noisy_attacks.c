@@ -210,7 +210,7 @@ static void repeated_answers_are_means(void **state)
     double mean[2][N * K] = {{0}};
     assert_int_equal(network_query_make(&a, n, false, &single), SOTTO_OK);
     for (size_t r = 0; r < REPEATS; r++) { /* N is less than a batch: a pass each, at steps 0 .. */
-        network_query_run(one, &a, x, N, NULL);
+        network_query_run(one, &a, x, N, NULL, NULL);
         for (size_t i = 0; i < N * K; i++)
             mean[0][i] += (double)one[i] / REPEATS;
         network_softmax(one, N, K);

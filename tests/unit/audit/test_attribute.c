@@ -70,7 +70,7 @@ static void regression_reproduces_shares(void **state)
     struct linear_rows in = {x, y, row, N, 2};
     struct linear_model m;
     double z[3];
-    assert_int_equal(linear_model_fit(&m, &in, 3, 0), SOTTO_OK);
+    assert_int_equal(linear_model_fit(&m, &in, 3, 0, NULL), SOTTO_OK);
     linear_model_logits(z, &m, x);
     near(z[1] - z[0], log(5.0 / 13), 1e-4);
     near(z[2] - z[0], log(2.0 / 13), 1e-4);

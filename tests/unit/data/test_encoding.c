@@ -409,14 +409,15 @@ static void a_budget_refuses_before_the_first_entry(void **state)
         .one_hot = 1, .private_epsilon = 1.5, .dataset_id = "people", .ledger = in_folder("ledger.jsonl")};
     double scores[2] = {0, 1};
     size_t chosen;
-    char *certificate = NULL, *before = NULL, *after = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *before = NULL, *after = NULL;
     struct sotto_release first = {
         .mechanism = "exponential",
         .scale = 2,
         .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, 0}}};
+        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, SOTTO_DELTA_PURE}}};
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
     succeed(sotto_ledger_account(&before, options.ledger, 0, NULL));
     refuse(sotto_data_split(in_folder("r"), "declared", all_of_them, 1, &options, NULL), SOTTO_EBUDGET,

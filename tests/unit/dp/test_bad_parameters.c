@@ -64,10 +64,10 @@ static int spoil(struct question *q, enum slot slot, double x)
         return !delta_may_be(x);
     case L1:
         q->sensitivity.l1 = x;
-        return !isnan(x); /* NAN: not known */
+        return !isnan(x) && x != 0; /* not known */
     case L2:
         q->sensitivity.l2 = x;
-        return !isnan(x);
+        return !isnan(x) && x != 0;
     default:
         q->sensitivity.value_step = x;
         return x != 0;
@@ -179,7 +179,14 @@ static void sampled_steps(void **state)
         for (int i = 0; i < NONSENSE; i++)
             for (int slot = 0; slot < 4; slot++) {
                 static const char *const names[] = {"noise_multiplier", "sample_rate", "delta", "epsilon"};
-                struct sotto_sampled s = {name, 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+                struct sotto_sampled s = {.mechanism = name,
+                                          .noise_multiplier = 1,
+                                          .sample_rate = 0.1,
+                                          .steps = 10,
+                                          .delta = 1e-5,
+                                          .clipping = SOTTO_NORM_L2,
+                                          .adjacency = SOTTO_ADD_REMOVE,
+                                          .sampling = SOTTO_SAMPLING_POISSON};
                 struct sotto_account a = {.scale = 77};
                 double x = nonsense[i], multiplier = 77, epsilon = slot == 3 ? x : 1;
                 *(slot == 0   ? &s.noise_multiplier
@@ -196,7 +203,14 @@ static void sampled_steps(void **state)
                     assert_true(multiplier == 77);
                 }
             }
-    struct sotto_sampled s = {"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1,
+                              .sample_rate = 0.1,
+                              .steps = 0,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     refused(sotto_account_sampled(&a, &s, NULL), "steps", "gaussian", 0);
     s.mechanism = NULL;
@@ -234,7 +248,7 @@ static void releases(void **state)
                 struct question q = sensible();
                 double x = nonsense[i];
                 if (!spoil(&q, (enum slot)slot, x) || (slot == STEP && !is_discrete(name)) ||
-                    (slot == L2 && !reads_l2(name)))
+                    (slot == L2 && !reads_l2(name)) || (slot == DELTA && x == SOTTO_DELTA_PURE))
                     continue;
                 struct sotto_release r = {.mechanism = name,
                                           .scale = slot == SCALE ? q.scale : NAN,
@@ -247,8 +261,8 @@ static void releases(void **state)
                 const double scores[2] = {3, 4};
                 int64_t labels[2] = {0, 1};
                 size_t chosen = 77;
-                char *certificate = NULL;
-                if (slot == SCALE && isnan(x))
+                struct sotto_certificate *certificate = NULL;
+                if (slot == SCALE && (isnan(x) || x == 0)) /* not given */
                     r.target.epsilon = NAN;
                 refused(sotto_dp_release(&certificate, v, 2, &r, NULL), slots[slot], name, x);
                 refused(sotto_dp_select(&chosen, &certificate, scores, 2, &r, NULL), slots[slot], name, x);

@@ -161,7 +161,14 @@ static void accounts_without_memory(void **state)
     (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.5, .dimension = 4}, unknown = {.l1 = NAN, .l2 = 1};
-    struct sotto_sampled sampled = {"logistic", 4, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled sampled = {.mechanism = "logistic",
+                                    .noise_multiplier = 4,
+                                    .sample_rate = 0.1,
+                                    .steps = 10,
+                                    .delta = 1e-5,
+                                    .clipping = SOTTO_NORM_L2,
+                                    .adjacency = SOTTO_ADD_REMOVE,
+                                    .sampling = SOTTO_SAMPLING_POISSON};
     base_alloc_fail_after(0);
     sotto_status by_steps = sotto_account_sampled_certified(&a, &sampled, NULL);
     sotto_status by_releases = sotto_account_release_certified(&a, "laplace", 1, &s, 1e-5, 3, NULL);

@@ -36,7 +36,14 @@ static int set_up(void **state)
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 4,
+                    .sample_rate = 0.25,
+                    .steps = steps,
+                    .delta = 1e-3,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = ledger}};
@@ -52,18 +59,18 @@ static struct sotto_release release_of(double scale)
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "a release"}};
 }
 
-static void save(char *text) /* takes it */
+static void save(struct sotto_certificate *text) /* takes it */
 {
     char hash[SHA256_HEX];
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
 }
 
 static void run_by(char name[33], const struct sotto_dpsgd_request *r)
 {
     struct sotto_dpsgd_session *s;
-    char *text;
+    struct sotto_certificate *text;
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
     memcpy(name, sotto_dpsgd_session_run(s), 33);
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
@@ -74,7 +81,7 @@ static void run_by(char name[33], const struct sotto_dpsgd_request *r)
 static void release_by(const struct sotto_release *r)
 {
     float v[2] = {1, 2};
-    char *text;
+    struct sotto_certificate *text;
     assert_int_equal(sotto_dp_release(&text, v, 2, r, NULL), SOTTO_OK);
     save(text);
 }

@@ -71,12 +71,12 @@ static sotto_status use_release(void)
 {
     struct sotto_release r = request(mechanism);
     float v[3] = {1, 2, 3};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 3, &r, NULL);
     if (status != SOTTO_OK)
         assert_true(v[0] == 1 && v[1] == 2 && v[2] == 3 && !text);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -84,11 +84,11 @@ static sotto_status use_constant_time(void)
 {
     struct sotto_release r = request("logistic");
     float v[3] = {1, 2, 3};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     r.constant_time = 1;
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 3, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -97,10 +97,10 @@ static sotto_status use_select(void)
     struct sotto_release r = request("exponential");
     const double v[3] = {1, 2, 3};
     size_t chosen;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_dp_select(&chosen, &text, v, 3, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -108,20 +108,20 @@ static sotto_status use_labels(void)
 {
     struct sotto_release r = request("randomised-response");
     int64_t labels[3] = {0, 1, 2};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_dp_randomise(&text, labels, 3, 3, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
 static sotto_status use_protect(void)
 {
     struct sotto_protect p = {.input = scores, .output = out, .classes = 3, .release = request(mechanism)};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_protect_file(&text, &p, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -141,20 +141,6 @@ static sotto_status use_ledger_account(void)
     return status;
 }
 
-static sotto_status use_summary(void)
-{
-    char *text = NULL;
-    unsigned char *data;
-    size_t size;
-    sotto_status status = file_read(&data, &size, certificate, 1 << 20);
-    if (status != SOTTO_OK)
-        return status;
-    status = sotto_certificate_summary(&text, (char *)data);
-    sotto_text_free(text);
-    base_free(data);
-    return status;
-}
-
 static sotto_status use_compose(void)
 {
     const struct sotto_event e = {
@@ -165,8 +151,14 @@ static sotto_status use_compose(void)
 
 static sotto_status use_account_text(void)
 {
-    struct sotto_sampled s = {
-        "gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON}; /* a small grid */
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 8,
+                              .sample_rate = 0.01,
+                              .steps = 10,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
     sotto_status status = sotto_account_sampled(&a, &s, NULL);
@@ -180,17 +172,17 @@ static sotto_status use_budget(void)
 {
     struct sotto_release r = request("gaussian");
     float v[1] = {1};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     r.spend.budget = (struct sotto_dp){50, 1e-5};
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     text = NULL;
     if (status == SOTTO_OK) {
         r.mechanism = "laplace"; /* another kind: the sums do not do, the events are composed */
         r.spend.budget = (struct sotto_dp){3.3, 1e-5};
         status = sotto_dp_release(&text, v, 1, &r, NULL);
-        sotto_text_free(text);
+        sotto_certificate_free(text);
     }
     return status;
 }
@@ -251,7 +243,6 @@ static void sweep_all(bool jansson)
     sweep("protect labels", use_protect, jansson);
     sweep("verify labels", use_verify, jansson);
     sweep("ledger account", use_ledger_account, jansson);
-    sweep("summary", use_summary, jansson);
     sweep("account as text", use_account_text, jansson);
     if (!jansson)
         sweep("compose", use_compose, jansson);
@@ -305,16 +296,13 @@ static void mangle(json_t *document, json_t *node, void (*try)(json_t *document)
 
 static void try_certificate(json_t *document)
 {
-    char *report = NULL, *line = NULL, *text = json_dumps(document, JSON_INDENT(1));
+    char *report = NULL, *text = json_dumps(document, JSON_INDENT(1));
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
     sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     assert_true(status == SOTTO_OK || status == SOTTO_EGATE || status == SOTTO_EFORMAT ||
                 status == SOTTO_EINVAL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
     sotto_text_free(report);
-    status = sotto_certificate_summary(&line, text);
-    assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
-    sotto_text_free(line);
     free(text);
 }
 
@@ -387,11 +375,17 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     document = last_entry();
     try_entry(document);
     json_decref(document);
-    struct sotto_dpsgd_request r = {
-        .sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
+    struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
+                                                .noise_multiplier = 8,
+                                                .sample_rate = 0.01,
+                                                .steps = 10,
+                                                .delta = 1e-5,
+                                                .clipping = SOTTO_NORM_L2,
+                                                .adjacency = SOTTO_ZERO_OUT,
+                                                .sampling = SOTTO_SAMPLING_POISSON},
+                                    .max_grad_norm = 1,
+                                    .dimension = 3,
+                                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     struct sotto_dpsgd_session *steps;
     unlink(ledger);
     assert_int_equal(sotto_dp_reserve(&steps, &r, NULL), SOTTO_OK);
@@ -431,11 +425,11 @@ static sotto_status release_again(void)
 {
     struct sotto_release r = request("logistic");
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
     if (status != SOTTO_OK && (v[0] != 5 || text))
         return SOTTO_EINTERNAL;
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -500,18 +494,24 @@ static void default_ledgers_are_used(void **state)
     (void)state;
     char path[160];
     struct sotto_release r = request("laplace");
-    struct sotto_dpsgd_request run = {
-        .sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .spend = {.dataset_id = "toy", .source = &exercise}};
+    struct sotto_dpsgd_request run = {.sampled = {.mechanism = "gaussian",
+                                                  .noise_multiplier = 1.1,
+                                                  .sample_rate = 0.01,
+                                                  .steps = 10,
+                                                  .delta = 1e-5,
+                                                  .clipping = SOTTO_NORM_L2,
+                                                  .adjacency = SOTTO_ZERO_OUT,
+                                                  .sampling = SOTTO_SAMPLING_POISSON},
+                                      .max_grad_norm = 1,
+                                      .dimension = 3,
+                                      .spend = {.dataset_id = "toy", .source = &exercise}};
     struct sotto_dpsgd_session *steps;
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     r.spend.ledger = NULL;
     setenv("XDG_DATA_HOME", folder, 1);
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     assert_int_equal(sotto_dp_reserve(&steps, &run, NULL), SOTTO_OK);
     sotto_dpsgd_session_close(steps);
     snprintf(path, sizeof path, "%s/sotto/ledger/toy.jsonl", folder);
@@ -529,7 +529,7 @@ static void default_ledgers_are_used(void **state)
     assert_int_equal(chdir(folder), 0);
     r.spend.ledger = "bare.jsonl";
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     assert_int_equal(chdir(here), 0);
     free(here);
 }

@@ -62,7 +62,14 @@ static void one_event_is_an_account(void **state)
         assert_true(many.epsilon.lower >= one.epsilon.lower * (1 - 1e-9));
     }
     struct sotto_event e = sampled(1.1, 0.01, 10000);
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.01,
+                              .steps = 10000,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account one, many;
     assert_int_equal(sotto_account_sampled(&one, &s, NULL), SOTTO_OK);
     assert_int_equal(sotto_account_events(&many, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
@@ -96,7 +103,14 @@ static void more_steps_than_a_run(void **state)
     (void)state;
     struct sotto_event e[] = {sampled(1e7, 0.01, (size_t)1 << 40), sampled(1, 0.01, 1000)};
     e[0].mechanism = e[1].mechanism = "logistic";
-    struct sotto_sampled run = {"logistic", 1, 0.01, 1000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled run = {.mechanism = "logistic",
+                                .noise_multiplier = 1,
+                                .sample_rate = 0.01,
+                                .steps = 1000,
+                                .delta = 1e-5,
+                                .clipping = SOTTO_NORM_L2,
+                                .adjacency = SOTTO_ADD_REMOVE,
+                                .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account most, more, alone;
     assert_int_equal(sotto_account_events(&most, e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     e[0].count++;

@@ -54,9 +54,9 @@ static sotto_status release_once(double scale)
 {
     struct sotto_release r = release_of(scale);
     float v[4] = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = sotto_dp_release(&certificate, v, 4, &r, NULL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -153,14 +153,14 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     (void)state;
     struct sotto_release r = release_of(2);
     float v[1] = {5};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     r.target.delta = 0;
-    r.spend.budget = (struct sotto_dp){1.2, 0};
+    r.spend.budget = (struct sotto_dp){1.2, SOTTO_DELTA_PURE};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 0.5 */
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     r.spend.budget = (struct sotto_dp){0, 0};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 1.0 */
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     certificate = NULL;
     double before = v[0];
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET); /* 1.5 */
@@ -170,7 +170,7 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     assert_true(v[0] == before && certificate == NULL);
     r.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED; /* no way around it */
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
-    r.spend.budget = (struct sotto_dp){5, 0};
+    r.spend.budget = (struct sotto_dp){5, SOTTO_DELTA_PURE};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
     assert_non_null(strstr(sotto_error_text(), "expected a budget that is not larger (got 5, 0)"));
     r.spend.budget = (struct sotto_dp){-1, 0};
@@ -276,7 +276,12 @@ static void a_line_cut_at_any_byte_loses_nothing(void **state)
 
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    return (struct sotto_dpsgd_request){.sampled = {"gaussian", 1.1, 0.01, steps, 1e-5},
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
+                                                    .noise_multiplier = 1.1,
+                                                    .sample_rate = 0.01,
+                                                    .steps = steps,
+                                                    .delta = 1e-5,
+                                                    .adjacency = SOTTO_ZERO_OUT},
                                         .max_grad_norm = 0.5,
                                         .dimension = 3,
                                         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
@@ -571,7 +576,7 @@ static void allocation_failures_leave_all_as_it_was(void **state)
     for (n = 0; status != SOTTO_OK && n < 2000; n++) {
         struct sotto_release r = release_of(2);
         float v[2] = {1, 2};
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         base_alloc_fail_after(n);
         status = sotto_dp_release(&certificate, v, 2, &r, NULL);
         base_alloc_fail_after(-1);
@@ -580,7 +585,7 @@ static void allocation_failures_leave_all_as_it_was(void **state)
             assert_true(v[0] == 1 && v[1] == 2);
             assert_null(certificate);
         }
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
     }
     assert_int_equal(status, SOTTO_OK);
     assert_true(n > 10);

@@ -195,11 +195,11 @@ static void budgets_are_checked_by_composition(void **state)
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = {budget, 1e-5}}};
     for (int i = 0; i < 11; i++) {
         float v[1] = {1};
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         sotto_status status = sotto_dp_release(&certificate, v, 1, &r, NULL);
         if (status != (i < 10 ? SOTTO_OK : SOTTO_EBUDGET))
             fail_msg("release %d: %s", i, sotto_error_text());
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
     }
     assert_non_null(strstr(sotto_error_text(), "with this release"));
 }

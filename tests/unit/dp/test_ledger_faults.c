@@ -91,10 +91,10 @@ static sotto_status release(const char *ledger)
                                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
                                     .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
     assert_true(status == SOTTO_OK || (v[0] == 5 && !text));
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -328,9 +328,9 @@ static struct sotto_release sampled(const char *mechanism, const char *ledger)
 static sotto_status release_of(const struct sotto_release *r)
 {
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_dp_release(&text, v, 1, r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -351,7 +351,14 @@ static void budgets(void **state)
     assert_int_equal(release_of(&r), SOTTO_OK);
     struct sotto_dpsgd_session *steps;
     struct sotto_dpsgd_request run = {
-        .sampled = {"gaussian", 20, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 20,
+                    .sample_rate = 0.01,
+                    .steps = 10,
+                    .delta = 1e-5,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 1,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .budget = {-1, 0}}};

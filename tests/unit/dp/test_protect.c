@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +69,8 @@ static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
 {
     (void)state;
     struct sotto_protect p = ordinary();
-    char *certificate = NULL, *report = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL, *line = NULL;
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, out), SOTTO_OK);
@@ -94,7 +96,7 @@ static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
     assert_int_equal(sotto_ledger_account(&report, ledger, 1e-5, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"none\"")); /* clipping is proved */
     sotto_text_free(report);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
 }
 
 static void change(const char *from, const char *to)
@@ -133,13 +135,15 @@ static void every_changed_fact_is_noticed(void **state)
         {"\"input_commitment\": \"", "\"input_commitment\": \"0", "input commitment:"},
     };
     struct sotto_protect p = ordinary();
-    char *certificate = NULL, *report;
+    struct sotto_certificate *certificate = NULL;
+    char *report;
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-    if (!strstr(certificate, "\"lower\": 0.9")) /* the interval may also be exact */
-        assert_non_null(strstr(certificate, "\"lower\": 1.0"));
+    char *text = certificate_text(certificate);
+    if (!strstr(text, "\"lower\": 0.9")) /* the interval may also be exact */
+        assert_non_null(strstr(text, "\"lower\": 1.0"));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(file_write(certificate_path, certificate, strlen(certificate)), SOTTO_OK);
-        if (!strstr(certificate, cases[i].from))
+        assert_int_equal(file_write(certificate_path, text, strlen(text)), SOTTO_OK);
+        if (!strstr(text, cases[i].from))
             continue;
         change(cases[i].from, cases[i].to);
         sotto_status status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
@@ -147,7 +151,8 @@ static void every_changed_fact_is_noticed(void **state)
             fail_msg("case %zu: %s: %s", i, sotto_status_name(status), sotto_error_text());
         sotto_text_free(report);
     }
-    sotto_text_free(certificate);
+    sotto_text_free(text);
+    sotto_certificate_free(certificate);
 }
 
 static void refusals_leave_nothing(void **state)
@@ -166,7 +171,7 @@ static void refusals_leave_nothing(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_protect p = ordinary();
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         p.release.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED;
         snprintf(p.release.sensitivity.evidence, sizeof p.release.sensitivity.evidence, "%s",
                  cases[i].evidence);
@@ -186,7 +191,7 @@ static void what_carries_no_statement_is_refused(void **state)
     (void)state;
     struct sotto_protect p = ordinary();
     struct sotto_tensors t = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(sotto_safetensors_load(&t, head), SOTTO_OK);
     assert_int_equal(sotto_tensors_set_metadata(&t, "statement", "none: fine-tuned"), SOTTO_OK);
     assert_int_equal(sotto_safetensors_save(head, &t), SOTTO_OK);
@@ -201,7 +206,8 @@ static void allocation_failures_are_reported(void **state)
     (void)state;
     sotto_status status = SOTTO_ENOMEM;
     int n;
-    char *certificate = NULL, *report = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL;
     struct sotto_protect p = ordinary();
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);
@@ -210,7 +216,7 @@ static void allocation_failures_are_reported(void **state)
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !certificate));
     }
     assert_true(n > 20 && status == SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     status = SOTTO_ENOMEM;
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);

@@ -13,6 +13,7 @@
 #include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -34,14 +35,14 @@ static struct sotto_protect request(const char *mechanism, const char *input, co
 
 static void expect(const struct sotto_protect *p, sotto_status expected, const char *text)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unlink(p->output);
     sotto_status status = sotto_protect_file(&certificate, p, NULL);
     if (status != expected || (expected != SOTTO_OK && !strstr(sotto_error_text(), text)))
         fail_msg("%s: %s; expected '%s'", sotto_status_name(status), sotto_error_text(), text);
     assert_int_equal(certificate != NULL, expected == SOTTO_OK);
     assert_int_equal(file_exists(p->output), expected == SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
 }
 
 static const char *array(const char *name, enum sotto_dtype dtype, size_t count)
@@ -175,7 +176,7 @@ static void where_heads_come_from(void **state)
 static void releases_without_facts(void **state)
 {
     (void)state;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float v[1] = {1};
     struct sotto_release r = request("laplace", "", "").release;
     r.sensitivity.source = (enum sotto_sensitivity_source)99;
@@ -197,13 +198,15 @@ static void releases_without_facts(void **state)
 
 static char *certificate_of(const char *mechanism)
 {
-    char *certificate;
+    struct sotto_certificate *certificate;
     struct sotto_protect p = request(mechanism, array("in.npy", SOTTO_I8, 3), npy);
     if (strcmp(mechanism, "gaussian") == 0)
         p.input = array("in.npy", SOTTO_F4, 3);
     unlink(path_of("l.jsonl"));
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-    return certificate;
+    char *text = certificate_text(certificate);
+    sotto_certificate_free(certificate);
+    return text;
 }
 
 static void put(const char *text, const char *from, const char *to, char *out, size_t capacity)

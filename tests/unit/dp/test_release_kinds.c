@@ -15,6 +15,7 @@
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
 #include "sotto/sotto.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +65,8 @@ static void every_kind_verifies(void **state)
         struct sotto_protect p = ordinary(kinds[i].mechanism);
         struct sotto_array out;
         struct json *c;
-        char *certificate, *report, beside[160];
+        struct sotto_certificate *certificate;
+        char *report, beside[160];
         save(p.input, kinds[i].in, 5, values);
         p.release.constant_time = kinds[i].constant_time;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
@@ -77,7 +79,9 @@ static void every_kind_verifies(void **state)
                 assert_true(((double *)out.data)[j] == rint(((double *)out.data)[j]));
             else if (strncmp(kinds[i].mechanism, "discrete", 8) == 0)
                 assert_true(((float *)out.data)[j] == rintf(((float *)out.data)[j]));
-        assert_int_equal(json_parse(&c, certificate, strlen(certificate), "certificate"), SOTTO_OK);
+        char *text = certificate_text(certificate);
+        assert_int_equal(json_parse(&c, text, strlen(text), "certificate"), SOTTO_OK);
+        sotto_text_free(text);
         assert_string_equal(json_text(json_find(c, "mechanism")), kinds[i].mechanism);
         const char *sampler = json_text(json_find(c, "sampler"));
         assert_memory_equal(sampler, kinds[i].sampler, strlen(kinds[i].sampler));
@@ -99,7 +103,7 @@ static void every_kind_verifies(void **state)
         sotto_text_free(report);
         json_free(c);
         sotto_array_clear(&out);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
     }
 }
 
@@ -123,7 +127,8 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct sotto_protect p = ordinary(changes[i].mechanism);
         unsigned char *bytes;
-        char *certificate, *report, beside[160];
+        struct sotto_certificate *certificate;
+        char *report, beside[160];
         size_t size;
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
@@ -131,7 +136,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         p.release.spend.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
         assert_int_equal(file_read(&bytes, &size, beside, 1 << 20), SOTTO_OK);
         char *at = strstr((char *)bytes, changes[i].from);
@@ -205,7 +210,7 @@ static void wrong_inputs_are_refused(void **state)
         const struct wrong *w = &cases[i];
         const double values[] = {0, w->value, 1};
         struct sotto_protect p = ordinary(w->mechanism);
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         save(p.input, w->dtype, 3, values);
         p.classes = w->classes;
         p.release.scale = w->scale;
@@ -221,7 +226,7 @@ static void wrong_inputs_are_refused(void **state)
     }
     /* one array only */
     struct sotto_protect p = ordinary("exponential");
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_tensors t = {0};
     float x[2] = {1, 2};
     assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){2}, x), SOTTO_OK);
@@ -247,7 +252,7 @@ static void doors_know_their_mechanisms(void **state)
         double scores[3] = {0, 1, 2};
         int64_t labels[3] = {0, 1, 2};
         size_t chosen = 9;
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         enum release_kind kind = mechanism_find(name)->kind;
         if (kind > RELEASE_VECTOR) {
             assert_int_equal(sotto_dp_release(&certificate, v, 3, &r, NULL), SOTTO_EINVAL);
@@ -260,7 +265,7 @@ static void doors_know_their_mechanisms(void **state)
         assert_true(v[1] == 1 && labels[1] == 1 && chosen == 9 && certificate == NULL);
     }
     struct sotto_release r = ordinary("exponential").release;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     double none[1];
     size_t chosen;
     assert_int_equal(sotto_dp_select(&chosen, &certificate, none, 0, &r, NULL), SOTTO_EINVAL);
@@ -275,7 +280,7 @@ static void out_of_memory_leaves_nothing(void **state)
     const double values[] = {0, 1, 2};
     for (int i = 0; i < 5; i++) {
         struct sotto_protect p = ordinary(mechanisms[i]);
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         int after = 0;
         save(p.input, i == 3 ? SOTTO_I8 : SOTTO_F4, 3, values);
         p.release.constant_time = i == 4;
@@ -290,7 +295,7 @@ static void out_of_memory_leaves_nothing(void **state)
             assert_null(certificate);
         }
         assert_true(after > 5);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         float v[3] = {1, 2, 3};
         if (i == 1) {
             base_alloc_fail_after(0);

@@ -33,7 +33,14 @@ static int set_up(void **state)
 static struct sotto_dpsgd_request reserve_of(const char *book, double rate)
 {
     return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 40, rate, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 40,
+                    .sample_rate = rate,
+                    .steps = 2,
+                    .delta = 0.3,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = book}};
@@ -43,13 +50,14 @@ static struct sotto_dpsgd_request reserve_of(const char *book, double rate)
 static void run_for(char id[33], const struct sotto_dpsgd_request *r)
 {
     struct sotto_dpsgd_session *s;
-    char *text, hash[SHA256_HEX];
+    struct sotto_certificate *text;
+    char hash[SHA256_HEX];
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
     memcpy(id, sotto_dpsgd_session_run(s), 33);
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_dpsgd_session_close(s);
 }
 
@@ -145,8 +153,14 @@ static void requests_without_sense(void **state)
     REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is unknown");
     REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
     REFUSED(r.spend.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
-    good.sampled =
-        (struct sotto_sampled){"logistic", 4, 1, 1, 1e-3, SOTTO_NORM_L1, 0, SOTTO_SAMPLING_POISSON};
+    good.sampled = (struct sotto_sampled){.mechanism = "logistic",
+                                          .noise_multiplier = 4,
+                                          .sample_rate = 1,
+                                          .steps = 1,
+                                          .delta = 1e-3,
+                                          .clipping = SOTTO_NORM_L1,
+                                          .adjacency = SOTTO_ZERO_OUT,
+                                          .sampling = SOTTO_SAMPLING_POISSON};
     REFUSED((r.spend.budget = (struct sotto_dp){1e-6, 1e-3}), SOTTO_EBUDGET, "would be exceeded");
     REFUSED((r.spend.budget = (struct sotto_dp){1, 1e-3}), SOTTO_EBUDGET,
             "expected a budget that is not larger (got");
@@ -353,12 +367,13 @@ static struct sotto_release release_of(const char *mechanism)
 static void release_by(const struct sotto_release *r)
 {
     float v[2] = {1, 2};
-    char *text, hash[SHA256_HEX];
+    struct sotto_certificate *text;
+    char hash[SHA256_HEX];
     if (sotto_dp_release(&text, v, 2, r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
 }
 
 static void release_to_new(const char *mechanism)
@@ -467,9 +482,13 @@ static struct sotto_dpsgd_session *some_steps;
 
 static sotto_status use_certificate(void)
 {
+    struct sotto_certificate *made = NULL;
     char *text = NULL;
-    sotto_status status = sotto_dpsgd_session_certificate(&text, some_steps);
+    sotto_status status = sotto_dpsgd_session_certificate(&made, some_steps);
+    if (status == SOTTO_OK)
+        status = sotto_certificate_encode(&text, made);
     sotto_text_free(text);
+    sotto_certificate_free(made);
     return status;
 }
 

@@ -125,14 +125,14 @@ static void heads_by_second_moments(void **state)
     struct sotto_head *h;
     struct sotto_head_privacy p = {.target = {3, 1e-5},
                                    .spend = {.dataset_id = "toy", .ledger = path_of("m.jsonl")}};
-    char *text;
+    struct sotto_certificate *text;
     lay_out('D');
     sotto_head_defaults(&r);
     r.trainer = "covariance";
     r.lambda = 0;
     assert_int_equal(sotto_head_train_private(&h, &text, x, y, N, D, K, &r, &p, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save_private(released, h, text), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_head_free(h);
     says(released, p.spend.ledger, SOTTO_OK, "derived again from the file's recipe and 60 records");
     edit("\"records\": 60", "\"records\": 6000");

@@ -175,7 +175,7 @@ static sotto_status train(bool interrupted)
         .checkpoint = path_of("head.checkpoint")};
     struct sotto_head_recipe r;
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_head_defaults(&r);
     r.trainer = "dp-adam";
     r.batch = 6;
@@ -185,7 +185,7 @@ static sotto_status train(bool interrupted)
     sotto_status status = sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx);
     assert_true((status == SOTTO_OK) == (h && certificate));
     sotto_head_free(h);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 

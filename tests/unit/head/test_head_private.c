@@ -4,22 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
 #include "sotto/attack.h"
 #include "support/temporary_folder.h"
-
+#include "support/certificate_text.h"
 #include <math.h>
 #include <signal.h>
 #include <unistd.h>
-
 enum { N = 600, D = 12, K = 3 };
-
 static float x[N * D];
 static int64_t y[N];
-
 static int make_blobs(void **state)
 {
     struct rng r = rng_stream(3, RNG_TEST, 0, 0);
@@ -30,7 +26,6 @@ static int make_blobs(void **state)
     }
     return make_folder(state);
 }
-
 static struct sotto_head_recipe recipe_of(const char *trainer)
 {
     struct sotto_head_recipe r;
@@ -42,20 +37,17 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
     r.noise_multiplier = 1;
     return r;
 }
-
 static struct sotto_head_privacy privacy_of(void)
 {
     return (struct sotto_head_privacy){
         .target = {NAN, 1e-5},
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
-
-static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
-                          const struct sotto_head_privacy *p)
+static sotto_status train(struct sotto_head **h, struct sotto_certificate **certificate,
+                          const struct sotto_head_recipe *r, const struct sotto_head_privacy *p)
 {
     return sotto_head_train_private(h, certificate, x, y, N, D, K, r, p, NULL);
 }
-
 static double ledger_total(void)
 {
     char *json = NULL;
@@ -67,7 +59,6 @@ static double ledger_total(void)
     sotto_text_free(json);
     return upper;
 }
-
 static void heads_learn_and_are_certified(void **state)
 {
     (void)state;
@@ -85,7 +76,8 @@ static void heads_learn_and_are_certified(void **state)
         struct sotto_head_recipe r = recipe_of(cases[i].trainer);
         struct sotto_head_privacy p = privacy_of();
         struct sotto_head *h = NULL, *again = NULL;
-        char *certificate = NULL, *report = NULL;
+        struct sotto_certificate *certificate = NULL;
+        char *report = NULL;
         double accuracy;
         unlink(p.spend.ledger);
         r.noise = cases[i].noise;
@@ -98,7 +90,7 @@ static void heads_learn_and_are_certified(void **state)
         assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
         assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.9);
-        double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
+        double promised = sotto_certificate_account(certificate)->epsilon.upper;
         assert_true(promised <= 3 && promised > 2.99);
         assert_true(ledger_total() <= 3); /* what a budget counts is what was asked for */
         assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
@@ -110,20 +102,19 @@ static void heads_learn_and_are_certified(void **state)
         assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
         assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0.5);
         assert_string_equal(sotto_head_get_recipe(again)->noise, cases[i].noise);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         sotto_text_free(report);
         sotto_head_free(h);
         sotto_head_free(again);
     }
 }
-
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
 static void noise_has_its_size_in(enum sotto_noise_mode mode)
 {
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     size_t count;
     double square = 0, steps = 10.0 * N / 60;
     unlink(p.spend.ledger);
@@ -142,25 +133,23 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
     assert_true(fabs(square - expected) < 5 * error);
     assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);         /* a scale off by 20 % */
     assert_true(fabs(square - expected * pow(60.0 / 72, 2)) > 5 * error); /* another divisor */
-    assert_non_null(strstr(certificate, "seeded"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "seeded"));
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
-
 static void noise_has_its_size(void **state)
 {
     (void)state;
     noise_has_its_size_in(SOTTO_NOISE_EXACT);
     noise_has_its_size_in(SOTTO_NOISE_FAST);
 }
-
 static void a_stopped_run_stays_charged(void **state)
 {
     (void)state;
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
     unlink(p.spend.ledger);
@@ -171,12 +160,11 @@ static void a_stopped_run_stays_charged(void **state)
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_EBUDGET);
     assert_true(h == NULL && certificate == NULL);
 }
-
 static void bad_requests_have_one_line(void **state)
 {
     (void)state;
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
 #define REFUSED(change, wanted, text)                                                                        \
     do {                                                                                                     \
         struct sotto_head_recipe r = recipe_of("dp-sgd");                                                    \
@@ -203,7 +191,7 @@ static void bad_requests_have_one_line(void **state)
     REFUSED(p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
     REFUSED(p.target.epsilon = 1;
             r.batch = N + 1, SOTTO_EINVAL, "the expected size of a sample, is larger than the 600 records");
-    REFUSED(p.target.delta = 0, SOTTO_EINVAL, "delta");
+    REFUSED(p.target.delta = SOTTO_DELTA_PURE, SOTTO_EINVAL, "delta");
     REFUSED(r.lr = INFINITY, SOTTO_EINVAL, "lr");
     /* What trains again and again refuses noise. */
     struct sotto_head_recipe r = recipe_of("dp-adam");
@@ -212,7 +200,6 @@ static void bad_requests_have_one_line(void **state)
     assert_non_null(strstr(sotto_error_text(), "expected a repeatable trainer"));
     assert_int_equal(sotto_sensitivity_run(&sample, x, y, N, D, K, &r, 3, NULL), SOTTO_EINVAL);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

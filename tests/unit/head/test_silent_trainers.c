@@ -14,6 +14,7 @@
 #include "sotto/io.h"
 #include "sotto/train.h"
 #include "support/temporary_folder.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static void train_head(struct outcome *out, const float *features, const int64_t
         .target = {NAN, 1e-5}, .spend = {.ledger = path_of("l.jsonl"), .insecure = 1, .insecure_seed = 3}};
     struct sotto_context ctx = {.log = listen, .user = &out->heard};
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unlink(p.spend.ledger);
     p.spend.dataset_id = "toy";
     p.spend.source = &exercise;
@@ -86,7 +87,7 @@ static void train_head(struct outcome *out, const float *features, const int64_t
     const float *w = sotto_head_parameters(h, &out->count);
     assert_true(out->count <= MOST);
     memcpy(out->weights, w, out->count * sizeof *w);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
 
@@ -98,7 +99,7 @@ static void train_network(struct outcome *out, const float *features, const int6
     struct sotto_train_options o;
     struct sotto_train_privacy p;
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_train_defaults(&o);
     sotto_train_privacy_defaults(&p);
     o.model = "mlp";
@@ -120,8 +121,8 @@ static void train_network(struct outcome *out, const float *features, const int6
     assert_int_equal(sotto_network_predict(probe, n, x, 4, D, 1, NULL), SOTTO_OK);
     out->count = 4 * K;
     memcpy(out->weights, probe, sizeof probe);
-    assert_non_null(strstr(certificate, "\"classes\": {\n    \"count\": 3,"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "\"classes\": {\n    \"count\": 3,"));
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
 }
 
@@ -205,7 +206,7 @@ static void a_source_row_counts_once(void **state)
                 .ledger = path_of("l.jsonl"), .dataset_id = "toy", .source = &exercise, .provenance = &from}};
         struct sotto_head_recipe r;
         struct sotto_head *h = NULL;
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         sotto_head_defaults(&r);
         r.trainer = trainers[t];
         r.noise_multiplier = 1;

@@ -133,7 +133,7 @@ static void a_network_is_its_embedding_and_a_linear_head(void **state)
         x[i] = (float)images->images[i] / 255;
     assert_int_equal(network_query_make(&a, n, true, &single), SOTTO_OK);
     assert_int_equal(a.width, 8);
-    network_query_run(h, &a, x, N, NULL);
+    network_query_run(h, &a, x, N, NULL, NULL);
     assert_int_equal(network_last_layer(&last, n), SOTTO_OK);
     assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1, NULL), SOTTO_OK);
     assert_int_equal(sotto_network_predict(z, n, x, N, SIDE * SIDE, 1, &single), SOTTO_OK);
@@ -393,7 +393,7 @@ static void protect_refuses_a_network(void **state)
     const char *path = path_of("n.safetensors"), *out = path_of("p.safetensors");
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
     struct sotto_protect p = {.input = path,
                               .output = out,

@@ -16,6 +16,7 @@
 #include "sotto/train.h"
 #include "support/temporary_folder.h"
 #include "train/network/network.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,11 +73,14 @@ static sotto_status train(struct sotto_network **n, struct json **certificate,
                           const struct sotto_train_options *o, const struct sotto_train_privacy *p,
                           const struct sotto_context *ctx)
 {
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_train_noisy_inputs(n, &text, NULL, &records, NULL, 0, o, p, ctx);
-    if (status == SOTTO_OK)
-        assert_int_equal(json_parse(certificate, text, strlen(text), "certificate"), SOTTO_OK);
-    sotto_text_free(text);
+    if (status == SOTTO_OK) {
+        char *json = certificate_text(text);
+        assert_int_equal(json_parse(certificate, json, strlen(json), "certificate"), SOTTO_OK);
+        sotto_text_free(json);
+    }
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -156,7 +160,7 @@ static double loss_of(double noise, double label_epsilon)
     struct sotto_train_privacy p = privacy();
     struct sotto_train_result r;
     struct sotto_network *n = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     strcpy(clear.sha256, "clear");
     for (size_t i = 0; i < MANY; i++)
         labels[i] = (int64_t)i % 2;
@@ -171,9 +175,9 @@ static double loss_of(double noise, double label_epsilon)
     p.label_epsilon = label_epsilon;
     if (sotto_train_noisy_inputs(&n, &text, &r, &clear, NULL, 0, &o, &p, &single) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+    assert_true(certificate_holds(text, "noise was seeded: no privacy guarantee"));
     assert_non_null(strstr(network_fact(n, "randomness"), "no privacy guarantee"));
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     return r.loss;
 }
@@ -202,7 +206,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
 static void an_interrupted_epoch_is_charged_again(void **state)
 {
     (void)state;
-    char checkpoint[128], *text = NULL;
+    struct sotto_certificate *text = NULL;
+    char checkpoint[128];
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     struct sotto_network *n = NULL;
@@ -237,7 +242,8 @@ static void labels_are_flipped_once_by_the_law(void **state)
     const double t = 1, keep = exp(t) / (exp(t) + CLASSES - 1);
     static float few[MANY * D];
     static int64_t truth[MANY];
-    char checkpoint[128], *text = NULL;
+    struct sotto_certificate *text = NULL;
+    char checkpoint[128];
     struct sotto_dataset many = {
         .name = "many", .n = MANY, .features = few, .columns = D, .labels = truth, .classes = CLASSES};
     strcpy(many.sha256, "many");
@@ -277,10 +283,10 @@ static void labels_are_flipped_once_by_the_law(void **state)
     assert_true(fabs((double)to[3] - third) < 4 * sqrt(2 * third / 3 * 1.5));
     if (sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &single) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+    assert_true(certificate_holds(text, "noise was seeded: no privacy guarantee"));
     assert_non_null(strstr(network_fact(n, "randomness"), "no privacy guarantee"));
     assert_non_null(strstr(network_fact(n, "input_release"), "label_epsilon=1\n"));
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     size_t labels = 0, inputs = 0, size;
     unsigned char *book;
@@ -396,7 +402,7 @@ static void what_breaks_the_proof_is_refused(void **state)
     const int64_t twice[] = {0, 1, 2, 3, 4, 5, 6, 7, 0};
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &records, twice, 9, &o, &p, &single),
                      SOTTO_EINVAL);
     assert_non_null(
@@ -414,10 +420,10 @@ static void no_memory_is_an_error(void **state)
         struct sotto_network *n = NULL;
         struct json *c = NULL;
         base_alloc_fail_after(at);
-        char *text = NULL;
+        struct sotto_certificate *text = NULL;
         sotto_status status = sotto_train_noisy_inputs(&n, &text, NULL, &records, NULL, 0, &o, &p, &single);
         base_alloc_fail_after(-1);
-        sotto_text_free(text);
+        sotto_certificate_free(text);
         sotto_network_free(n);
         json_free(c);
         if (status == SOTTO_OK)
