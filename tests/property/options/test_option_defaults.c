@@ -143,7 +143,7 @@ static void marks_and_zeros_are_told_apart(void **state)
 {
     (void)state;
     struct sotto_head_recipe r = {.bias = SOTTO_ZERO, .lambda = -0.0, .seed = SOTTO_SEED_ZERO};
-    assert_true(SOTTO_ZERO > 0 && SOTTO_ZERO / 2 == 0);
+    assert_true(SOTTO_ZERO > 0 && isnormal(SOTTO_ZERO)); /* survives a mode that flushes subnormal numbers */
     assert_int_equal(sotto_options_resolve(&r, &r, sotto_head_recipe_options()), SOTTO_OK); /* in place */
     assert_true(r.bias == 0 && r.lambda == 0.01 && r.seed == 0);
     assert_true(sotto_given_real(0) == SOTTO_ZERO && sotto_given_real(0.5) == 0.5);
