@@ -1,0 +1,52 @@
+/* Exact noise on one core: draws per second by law, scale and instruction set, ChaCha20 and slow path included.
+ * CPU time, median of 31; the levels take turns in every round, so that a busy machine slows all of them. */
+#include "stopwatch.h"
+
+#include "base/cpu.h"
+#include "dp/noise/floored_noise.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DRAWS = 1 << 15, ROUNDS = 31 };
+
+static double seconds_of_fill(const struct floored_noise *f, const char *level)
+{
+    static double k[DRAWS];
+    setenv("SOTTO_ISA", level, 1);
+    double start = cpu_seconds();
+    if (floored_noise_fill_doubles(f, k, 0, DRAWS, 1) != SOTTO_OK)
+        exit(1);
+    return cpu_seconds() - start;
+}
+
+static void row(enum floored_law law, double exponent, struct noise *keys)
+{
+    static const char *const laws[] = {"logistic", "laplace", "gaussian", "discrete laplace"};
+    double times[CPU_ISA_COUNT][ROUNDS];
+    struct floored_noise f;
+    if (floored_noise_open(&f, law, 1.37 * exp2(exponent - 1), false, keys) != SOTTO_OK)
+        exit(1);
+    for (int r = 0; r < ROUNDS; r++)
+        for (enum cpu_isa isa = 0; isa <= cpu_hardware_isa() && isa <= CPU_V4; isa++)
+            times[isa][r] = seconds_of_fill(&f, cpu_isa_name(isa));
+    printf("%-17s m = 1.37 x 2^%-2.0f", laws[law], exponent - 1);
+    for (enum cpu_isa isa = 0; isa <= cpu_hardware_isa() && isa <= CPU_V4; isa++) {
+        double each = median(times[isa], ROUNDS) / DRAWS;
+        printf("   %s %6.2f ns (%3.0f M/s)", cpu_isa_name(isa), 1e9 * each, 1e-6 / each);
+    }
+    printf("\n");
+    floored_noise_close(&f);
+}
+
+int main(void)
+{
+    struct noise *keys;
+    if (noise_open(&keys) != SOTTO_OK)
+        return 1;
+    for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+        for (double exponent = 24; exponent <= 40; exponent += 8)
+            row(law, exponent, keys);
+    noise_close(keys);
+    return 0;
+}
