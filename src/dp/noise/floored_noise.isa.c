@@ -67,13 +67,17 @@ INLINE uint64_t not_above(vf64 x, vf64 limit)
 #endif
 }
 
-INLINE vf64 polynomial(vf64 z, const double *coefficient, int count)
+INLINE vf64 line(vf64 z, const double *c)
 {
-    vf64 sum = f64_all(coefficient[count - 1]);
-#pragma GCC unroll 8
-    for (int i = count - 2; i >= 0; i--)
-        sum = f64_fma(sum, z, f64_all(coefficient[i]));
-    return sum;
+    return f64_fma(f64_all(c[1]), z, f64_all(c[0]));
+}
+/* Of 6 coefficients, or 7; in pairs (Estrin), which shortens the chain. */
+INLINE vf64 polynomial(vf64 z, const double *c, int count)
+{
+    vf64 z2 = z * z, top = line(z, c + 4);
+    if (count == 7)
+        top = f64_fma(f64_all(c[6]), z2, top);
+    return f64_fma(f64_fma(top, z2, line(z, c + 2)), z2, line(z, c));
 }
 
 /* ln(a / b), a >= b >= 1/4: b is brought to within 2/3 and 3/2 of a by a power of two, then 2 atanh. */
@@ -114,9 +118,26 @@ INLINE vf64 floor_of(vf64 *distance, vf64 t)
     return nearest - (vf64)((vi64)(d < (vf64){0}) & (vi64)f64_all(1));
 }
 
-INLINE vf64 larger(vf64 x, vf64 y) /* y if one of them is no number */
+/* The larger and the smaller of two; y if one of them is no number. */
+INLINE vf64 larger(vf64 x, vf64 y)
 {
+#if defined(__AVX512F__)
+    return (vf64)_mm512_max_pd((__m512d)x, (__m512d)y);
+#elif defined(__AVX__)
+    return (vf64)_mm256_max_pd((__m256d)x, (__m256d)y);
+#else
     return f64_choose((vi64)(x > y), x, y);
+#endif
+}
+INLINE vf64 smaller(vf64 x, vf64 y)
+{
+#if defined(__AVX512F__)
+    return (vf64)_mm512_min_pd((__m512d)x, (__m512d)y);
+#elif defined(__AVX__)
+    return (vf64)_mm256_min_pd((__m256d)x, (__m256d)y);
+#else
+    return f64_choose((vi64)(x < y), x, y);
+#endif
 }
 
 /* One vector of draws with a sign. */
@@ -179,8 +200,7 @@ INLINE uint64_t draw_pairs(double *k, const uint64_t *words, const struct floor_
     radius = f64_all(c->m) * radius;
     *(stored_f64 *)k = floor_of(&of_cosine, radius * cosine);
     *(stored_f64 *)(k + FLOORED_PAIRS) = floor_of(&of_sine, radius * sine);
-    return not_above(f64_choose((vi64)(of_cosine < of_sine), of_cosine, of_sine),
-                     larger(f64_all(c->flat), error));
+    return not_above(smaller(of_cosine, of_sine), larger(f64_all(c->flat), error));
 }
 
 static void draw_gaussian(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
